@@ -1,0 +1,31 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.bench.lab;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/** What makes connections: {@code java.net}, NIO, or the stream API. */
+interface Carrier {
+
+    /** {@code spinning}: waits poll rather than sleep, where the carrier has a choice. */
+    Wire connect(InetSocketAddress to, boolean spinning) throws IOException;
+
+    Acceptor listen(InetSocketAddress at, boolean spinning) throws IOException;
+
+    interface Acceptor {
+        Wire accept() throws IOException;
+    }
+
+    static Carrier named(String name) throws IOException {
+        return switch (name) {
+            case "net" -> new NetCarrier();
+            case "stream" -> new StreamCarrier();
+            case "channel" -> new ChannelCarrier(false);
+            case "selector" -> new ChannelCarrier(true);
+            default -> throw new IllegalArgumentException("carrier '" + name + "' is none of net, stream, channel, selector");
+        };
+    }
+}

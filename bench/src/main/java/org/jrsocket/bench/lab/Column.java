@@ -1,0 +1,35 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.bench.lab;
+
+import java.io.IOException;
+import java.util.Map;
+
+/** One way of moving bytes, measured beside the others. */
+interface Column extends AutoCloseable {
+
+    /** Short, for options and files. */
+    String id();
+
+    /** For the table. */
+    String title();
+
+    /** Whether the RDMA device must have carried it; else TCP must have. */
+    boolean isRdma();
+
+    boolean has(Row row);
+
+    /** Makes it ready, warm-up included; what was done about the latter. */
+    String prepare(boolean quick) throws IOException;
+
+    Sample measure(Row row, boolean quick) throws IOException;
+
+    @Override
+    void close();
+
+    /** One measurement: the row's values, and the operations it did, which the device's counter must confirm. */
+    record Sample(Map<String, Double> values, long operations) {
+    }
+}

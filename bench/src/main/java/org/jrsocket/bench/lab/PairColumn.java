@@ -1,0 +1,160 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.bench.lab;
+
+import java.io.IOException;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** A {@link Pair}, and one way of waiting. */
+final class PairColumn implements Column {
+
+    /** Starts the processes. */
+    interface Starter {
+        Pair start() throws IOException;
+    }
+
+    /** A pair that several columns use, started when the first of them prepares. */
+    static final class Shared {
+        private final Starter starter;
+        private Pair pair;
+
+        Shared(Starter starter) {
+            this.starter = starter;
+        }
+
+        Pair get() throws IOException {
+            if (pair == null || !pair.isAlive()) {
+                pair = starter.start();
+            }
+            return pair;
+        }
+
+        void close() {
+            if (pair != null) {
+                pair.close();
+                pair = null;
+            }
+        }
+    }
+
+    private static final double SAMPLE_SECONDS = 1.0;
+    private static final double QUICK_SAMPLE_SECONDS = 0.3;
+    private static final int MAX_ROUNDS = 15;
+    private static final int QUICK_MAX_ROUNDS = 6;
+    /** Warm enough: the compilers of both JVMs used less than this part of a round's time, two rounds running. */
+    private static final double COMPILING = 0.05;
+
+    private final String id;
+    private final String title;
+    private final boolean rdma;
+    private final String wait;
+    private final Shared shared;
+    private final Set<Row> rows;
+    private final Map<Row, Double> secondsEach = new EnumMap<>(Row.class);
+
+    PairColumn(String id, String title, boolean rdma, String wait, Shared shared, Set<Row> rows) {
+        this.id = id;
+        this.title = title;
+        this.rdma = rdma;
+        this.wait = wait;
+        this.shared = shared;
+        this.rows = EnumSet.copyOf(rows);
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public String title() {
+        return title;
+    }
+
+    @Override
+    public boolean isRdma() {
+        return rdma;
+    }
+
+    @Override
+    public boolean has(Row row) {
+        return rows.contains(row);
+    }
+
+    /** Runs all rows in rounds of about a second each until the compilers rest; the last round also tells how many operations make a sample. */
+    @Override
+    public String prepare(boolean quick) throws IOException {
+        Pair pair = shared.get();
+        double target = quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS;
+        int calm = 0;
+        int round = 0;
+        long operations = 0;
+        long start = System.nanoTime();
+        double compiling = 0;
+        while (round < (quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS) && calm < 2) {
+            round++;
+            long roundStart = System.nanoTime();
+            double before = pair.compilerSeconds();
+            for (Row row : rows) {
+                if (row.kind != Row.Kind.IDLE) {
+                    int count = count(row, target);
+                    secondsEach.put(row, seconds(row, count, run(pair, row, count)) / count);
+                    operations += count;
+                }
+            }
+            compiling = (pair.compilerSeconds() - before) / ((System.nanoTime() - roundStart) / 1e9);
+            calm = compiling < COMPILING ? calm + 1 : 0;
+        }
+        return String.format(Locale.ROOT, "%d rounds, %d operations, %.0f s; compilers used %.0f%% of a CPU in the last round", round, operations,
+                (System.nanoTime() - start) / 1e9, 100 * compiling);
+    }
+
+    private int count(Row row, double seconds) {
+        Double each = secondsEach.get(row);
+        double count = each == null ? Math.max(4, row.count / 8.0) : Math.max(Math.min(seconds / each, 4e6), 8);
+        int grain = Math.max(1, row.readSize / row.size); // whole reads
+        return (int) Math.max(1, count / grain) * grain;
+    }
+
+    private Map<String, Double> run(Pair pair, Row row, int count) throws IOException {
+        return pair.ask(switch (row.kind) {
+            case RTT -> "rtt " + row.size + " " + count + " " + wait;
+            case BANDWIDTH, RATE -> "stream " + row.size + " " + count + " " + row.readSize + " " + wait;
+            case CONNECTS -> "touch " + count + " " + wait;
+            case IDLE -> "idle " + count + " sleep";
+        });
+    }
+
+    private static double seconds(Row row, int count, Map<String, Double> values) {
+        return row.kind == Row.Kind.RTT ? values.get("p50") * count / 1e6 : values.get("seconds");
+    }
+
+    @Override
+    public Sample measure(Row row, boolean quick) throws IOException {
+        Pair pair = shared.get();
+        int count = row.kind == Row.Kind.IDLE ? quick ? 4 : row.count : count(row, quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS);
+        try {
+            Map<String, Double> values = new HashMap<>(run(pair, row, count));
+            if (values.containsKey("seconds")) {
+                values.put("rate", row.rate(count, values.get("seconds")));
+            }
+            return new Sample(values, count);
+        } catch (IOException e) {
+            pair.dumpThreads();
+            shared.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public void close() {
+        shared.close();
+    }
+}

@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.bench.lab;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * librdmacm's own benchmark, with non-blocking calls, its default. It prints means only: its round trip is a mean where others have p50. Its streams go
+ * one way, then back; its rate is of both.
+ */
+final class RstreamColumn implements Column {
+
+    private final String address;
+    private final Path folder;
+
+    RstreamColumn(String address, Path folder) {
+        this.address = address;
+        this.folder = folder;
+    }
+
+    @Override
+    public String id() {
+        return "rstream";
+    }
+
+    @Override
+    public String title() {
+        return "rstream";
+    }
+
+    @Override
+    public boolean isRdma() {
+        return true;
+    }
+
+    @Override
+    public boolean has(Row row) {
+        return row.kind != Row.Kind.CONNECTS && row.kind != Row.Kind.IDLE && row.size == row.readSize;
+    }
+
+    @Override
+    public String prepare(boolean quick) {
+        return "C; a new pair of processes each time";
+    }
+
+    @Override
+    public Sample measure(Row row, boolean quick) throws IOException {
+        int count = quick ? Math.max(20, row.count / 4) : row.count;
+        boolean latency = row.kind == Row.Kind.RTT;
+        List<String> server = List.of("rstream", "-S", Integer.toString(row.size), "-C", latency ? "1" : Integer.toString(count), "-I",
+                latency ? Integer.toString(count) : "1");
+        List<String> client = new ArrayList<>(server);
+        client.add("-s");
+        client.add(address);
+        String output = Programs.run(server, client, "-p", false, folder);
+        for (String line : output.split("\n")) {
+            String[] field = line.trim().split("\\s+");
+            if (field[0].equals("custom") && field.length == 8) {
+                double each = Double.parseDouble(field[7]); // microseconds per message, one way
+                return latency ? new Sample(Map.of("p50", 2 * each), count) : new Sample(Map.of("rate", row.rate(1, each / 1e6)), 2L * count);
+            }
+        }
+        throw new IOException("no result in: " + output);
+    }
+
+    @Override
+    public void close() {
+        // nothing lives between measurements
+    }
+}

@@ -1,0 +1,199 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.bench.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * The driver, in the guest: {@code SideBySide FOLDER REPETITIONS QUICK ONLY PATIENCE}. Prepares every column, then measures all of them in turn, row by row, again
+ * and again, so that whatever else disturbs the machine disturbs all alike. FOLDER has the jars and {@code rsock}, and takes the results.
+ */
+public final class SideBySide {
+
+    /** For all JVMs alike. IPv4 only, because librspreload cannot map a dual-stack socket's address. */
+    private static final List<String> JVM_FLAGS = List.of("-XX:+UseSerialGC", "-Xms192m", "-Xmx192m", "-XX:-UsePerfData", "-Xshare:auto",
+            "-Djava.net.preferIPv4Stack=true");
+    private static final String PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
+    private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
+    private static final Set<Row> ALL = EnumSet.allOf(Row.class);
+
+    private final Path folder;
+    private final int repetitions;
+    private final boolean quick;
+    private final String address = System.getenv().getOrDefault("ROCE_LAB_ADDR", "10.77.0.1");
+    private final List<Column> columns;
+    private final List<Row> rows;
+    private final Host host;
+    private final Results results = new Results();
+
+    private SideBySide(String[] args) throws IOException {
+        folder = Path.of(args[0]);
+        repetitions = Integer.parseInt(args[1]);
+        quick = Boolean.parseBoolean(args[2]);
+        List<String> only = args[3].isEmpty() ? List.of() : List.of(args[3].split(","));
+        host = new Host(folder, Integer.parseInt(args[4]));
+        columns = chosen(columns(), Column::id, only);
+        rows = chosen(List.of(Row.values()), Row::id, only);
+        Files.createDirectories(POLLING_TIME.getParent());
+        Files.writeString(POLLING_TIME, "200\n"); // librspreload at its best: 10 us, its default, is too short for a round trip here
+    }
+
+    /** Those that ONLY names; all, if it names none of this kind. */
+    private static <T> List<T> chosen(List<T> all, Function<T, String> id, List<String> only) {
+        List<T> named = all.stream().filter(item -> only.contains(id.apply(item))).toList();
+        return new ArrayList<>(named.isEmpty() ? all : named);
+    }
+
+    private List<Column> columns() {
+        Set<Row> exchanges = EnumSet.complementOf(EnumSet.of(Row.IDLE, Row.TOUCH));
+        PairColumn.Shared stream = jvm("stream", "stream", 20_010, List.of(), Map.of());
+        List<Column> all = new ArrayList<>();
+        all.add(new PerftestColumn("send", address, folder));
+        all.add(new PerftestColumn("write", address, folder));
+        all.add(new RstreamColumn(address, folder));
+        PairColumn.Shared c = new PairColumn.Shared(() -> new Pair(List.of(folder.resolve("rsock").toString()), List.of("server", address, "20020"),
+                List.of("client", address, "20020"), Map.of(), folder.resolve("rsock.log")));
+        all.add(new PairColumn("rsock", "C rsocket", true, "spin", c, ALL));
+        all.add(new PairColumn("tcp", "TCP", false, "sleep", jvm("tcp", "net", 20_030, List.of(), Map.of()), ALL));
+        all.add(new PairColumn("spin", "stream spin", true, "spin", stream, exchanges));
+        all.add(new PairColumn("stream", "stream", true, "sleep", stream, ALL));
+        all.add(new PairColumn("net", "java.net", true, "sleep",
+                jvm("agent", "net", 20_040, List.of("-javaagent:" + folder.resolve("rsocket.jar")), Map.of()), ALL));
+        for (String api : List.of("channel", "selector")) {
+            boolean blocking = api.equals("channel");
+            all.add(new PairColumn("tcp-" + api, "TCP " + api, false, "sleep", jvm("tcp-" + api, api, blocking ? 20_060 : 20_070, List.of(), Map.of()), ALL));
+            all.add(new PairColumn(api, api, true, "sleep",
+                    jvm(api, api, blocking ? 20_080 : 20_090, List.of("-javaagent:" + folder.resolve("rsocket.jar")), Map.of()), ALL));
+        }
+        all.add(new PairColumn("preload", "preload", true, "sleep", jvm("preload", "net", 20_050, List.of(), Map.of("LD_PRELOAD", PRELOAD)), ALL));
+        return all;
+    }
+
+    private PairColumn.Shared jvm(String name, String carrier, int port, List<String> flags, Map<String, String> environment) {
+        List<String> program = new ArrayList<>();
+        program.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        program.addAll(JVM_FLAGS);
+        program.addAll(flags);
+        program.add("-cp");
+        program.add(folder.resolve("benchmarks.jar").toString());
+        String where = Integer.toString(port);
+        return new PairColumn.Shared(() -> new Pair(program, List.of(Server.class.getName(), carrier, address, where),
+                List.of(Client.class.getName(), carrier, address, where), environment, folder.resolve(name + ".log")));
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        new SideBySide(args).run();
+        System.exit(0);
+    }
+
+    private void run() throws IOException, InterruptedException {
+        List<String> facts = new ArrayList<>(Machine.facts());
+        facts.add("flags of all JVMs: " + String.join(" ", JVM_FLAGS));
+        facts.add(repetitions + " repetitions, interleaved; medians" + (quick ? "; quick, short samples" : ""));
+        facts.forEach(System.out::println);
+        prepare(facts);
+        for (int i = 1; i <= repetitions; i++) {
+            System.out.printf("repetition %d of %d%n", i, repetitions);
+            for (Row row : rows) {
+                if (row == Row.IDLE) {
+                    measureTogether(i, row);
+                } else {
+                    for (Column column : columns) {
+                        measure(i, row, column);
+                    }
+                }
+            }
+            Collections.rotate(columns, 1); // nobody always comes after the same neighbour
+        }
+        Collections.rotate(columns, -repetitions);
+        Report report = new Report(facts, columns, rows, results);
+        report.print(System.out);
+        report.writeCsv(folder.resolve("results.csv"));
+        report.writeJson(folder.resolve("results.json"));
+        columns.forEach(Column::close);
+    }
+
+    private void prepare(List<String> facts) {
+        for (Column column : List.copyOf(columns)) {
+            String fact;
+            try {
+                Proof before = Proof.now();
+                fact = "warm-up of " + column.id() + ": " + column.prepare(quick);
+                Proof moved = Proof.now().since(before);
+                if (column instanceof PairColumn && column.isRdma() != moved.packets() > 100) {
+                    fact = "left out: " + column.id() + ": the RDMA device sent " + moved.packets() + " packets, IP " + moved.ipBytes() + " bytes";
+                    columns.remove(column);
+                    column.close();
+                }
+            } catch (IOException | RuntimeException e) {
+                fact = "left out: " + column.id() + ": " + e.getMessage();
+                columns.remove(column);
+                column.close();
+            }
+            System.out.println(fact);
+            facts.add(fact);
+        }
+    }
+
+    /** Waiting readers disturb nobody if they do as they should, so all wait at the same time. */
+    private void measureTogether(int repetition, Row row) throws InterruptedException {
+        List<Thread> threads = new ArrayList<>();
+        for (Column column : columns) {
+            Thread thread = new Thread(() -> measure(repetition, row, column));
+            thread.start();
+            threads.add(thread);
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    private void measure(int repetition, Row row, Column column) {
+        if (!column.has(row)) {
+            return;
+        }
+        long start = System.nanoTime();
+        while (measureOnce(repetition, row, column) && host.isPatient(System.nanoTime() - start)) {
+            start = System.nanoTime();
+        }
+    }
+
+    /** Whether something else on the host disturbed it. */
+    private boolean measureOnce(int repetition, Row row, Column column) {
+        Map<String, Double> values = new HashMap<>();
+        Proof moved = new Proof(0, 0);
+        String doubt;
+        Host.Mark start = host.measuring(true);
+        try {
+            Proof before = Proof.now();
+            Column.Sample sample = column.measure(row, quick);
+            moved = Proof.now().since(before);
+            values.putAll(sample.values());
+            doubt = moved.doubt(row, sample.operations(), column.isRdma());
+        } catch (IOException | RuntimeException e) {
+            doubt = e.getMessage();
+        }
+        double disturbed = Host.missed(start, host.measuring(false));
+        for (String key : row.kind.keys) {
+            Double value = values.get(key);
+            if (value != null || doubt != null) {
+                results.add(new Results.Entry(repetition, row, key, column.id(), value == null ? Double.NaN : value, moved, disturbed, doubt));
+            }
+        }
+        System.out.printf("  %-14s %-12s %s%s%s%n", row.id(), column.id(), values, disturbed > Host.QUIET ? " disturbed: " + Report.number(disturbed) : "",
+                doubt == null ? "" : "  DOES NOT COUNT: " + doubt);
+        return disturbed > Host.QUIET && doubt == null;
+    }
+}

@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.bench.lab;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * One thing that should hold of the medians: a value of ours in relation to somebody else's.
+ *
+ * @param reference null when the value stands for itself
+ */
+record Target(String text, Row row, String key, String ours, String reference, boolean atMost, double limit) {
+
+    /** @param value NaN if something was not measured */
+    record Verdict(Target target, double value) {
+        String word() {
+            return Double.isNaN(value) ? "not measured" : (target.atMost ? value <= target.limit : value >= target.limit) ? "met" : "NOT met";
+        }
+
+        String bound() {
+            return (target.atMost ? "<= " : ">= ") + String.format(Locale.ROOT, "%.3g", target.limit);
+        }
+    }
+
+    Verdict judge(Results results) {
+        double value = results.median(row, key, ours);
+        return new Verdict(this, reference == null ? value : value / results.median(row, key, reference));
+    }
+
+    private static Target of(String what, Row row, String key, String ours, String reference, boolean atMost, double limit) {
+        String text = row.title + (key.startsWith("p") && row.kind == Row.Kind.RTT ? " " + key : "") + ": " + what;
+        return new Target(text, row, key, ours, reference, atMost, limit);
+    }
+
+    /** What the project promises itself. */
+    static List<Target> all() {
+        List<Target> all = new ArrayList<>();
+        for (Row row : List.of(Row.RTT_64, Row.RTT_1K)) {
+            all.add(of("stream, spinning / rstream (its mean)", row, "p50", "spin", "rstream", true, 1.15));
+            all.add(of("stream, spinning / C rsocket", row, "p50", "spin", "rsock", true, 1.15));
+            all.add(of("stream, spinning / ib_send_lat", row, "p50", "spin", "verbs-send", true, 1.6));
+        }
+        all.add(of("stream, spinning / rstream (its mean)", Row.RTT_64K, "p50", "spin", "rstream", true, 1));
+        all.add(of("stream, spinning / C rsocket", Row.RTT_64K, "p50", "spin", "rsock", true, 1));
+        for (Row row : List.of(Row.BW_64K, Row.BW_1M)) {
+            all.add(of("stream / ib_write_bw", row, "rate", "stream", "verbs-write", false, 0.95));
+        }
+        all.add(of("stream / rstream", Row.MSG_64, "rate", "stream", "rstream", false, 5));
+        all.add(of("java.net / TCP", Row.RTT_64, "p50", "net", "tcp", true, 1 / 5.0));
+        all.add(of("java.net / TCP", Row.RTT_1K, "p50", "net", "tcp", true, 1 / 3.0));
+        for (Row row : List.of(Row.RTT_64, Row.RTT_1K)) {
+            all.add(of("java.net / TCP", row, "p99", "net", "tcp", true, 1));
+        }
+        all.add(of("selector / TCP selector", Row.RTT_64, "p50", "selector", "tcp-selector", true, 1 / 4.0));
+        all.add(of("selector / TCP selector", Row.RTT_1K, "p50", "selector", "tcp-selector", true, 1 / 3.0));
+        for (Row row : List.of(Row.RTT_64, Row.RTT_1K)) {
+            all.add(of("selector / TCP selector", row, "p99", "selector", "tcp-selector", true, 1));
+        }
+        all.add(of("channel / TCP channel", Row.RTT_64, "p50", "channel", "tcp-channel", true, 1 / 5.0));
+        for (String api : List.of("channel", "selector")) {
+            all.add(of(api + " / ib_write_bw", Row.BW_64K, "rate", api, "verbs-write", false, 0.9));
+            all.add(of(api + " / TCP " + api, Row.TOUCH, "rate", api, "tcp-" + api, false, 0.5));
+            all.add(of(api + " / JVM under librspreload", Row.TOUCH, "rate", api, "preload", false, 2));
+            all.add(of(api + ", %", Row.IDLE, "percent", api, null, true, 1));
+        }
+        all.add(of("stream, %", Row.IDLE, "percent", "stream", null, true, 1));
+        all.add(of("java.net, %", Row.IDLE, "percent", "net", null, true, 1));
+        all.add(of("java.net / TCP", Row.TOUCH, "rate", "net", "tcp", false, 0.5));
+        all.add(of("java.net / JVM under librspreload", Row.TOUCH, "rate", "net", "preload", false, 2));
+        return all;
+    }
+}

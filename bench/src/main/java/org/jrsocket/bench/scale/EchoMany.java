@@ -1,0 +1,107 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.bench.scale;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import org.jrsocket.stream.RdmaListener;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.RdmaCoreProvider;
+
+/**
+ * The passive process of {@link ManyStreams}: {@code EchoMany ADDRESS PORT}. Sends back whatever comes, by two threads that look at their streams in
+ * turn, and ends with its standard input. A line of input has it print what it uses.
+ */
+public final class EchoMany implements Runnable {
+
+    private static final int WORKERS = 2;
+
+    private final ConcurrentLinkedQueue<RdmaStream> fresh = new ConcurrentLinkedQueue<>();
+    private final List<Echo> echoes = new ArrayList<>();
+    private boolean moved;
+
+    /** A stream, and what it has not taken back yet. */
+    private static final class Echo {
+        private final RdmaStream stream;
+        private final ByteBuffer buffer = ByteBuffer.allocate(4096);
+
+        Echo(RdmaStream stream) {
+            this.stream = stream;
+        }
+
+        /** Whether anything moved; throws when the stream is at its end. */
+        boolean step() throws IOException {
+            int n = stream.read(buffer);
+            if (n < 0) {
+                throw new IOException("end");
+            }
+            buffer.flip();
+            int m = buffer.hasRemaining() ? stream.write(buffer) : 0;
+            buffer.compact();
+            return n + m > 0;
+        }
+    }
+
+    public static void main(String[] args) throws IOException {
+        RdmaTransport transport = RdmaTransport.over(RdmaCoreProvider.open());
+        RdmaListener listener = transport.listen(new InetSocketAddress(args[0], Integer.parseInt(args[1])), 4096, StreamConfig.DEFAULT);
+        EchoMany[] workers = new EchoMany[WORKERS];
+        for (int i = 0; i < WORKERS; i++) {
+            workers[i] = new EchoMany();
+            Thread thread = new Thread(workers[i], "echo-" + i);
+            thread.setDaemon(true);
+            thread.start();
+        }
+        listener.onReady(() -> {
+            int next = 0;
+            for (RdmaStream stream = listener.poll(); stream != null; stream = listener.poll()) {
+                workers[next++ % WORKERS].fresh.add(stream);
+            }
+        });
+        Usage start = Usage.now();
+        System.out.println("ready");
+        for (int c = System.in.read(); c >= 0; c = System.in.read()) {
+            if (c == '\n') {
+                if (transport.liveStreams() == 0) {
+                    transport.freeIdle(); // what the last ones left for others to come
+                }
+                Usage now = Usage.now();
+                int live = Math.max(1, transport.liveStreams());
+                System.out.println("server: " + transport.liveStreams() + " streams, " + now + "; " + now.per(start, live));
+            }
+        }
+        System.exit(0);
+    }
+
+    @Override
+    public void run() {
+        for (;;) {
+            for (RdmaStream stream = fresh.poll(); stream != null; stream = fresh.poll()) {
+                echoes.add(new Echo(stream));
+            }
+            if (!echoes.removeIf(this::isOver) && !moved) {
+                LockSupport.parkNanos(200_000);
+            }
+            moved = false;
+        }
+    }
+
+    private boolean isOver(Echo echo) {
+        try {
+            moved |= echo.step();
+            return false;
+        } catch (IOException e) {
+            echo.stream.close();
+            return true;
+        }
+    }
+}

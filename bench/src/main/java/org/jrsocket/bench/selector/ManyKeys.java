@@ -1,0 +1,178 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.bench.selector;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.bench.lab.Machine;
+import org.jrsocket.bench.lab.Pair;
+import org.jrsocket.bench.lab.Proof;
+
+/**
+ * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS REPETITIONS}. Ten active connections, in a selector of ten and in a selector of
+ * CONNECTIONS, ours over RDMA and the JDK's over TCP, measured in turn again and again; then all idle. FOLDER has the jars.
+ */
+public final class ManyKeys {
+
+    private static final int FEW = 10;
+    private static final int ACTIVE = 10;
+    private static final int SAMPLE_MILLIS = 2000;
+    private static final int WARM_UPS = 3;
+    private static final int IDLE_SECONDS = 20;
+    private static final double TARGET_RATIO = 1.5;
+    private static final double TARGET_IDLE_PERCENT = 1;
+
+    /** For all JVMs alike. One compiler: the emulator lets JVMs that replace compiled methods crash now and then. */
+    private static final List<String> JVM_FLAGS = List.of("-XX:+UseSerialGC", "-Xms96m", "-Xmx96m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1");
+
+    /** A pair of processes, and what was measured of it. */
+    private static final class Column {
+        private final String name;
+        private final boolean rdma;
+        private final int connections;
+        private final Pair pair;
+        private final List<Map<String, Double>> samples = new ArrayList<>();
+
+        Column(String name, boolean rdma, int connections, Pair pair) {
+            this.name = name;
+            this.rdma = rdma;
+            this.connections = connections;
+            this.pair = pair;
+        }
+
+        @Override
+        public String toString() {
+            return name + ", " + connections + " connections";
+        }
+    }
+
+    private final Path folder;
+    private final String address = System.getenv("ROCE_LAB_ADDR");
+    private final List<Column> columns = new ArrayList<>();
+
+    private ManyKeys(Path folder) {
+        this.folder = folder;
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        int status = 1;
+        ManyKeys driver = new ManyKeys(Path.of(args[0]));
+        try {
+            driver.run(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
+            status = 0;
+        } catch (IOException e) {
+            System.out.println("FAILED: " + e.getMessage());
+        }
+        driver.columns.forEach(column -> column.pair.close());
+        System.exit(status);
+    }
+
+    private void run(int many, int repetitions) throws IOException, InterruptedException {
+        Machine.facts().forEach(System.out::println);
+        System.out.println("flags of all JVMs: " + String.join(" ", JVM_FLAGS));
+        // RDMA or a failure, however slowly a slow guest connects.
+        List<String> agent = List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=policy=rdma,connect.timeout=60s");
+        for (int connections : new int[] {FEW, many}) {
+            columns.add(open("ours, RDMA", true, connections, agent));
+            columns.add(open("JDK's, TCP", false, connections, List.of()));
+        }
+        for (int i = 0; i < WARM_UPS; i++) {
+            for (Column column : columns) {
+                measure(column);
+                column.samples.clear();
+            }
+        }
+        for (int i = 1; i <= repetitions; i++) {
+            for (Column column : columns) {
+                System.out.printf("repetition %d: %s: %s%n", i, column, measure(column));
+            }
+            Collections.rotate(columns, 1); // nobody always comes after the same neighbour
+        }
+        Collections.rotate(columns, -repetitions);
+        print(many);
+        idle();
+    }
+
+    private Column open(String name, boolean rdma, int connections, List<String> flags) throws IOException {
+        List<String> program = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        program.addAll(JVM_FLAGS);
+        program.addAll(flags);
+        program.addAll(List.of("-cp", folder.resolve("benchmarks.jar").toString()));
+        String port = Integer.toString(20_100 + columns.size());
+        Pair pair = new Pair(program, List.of(EchoKeys.class.getName(), address, port), List.of(PingKeys.class.getName(), address, port,
+                Integer.toString(connections), Integer.toString(ACTIVE)), Map.of(), folder.resolve("selector-" + columns.size() + ".log"));
+        Column column = new Column(name, rdma, connections, pair);
+        pair.tell("connect");
+        System.out.printf("%s: connected in %.1f s%n", column, pair.answer(600).get("seconds"));
+        return column;
+    }
+
+    private static Map<String, Double> measure(Column column) throws IOException {
+        Proof before = Proof.now();
+        Map<String, Double> sample = column.pair.ask("rtt " + SAMPLE_MILLIS);
+        Proof moved = Proof.now().since(before);
+        double messages = 2 * sample.get("count");
+        if (column.rdma ? moved.packets() < messages || moved.ipBytes() > messages * EchoKeys.MESSAGE / 10
+                : moved.packets() > 0 || moved.ipBytes() < messages * EchoKeys.MESSAGE) {
+            throw new IOException(column + ": " + messages + " messages, of which the RDMA device sent " + moved.packets() + " packets and IP " + moved.ipBytes()
+                    + " bytes");
+        }
+        column.samples.add(sample);
+        return sample;
+    }
+
+    private void print(int many) {
+        System.out.printf("%nround trip of %d active connections, %d B, microseconds, medians of the repetitions (lowest to highest)%n", ACTIVE, EchoKeys.MESSAGE);
+        System.out.printf("%-12s %-4s %24s %24s   ratio%n", "selector", "", FEW + " connections", many + " connections");
+        for (int i = 0; i < columns.size() / 2; i++) {
+            Column few = columns.get(i);
+            Column all = columns.get(i + columns.size() / 2);
+            for (String key : List.of("p50", "p99")) {
+                double ratio = median(all, key) / median(few, key);
+                System.out.printf(Locale.ROOT, "%-12s %-4s %24s %24s   %.2f%s%n", few.name, key, range(few, key), range(all, key), ratio,
+                        few.rdma ? String.format(Locale.ROOT, " (target %.1f: %s)", TARGET_RATIO, ratio <= TARGET_RATIO ? "met" : "MISSED") : "");
+            }
+        }
+    }
+
+    private static String range(Column column, String key) {
+        List<Double> values = sorted(column, key);
+        return String.format(Locale.ROOT, "%.0f (%.0f to %.0f)", median(column, key), values.get(0), values.get(values.size() - 1));
+    }
+
+    private static double median(Column column, String key) {
+        List<Double> values = sorted(column, key);
+        return values.get(values.size() / 2);
+    }
+
+    private static List<Double> sorted(Column column, String key) {
+        return column.samples.stream().map(sample -> sample.get(key)).sorted().toList();
+    }
+
+    private void idle() throws IOException, InterruptedException {
+        TimeUnit.SECONDS.sleep(5);
+        List<double[]> before = new ArrayList<>();
+        for (Column column : columns) {
+            before.add(column.pair.cpuSeconds());
+        }
+        long start = System.nanoTime();
+        TimeUnit.SECONDS.sleep(IDLE_SECONDS);
+        System.out.printf("%nall idle for %d s: %% of a CPU that a process uses, its selector waiting%n", IDLE_SECONDS);
+        for (int i = 0; i < columns.size(); i++) {
+            double[] now = columns.get(i).pair.cpuSeconds();
+            double percent = 100 / ((System.nanoTime() - start) / 1e9);
+            double serverUses = percent * (now[0] - before.get(i)[0]);
+            double clientUses = percent * (now[1] - before.get(i)[1]);
+            System.out.printf(Locale.ROOT, "%-34s server %.2f, client %.2f%s%n", columns.get(i), serverUses, clientUses, columns.get(i).rdma
+                    ? String.format(Locale.ROOT, " (target %.0f: %s)", TARGET_IDLE_PERCENT, Math.max(serverUses, clientUses) < TARGET_IDLE_PERCENT ? "met" : "MISSED") : "");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A configuration that cannot be used stops a JVM before its program starts, with one line that says where and why. */
+class AgentConfigurationTest {
+
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    @TempDir
+    private Path folder;
+
+    private static void assertRefused(String line, JvmProcess.Builder builder) throws Exception {
+        try (JvmProcess java = builder.start()) {
+            JvmProcess.Result result = java.await(LIMIT);
+            assertEquals(1, result.status(), result::toString);
+            assertEquals(List.of(), result.out());
+            assertEquals(List.of("jrsocket: " + line), result.err());
+        }
+    }
+
+    /** It would print its port. */
+    private static JvmProcess.Builder program(String arguments) {
+        return JvmProcess.running(SelfConnection.class).option("-javaagent:" + Site.agentJar() + arguments).arguments(Site.address());
+    }
+
+    @Test
+    void shouldNameTheAgentArgument() throws Exception {
+        assertRefused("agent argument policy=fast: not one of auto, rdma, tcp", program("=policy=fast"));
+    }
+
+    @Test
+    void shouldNameTheProperty() throws Exception {
+        assertRefused("-Dorg.jrsocket.buffer.send=1k: not within 4k to 256m", program("").property("org.jrsocket.buffer.send", "1k"));
+    }
+
+    @Test
+    void shouldNameTheLineOfTheRules() throws Exception {
+        Path rules = Files.write(folder.resolve("sdp.conf"), List.of("# ours", "", "connect 10.0.0.1 http"));
+        assertRefused(rules + " line 3: port is not a number from 0 to 65535: connect 10.0.0.1 http", program("=rules=" + rules));
+    }
+
+    @Test
+    void shouldSayThatTheRulesAreNotThere() throws Exception {
+        Path rules = folder.resolve("none.conf");
+        try (JvmProcess java = program("=rules=" + rules).start()) {
+            JvmProcess.Result result = java.await(LIMIT);
+            assertEquals(1, result.status(), result::toString);
+            assertEquals(1, result.err().size(), result::toString);
+            assertEquals(true, result.err().get(0).startsWith("jrsocket: ") && result.err().get(0).contains(rules.toString()), result::toString);
+        }
+    }
+
+    @Test
+    void shouldRefuseASocketImplThatIsNotOurs() throws Exception {
+        assertRefused("-Djava.net.SocketImpl: \"com.example.Impl\" is not known; org.jrsocket.net.RSocketImpl is the one value",
+                program("").property("java.net.SocketImpl", "com.example.Impl"));
+    }
+}

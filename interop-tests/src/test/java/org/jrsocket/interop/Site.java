@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop;
+
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+
+/** Where the tests run: in the lab, on an RDMA device, or on a machine as it is. */
+public final class Site {
+
+    private Site() {
+    }
+
+    /** Whether this is the emulated machine of {@code scripts/roce-lab}. */
+    static boolean isLab() {
+        return System.getenv("ROCE_LAB_ADDR") != null;
+    }
+
+    /** Whether {@link #address()} belongs to an RDMA device, so that traffic under the agent must use it. */
+    public static boolean hasRdma() {
+        return System.getenv("ROCE_LAB_DEVICE") != null;
+    }
+
+    /** An address of this machine that servers listen on. */
+    public static String address() {
+        return hasRdma() ? System.getenv("ROCE_LAB_ADDR") : "127.0.0.1";
+    }
+
+    /** The drop-in jar of this build. */
+    public static Path agentJar() {
+        return classes(Site.class).resolve("../../../rsocket-nio/target/rsocket.jar").normalize();
+    }
+
+    /** The folder or jar that {@code type} was loaded from. */
+    public static Path classes(Class<?> type) {
+        try {
+            return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** Small programs of the system, which end by themselves. One that hangs fails the test instead of keeping it. */
+public final class Tool {
+
+    private static final int LIMIT_SECONDS = 120; // each takes a moment, on a slow machine
+
+    private Tool() {
+    }
+
+    /**
+     * Runs a program to its end.
+     *
+     * @return what it printed
+     * @throws AssertionError if it fails, or does not end within two minutes (it is killed); with what it printed
+     */
+    public static String run(String... command) {
+        try {
+            Path output = Files.createTempFile("tool", ".txt"); // not a pipe: whoever reads one waits for all who hold it
+            try {
+                Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+                process.getOutputStream().close();
+                boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+                if (!ended) {
+                    process.destroyForcibly();
+                }
+                String printed = Files.readString(output);
+                if (!ended || process.exitValue() != 0) {
+                    throw new AssertionError(String.join(" ", command) + (ended ? " ended with " + process.exitValue() : " did not end within "
+                            + LIMIT_SECONDS + " s") + ": " + printed);
+                }
+                return printed;
+            } finally {
+                Files.delete(output);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

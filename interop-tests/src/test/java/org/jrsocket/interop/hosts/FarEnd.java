@@ -1,0 +1,89 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop.hosts;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.interop.Site;
+
+/** Host a, as the tests on host b see it: {@link FarHost}. */
+final class FarEnd implements AutoCloseable {
+
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+
+    private final String address = System.getenv("ROCE_LAB_PEER");
+    private final Socket socket;
+    private final PrintStream out;
+    private final BufferedReader in;
+
+    FarEnd() throws IOException, InterruptedException {
+        socket = connect();
+        socket.setSoTimeout((int) LIMIT.toMillis());
+        out = new PrintStream(socket.getOutputStream(), true, StandardCharsets.UTF_8);
+        in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    private Socket connect() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        for (;;) {
+            try {
+                Socket one = new Socket();
+                one.connect(new InetSocketAddress(address, FarHost.PORT));
+                return one;
+            } catch (ConnectException e) {
+                if (System.nanoTime() > deadline) {
+                    throw e;
+                }
+                TimeUnit.MILLISECONDS.sleep(200);
+            }
+        }
+    }
+
+    String address() {
+        return address;
+    }
+
+    /** Starts a {@link Server} there, on that port or a free one, and returns its port. */
+    int serve(boolean agent, int port) throws IOException {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String answer = ask("start " + java + " -XX:TieredStopAtLevel=1" + (agent ? " -javaagent:" + Site.agentJar() : "") + " -cp " + Site.classes(Server.class) + ' '
+                + Server.class.getName() + ' ' + address + ' ' + port);
+        assertTrue(answer.startsWith("listening="), answer);
+        return Integer.parseInt(answer.substring("listening=".length()));
+    }
+
+    /** Kills the servers there. */
+    void stop() throws IOException {
+        ask("stop");
+    }
+
+    /** Runs a command there, without quotes, which has to succeed. */
+    String run(String command) throws IOException {
+        String answer = ask("run " + command);
+        assertTrue(answer.startsWith("0 "), command + ": " + answer);
+        return answer.substring(2);
+    }
+
+    private String ask(String line) throws IOException {
+        out.println(line);
+        return String.valueOf(in.readLine());
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,148 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.InvocationTargetException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.LogLevel;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.net.SocketFactories;
+import org.jrsocket.verbs.NativeLibrary;
+import org.jrsocket.verbs.VerbsUnavailableException;
+
+/**
+ * {@code -javaagent:rsocket.jar}: makes a JVM's sockets ours where the host has RDMA. Where it has none, says so in one line and leaves the JVM
+ * alone. Only a configuration that cannot be used stops the JVM.
+ */
+public final class Agent {
+
+    private static final String NET = "org.jrsocket.net.RSocketImpl";
+    private static final String NIO = "org.jrsocket.nio.RSelectorProvider";
+    private static final String NET_PROPERTY = "java.net.SocketImpl";
+    private static final String NIO_PROPERTY = "java.nio.channels.spi.SelectorProvider";
+
+    /** What does its work for the first time under an application's security manager has to be loaded before (JDK 17). */
+    private static final List<String> NEEDED_LATER = List.of("org.jrsocket.net.RSocketImpl", "org.jrsocket.net.RServerSocketImpl",
+            "org.jrsocket.net.RdmaSocket", "org.jrsocket.net.PlatformSocket", "org.jrsocket.net.Proxies", "org.jrsocket.connect.DualListener",
+            "org.jrsocket.connect.Attempt", "org.jrsocket.stream.RdmaStream", "org.jrsocket.stream.Threads");
+
+    private Agent() {
+    }
+
+    /** Called by the JVM before {@code main}. */
+    public static void premain(String arguments, Instrumentation instrumentation) {
+        start(arguments, instrumentation);
+    }
+
+    /** Called by the JVM when the agent is attached: sockets made before stay as they are. */
+    public static void agentmain(String arguments, Instrumentation instrumentation) {
+        start(arguments, instrumentation);
+    }
+
+    private static void start(String arguments, Instrumentation instrumentation) {
+        LogLevel level = LogLevel.WARN;
+        try {
+            Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
+            level = settings.log();
+            Logging.configure(level);
+            TransportHolder holder = TransportHolder.rdmaCore();
+            install(Stack.open(settings, holder), holder, instrumentation);
+        } catch (ConfigurationException e) {
+            say(e.getMessage());
+            Runtime.getRuntime().halt(1); // a program that runs otherwise than it was told to is worse than one that does not run
+        } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must live
+            warn(level, "TCP only: " + e);
+            if (level.compareTo(LogLevel.DEBUG) >= 0) {
+                e.printStackTrace();
+            }
+        }
+    }
+
+    private static void install(Stack stack, TransportHolder holder, Instrumentation instrumentation) throws Exception {
+        boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
+        boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
+        if (!stack.mayUse(Policy.AUTO) && !stack.mayUse(Policy.RDMA)) {
+            return; // everything is to be TCP
+        }
+        NativeLibrary.enableNativeAccess(instrumentation);
+        try {
+            holder.provider();
+        } catch (VerbsUnavailableException e) {
+            if (!stack.mayUse(Policy.RDMA)) {
+                warn(stack.settings().log(), "TCP only: " + e.getMessage());
+                return;
+            }
+            warn(stack.settings().log(), "no RDMA, and connections that must use it will fail: " + e.getMessage());
+        }
+        open(instrumentation);
+        Management.register(stack, holder, instrumentation);
+        if (System.getProperty("java.security.manager") != null) {
+            holder.transport();
+        }
+        if (net) {
+            SocketFactories.install(stack);
+        }
+        if (nio) {
+            installNio(stack, holder);
+        }
+        for (String name : NEEDED_LATER) {
+            Class.forName(name);
+        }
+    }
+
+    private static void open(Instrumentation instrumentation) {
+        Set<Module> us = Set.of(Agent.class.getModule());
+        instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
+                SocketFactories.PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> us)), Set.of(), Map.of());
+    }
+
+    // Naming one side by its property chooses it alone; naming none, or both, chooses both.
+
+    static boolean wantsSockets(String net, String nio) throws ConfigurationException {
+        if (net != null && !net.equals(NET)) {
+            throw new ConfigurationException("-D" + NET_PROPERTY, "\"" + net + "\" is not known; " + NET + " is the one value");
+        }
+        return net != null || !NIO.equals(nio);
+    }
+
+    static boolean wantsChannels(String net, String nio) {
+        return nio == null ? net == null : nio.equals(NIO);
+    }
+
+    private static void installNio(Stack stack, TransportHolder holder) throws IOException, ReflectiveOperationException {
+        Class<?> provider;
+        try {
+            provider = Class.forName(NIO);
+        } catch (ClassNotFoundException e) {
+            return; // this jar is the core alone
+        }
+        try {
+            provider.getMethod("install", Stack.class, TransportHolder.class).invoke(null, stack, holder);
+            NettyNatives.leaveOut(System.getProperties());
+        } catch (InvocationTargetException e) {
+            warn(stack.settings().log(), "TCP only for NIO channels: " + e.getCause().getMessage());
+        }
+    }
+
+    private static void warn(LogLevel level, String line) {
+        if (level.compareTo(LogLevel.WARN) >= 0) {
+            say(line);
+        }
+    }
+
+    /** One line on stderr. */
+    private static void say(String line) {
+        System.err.println("jrsocket: " + line.replaceAll("\\s*\\R\\s*", " "));
+    }
+}

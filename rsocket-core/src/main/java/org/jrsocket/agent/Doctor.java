@@ -1,0 +1,148 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.connect.Attempt;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.Listening;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.verbs.DeviceInfo;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.VerbsUnavailableException;
+
+/** Tells people what this host has for RDMA, and what a connection would use. */
+final class Doctor {
+
+    /** Exit status. */
+    private static final int UNREACHABLE = 3;
+
+    private static final int TCP_MILLIS = 5_000;
+
+    private final Settings settings;
+    private final PrintStream out;
+    private final TransportHolder holder;
+
+    Doctor(Settings settings, PrintStream out) {
+        this(settings, out, TransportHolder.rdmaCore());
+    }
+
+    Doctor(Settings settings, PrintStream out, TransportHolder holder) {
+        this.settings = settings;
+        this.out = out;
+        this.holder = holder;
+    }
+
+    /**
+     * @param peer to try as well, or null
+     * @return 0 if RDMA can be used here (and reaches the peer), 1 if not, 3 if the peer cannot be reached at all
+     */
+    int run(Peer peer) throws ConfigurationException {
+        out.println("jrsocket " + Main.version() + ", JDK " + Runtime.version() + ", " + System.getProperty("os.name") + " "
+                + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
+        out.println("settings: " + settings);
+        Stack stack = Stack.open(settings, holder);
+        boolean usable = false;
+        try {
+            VerbsProvider provider = holder.provider();
+            out.println("verbs: " + provider.description());
+            List<DeviceInfo> devices = provider.devices();
+            devices.forEach(this::print);
+            usable = devices.stream().flatMap(device -> device.ports().stream()).anyMatch(DeviceInfo.Port::active);
+            out.println(usable ? "RDMA: can be used" : "RDMA: no port is active; bring its link up");
+        } catch (VerbsUnavailableException e) {
+            out.println("RDMA: cannot be used: " + e.getMessage());
+        } catch (IOException e) {
+            out.println("RDMA: the devices cannot be read: " + e.getMessage());
+        }
+        out.println("locked memory: " + LockedMemory.describe(settings.streamConfig()));
+        out.println("a server here listens over " + listening(stack));
+        return peer == null ? usable ? 0 : 1 : tryPeer(stack, peer);
+    }
+
+    /** By trying, on all addresses and a port of the device's choice. */
+    private String listening(Stack stack) {
+        try {
+            InetSocketAddress any = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);
+            Listening.open(stack, holder, any, 1).close();
+            return "RDMA and TCP";
+        } catch (IOException e) {
+            return "TCP alone: " + (e instanceof VerbsUnavailableException ? "RDMA cannot be used, see above" : e.getMessage());
+        }
+    }
+
+    private void print(DeviceInfo device) {
+        out.printf("device %s: %s%s, up to %d queue pairs of %d work requests, %d memory regions%n", device.name(),
+                device.iwarp() ? "iWARP" : "InfiniBand or RoCE", device.firmware().isEmpty() ? "" : ", firmware " + device.firmware(),
+                device.maxQp(), device.maxQpWr(), device.maxMr());
+        for (DeviceInfo.Port port : device.ports()) {
+            out.printf("  port %d: %s, %s, MTU %d%n", port.number(), port.state(), port.ethernet() ? "Ethernet" : "InfiniBand", port.activeMtu());
+            for (DeviceInfo.Gid gid : port.gids()) {
+                out.printf("    gid %d: %s, %s%n", gid.index(), gid.address().getHostAddress(), gid.type());
+            }
+        }
+    }
+
+    private int tryPeer(Stack stack, Peer peer) {
+        InetSocketAddress address;
+        try {
+            address = peer.resolve();
+        } catch (UnknownHostException e) {
+            out.println(peer.text() + ": unknown host");
+            return UNREACHABLE;
+        }
+        return tryRdma(stack, peer, address) ? 0 : tryTcp(stack, peer, address);
+    }
+
+    private boolean tryRdma(Stack stack, Peer peer, InetSocketAddress address) {
+        long start = System.nanoTime();
+        try {
+            Attempt attempt = stack.connector().attempt(null, address, settings.streamConfig(), 0);
+            RdmaStream stream = attempt.await();
+            if (stream != null) {
+                out.println(peer.text() + ": RDMA, device " + stream.deviceName() + ", from " + stream.localAddress().getAddress().getHostAddress()
+                        + ", connected in " + millisSince(start) + " ms");
+                stream.close();
+                stream.awaitDrained(TimeUnit.SECONDS.toNanos(1));
+                return true;
+            }
+            out.println(peer.text() + ": not RDMA: " + attempt.failure() + (attempt.detail() == null ? "" : " (" + attempt.detail() + ")")
+                    + (attempt.isTcp() ? "" : ", after " + millisSince(start) + " ms"));
+        } catch (IOException e) {
+            out.println(peer.text() + ": not RDMA: " + e.getMessage());
+        }
+        return false;
+    }
+
+    private int tryTcp(Stack stack, Peer peer, InetSocketAddress address) {
+        long start = System.nanoTime();
+        try (Socket socket = new Socket()) {
+            socket.connect(address, TCP_MILLIS);
+            boolean refused = stack.policy(Rules.Action.CONNECT, address) == Policy.RDMA;
+            out.println(peer.text() + ": TCP, connected in " + millisSince(start) + " ms"
+                    + (refused ? "; but the policy wants RDMA, so an application would get an exception" : ""));
+            return 1;
+        } catch (IOException e) {
+            out.println(peer.text() + ": TCP neither: " + e.getMessage());
+            return UNREACHABLE;
+        }
+    }
+
+    private static String millisSince(long start) {
+        return String.format("%.1f", (System.nanoTime() - start) / 1e6);
+    }
+}

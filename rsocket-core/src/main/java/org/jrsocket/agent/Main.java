@@ -1,0 +1,125 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.LogLevel;
+import org.jrsocket.connect.Settings;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code java -jar rsocket.jar COMMAND}. Exit status: 0 as hoped, 1 not, 2 wrongly called or configured; {@code doctor} has one more. */
+@Command(name = "java -jar rsocket.jar", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
+        description = "RDMA for the JVM. In an application's JVM: java -javaagent:rsocket.jar -jar app.jar",
+        subcommands = {Main.DoctorCommand.class, PingCommand.class, PerfCommand.class, Main.VersionCommand.class, CommandLine.HelpCommand.class})
+public final class Main implements Callable<Integer> {
+
+    static final int WRONG = CommandLine.ExitCode.USAGE;
+
+    private final PrintStream out;
+    private final PrintStream err;
+
+    @Spec
+    private CommandSpec spec;
+
+    private Main(PrintStream out, PrintStream err) {
+        this.out = out;
+        this.err = err;
+    }
+
+    public static void main(String[] args) {
+        System.exit(run(args, System.out, System.err));
+    }
+
+    static int run(String[] args, PrintStream out, PrintStream err) {
+        return new CommandLine(new Main(out, err)).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
+                .setCaseInsensitiveEnumValuesAllowed(true).setExecutionExceptionHandler((failure, command, parsed) -> {
+                    if (failure instanceof ConfigurationException) {
+                        err.println("jrsocket: " + failure.getMessage());
+                        return WRONG;
+                    }
+                    throw failure;
+                }).execute(args);
+    }
+
+    @Override
+    public Integer call() {
+        throw new CommandLine.ParameterException(spec.commandLine(), "No command given");
+    }
+
+    PrintStream out() {
+        return out;
+    }
+
+    PrintStream err() {
+        return err;
+    }
+
+    /** Of the system properties and the environment; sets up the log, too. */
+    static Settings settings() throws ConfigurationException {
+        Settings settings = Settings.read(null, System.getProperties(), System.getenv());
+        Logging.configure(settings.log() == LogLevel.WARN ? LogLevel.ERROR : settings.log()); // the answer says it all
+        return settings;
+    }
+
+    static String version() {
+        String version = Main.class.getPackage().getImplementationVersion();
+        return version == null ? "(not from its jar)" : version;
+    }
+
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {"jrsocket " + version()};
+        }
+    }
+
+    @Command(name = "version", description = "Says which version this is.")
+    static final class VersionCommand implements Callable<Integer> {
+        @ParentCommand
+        private Main main;
+
+        @Override
+        public Integer call() {
+            main.out.println("jrsocket " + version());
+            return 0;
+        }
+    }
+
+    @Command(name = "doctor", mixinStandardHelpOptions = true, versionProvider = Version.class,
+            description = "Says what this host has for RDMA and what is missing; and which transport a connection to HOST:PORT would get, and why.",
+            exitCodeListHeading = "Exit status:%n",
+            exitCodeList = {"0:RDMA can be used here, and HOST:PORT would get it", "1:it cannot, or HOST:PORT would get TCP",
+                "2:wrongly called or configured", "3:HOST:PORT cannot be reached at all"})
+    static final class DoctorCommand implements Callable<Integer> {
+        @ParentCommand
+        private Main main;
+
+        @Spec
+        private CommandSpec spec;
+
+        @Parameters(arity = "0..1", paramLabel = "HOST:PORT", description = "a server to try")
+        private String peer;
+
+        @Override
+        public Integer call() throws ConfigurationException {
+            Peer parsed = null;
+            try {
+                parsed = peer == null ? null : Peer.parse(peer, 0);
+            } catch (IllegalArgumentException e) {
+                throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage());
+            }
+            return new Doctor(settings(), main.out).run(parsed);
+        }
+    }
+}

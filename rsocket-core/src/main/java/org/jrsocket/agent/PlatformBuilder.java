@@ -1,0 +1,58 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.lang.management.ManagementFactory;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerBuilder;
+import javax.management.MBeanServerDelegate;
+import javax.management.ObjectName;
+import org.slf4j.LoggerFactory;
+
+/** Builds MBean servers as the JDK would, and adds our bean to the platform's. Made by the JDK, see {@link Management}. */
+public final class PlatformBuilder extends MBeanServerBuilder {
+
+    private final MBeanServerBuilder builder;
+
+    public PlatformBuilder() throws ReflectiveOperationException {
+        String other = Management.other();
+        if (other == null) {
+            builder = new MBeanServerBuilder();
+        } else {
+            ClassLoader loader = Thread.currentThread().getContextClassLoader(); // as the JDK looks for it
+            builder = (MBeanServerBuilder) (loader == null ? Class.forName(other) : loader.loadClass(other)).getConstructor().newInstance();
+        }
+    }
+
+    @Override
+    public MBeanServerDelegate newMBeanServerDelegate() {
+        return builder.newMBeanServerDelegate();
+    }
+
+    @Override
+    public MBeanServer newMBeanServer(String defaultDomain, MBeanServer outer, MBeanServerDelegate delegate) {
+        MBeanServer server = builder.newMBeanServer(defaultDomain, outer, delegate);
+        boolean platform = StackWalker.getInstance().walk(frames ->
+                frames.anyMatch(frame -> frame.getClassName().equals(ManagementFactory.class.getName())));
+        if (platform) {
+            register(server, Management.bean());
+            Management.done();
+        }
+        return server;
+    }
+
+    static void registerNow(TransportBean bean) {
+        register(ManagementFactory.getPlatformMBeanServer(), bean);
+    }
+
+    static void register(MBeanServer server, TransportBean bean) {
+        try {
+            server.registerMBean(bean, new ObjectName(TransportBean.NAME));
+        } catch (JMException | RuntimeException e) {
+            LoggerFactory.getLogger(PlatformBuilder.class).warn("no JMX bean {}", TransportBean.NAME, e);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.net.InetSocketAddress;
+import java.util.EnumSet;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Says which transport a connection got: each at debug level, and each kind of fallback once as a warning. Safe for use by many threads. */
+final class DecisionLog {
+
+    private static final Logger LOG = LoggerFactory.getLogger("org.jrsocket");
+    private static final Set<TcpReason> NO_SURPRISE = EnumSet.of(TcpReason.POLICY, TcpReason.PROXY, TcpReason.REMEMBERED);
+
+    private final Set<TcpReason> warned = EnumSet.copyOf(NO_SURPRISE); // guarded by itself
+
+    /** @param what for example {@code "connecting to 192.0.2.1:80"} */
+    void tcpInstead(String what, TcpReason reason, Exception detail) {
+        boolean first;
+        synchronized (warned) {
+            first = warned.add(reason);
+        }
+        if (first) {
+            LOG.warn("{} over TCP, not RDMA: {}{}. Further ones of this kind are logged at debug level only.", what, reason.text(), because(detail));
+        } else {
+            LOG.debug("{} over TCP: {}{}", what, reason.text(), because(detail));
+        }
+    }
+
+    /** What TCP comes to is not known yet: if the peer is down, it is no fallback. */
+    void rdmaFailed(InetSocketAddress remote, TcpReason reason, Exception detail) {
+        LOG.debug("connecting to {} over RDMA failed, trying TCP: {}{}", remote, reason.text(), because(detail));
+    }
+
+    private static String because(Exception detail) {
+        return detail == null || detail.getMessage() == null ? "" : " (" + detail.getMessage() + ")";
+    }
+
+    void rdma(String what, String device) {
+        LOG.debug("{} over RDMA, device {}", what, device);
+    }
+}

@@ -1,0 +1,185 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which addresses and ports may use RDMA, from a file in the grammar of the JDK's old SDP configuration, with a policy word added:
+ *
+ * <pre>
+ *   bind|connect  HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|rdma|tcp]
+ * </pre>
+ *
+ * The first line that matches decides; without a policy word it says {@code auto}. Host names are looked up once, when the file is read.
+ * Immutable.
+ */
+public final class Rules {
+
+    /** What a socket is about to do. */
+    public enum Action {
+        /** Listen on a local address. */
+        BIND,
+        /** Connect to a remote address. */
+        CONNECT
+    }
+
+    /** No rule at all. */
+    public static final Rules NONE = new Rules(List.of());
+
+    private static final Logger LOG = LoggerFactory.getLogger(Rules.class);
+
+    /** @param network null matches every address */
+    private record Rule(Action action, byte[] network, int prefix, int firstPort, int lastPort, Policy policy) {
+
+        boolean matches(Action wanted, byte[] address, int port) {
+            return action == wanted && port >= firstPort && port <= lastPort && (network == null || sameNetwork(address));
+        }
+
+        private boolean sameNetwork(byte[] address) {
+            if (address.length != network.length) {
+                return false;
+            }
+            int whole = prefix / 8;
+            int rest = prefix % 8;
+            return Arrays.equals(address, 0, whole, network, 0, whole)
+                    && (rest == 0 || (address[whole] ^ network[whole]) >> (8 - rest) == 0);
+        }
+    }
+
+    private final List<Rule> rules;
+
+    private Rules(List<Rule> rules) {
+        this.rules = List.copyOf(rules);
+    }
+
+    /** Whether some rule allows nothing but RDMA. */
+    boolean insistOnRdma() {
+        return rules.stream().anyMatch(rule -> rule.policy == Policy.RDMA);
+    }
+
+    /** @throws ConfigurationException naming file, line and reason */
+    public static Rules load(Path file) throws ConfigurationException {
+        try {
+            return parse(file.toString(), Files.readAllLines(file));
+        } catch (NoSuchFileException e) {
+            throw new ConfigurationException(file.toString(), "no such file");
+        } catch (MalformedInputException e) {
+            throw new ConfigurationException(file.toString(), "not UTF-8 text");
+        } catch (IOException e) {
+            throw new ConfigurationException(file.toString(), "cannot be read: " + e.getMessage());
+        }
+    }
+
+    static Rules parse(String file, List<String> lines) throws ConfigurationException {
+        List<Rule> rules = new ArrayList<>();
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i).strip();
+            if (!line.isEmpty() && !line.startsWith("#")) {
+                String where = file + " line " + (i + 1);
+                try {
+                    addRules(rules, line.split("\\s+"), where);
+                } catch (IllegalArgumentException e) {
+                    throw new ConfigurationException(where, e.getMessage() + ": " + line);
+                }
+            }
+        }
+        return new Rules(rules);
+    }
+
+    private static void addRules(List<Rule> rules, String[] words, String where) {
+        if (words.length < 3 || words.length > 4) {
+            throw new IllegalArgumentException("expected \"bind|connect address port [auto|rdma|tcp]\"");
+        }
+        Action action = Key.parse(Action.class, words[0], "bind, connect");
+        int[] ports = ports(words[2]);
+        Policy policy = words.length == 3 ? Policy.AUTO : Key.parse(Policy.class, words[3], "auto, rdma, tcp");
+        if (words[1].equals("*")) {
+            rules.add(new Rule(action, null, 0, ports[0], ports[1], policy));
+            return;
+        }
+        int slash = words[1].indexOf('/');
+        String host = slash < 0 ? words[1] : words[1].substring(0, slash);
+        if (slash >= 0 && !isLiteral(host)) {
+            throw new IllegalArgumentException("a prefix length needs a numeric address");
+        }
+        try {
+            for (InetAddress address : InetAddress.getAllByName(host)) {
+                byte[] network = address.getAddress();
+                int prefix = slash < 0 ? network.length * 8 : number(words[1].substring(slash + 1), 0, network.length * 8, "prefix length");
+                rules.add(new Rule(action, network, prefix, ports[0], ports[1], policy));
+            }
+        } catch (UnknownHostException e) {
+            if (isLiteral(host)) {
+                throw new IllegalArgumentException("not an address");
+            }
+            // A name server that is away for a moment must not keep a service from starting.
+            LOG.warn("{}: {} cannot be looked up, so this line matches nothing", where, host);
+        }
+    }
+
+    /** Whether it can only be meant as an IPv4 or IPv6 address: the JDK never looks such a text up. */
+    private static boolean isLiteral(String host) {
+        return host.indexOf(':') >= 0 || host.matches("[0-9.]+");
+    }
+
+    private static int[] ports(String text) {
+        if (text.equals("*")) {
+            return new int[] {0, 65535};
+        }
+        int dash = text.indexOf('-');
+        if (dash < 0) {
+            int port = number(text, 0, 65535, "port");
+            return new int[] {port, port};
+        }
+        int first = number(text.substring(0, dash), 0, 65535, "port");
+        String end = text.substring(dash + 1);
+        int last = end.equals("*") ? 65535 : number(end, 0, 65535, "port");
+        if (last < first) {
+            throw new IllegalArgumentException("the port range ends before it begins");
+        }
+        return new int[] {first, last};
+    }
+
+    private static int number(String text, int min, int max, String what) {
+        if (!text.matches("[0-9]{1,5}") || Integer.parseInt(text) < min || Integer.parseInt(text) > max) {
+            throw new IllegalArgumentException(what + " is not a number from " + min + " to " + max);
+        }
+        return Integer.parseInt(text);
+    }
+
+    /** Whether some rule says so. */
+    boolean mention(Policy policy) {
+        return rules.stream().anyMatch(rule -> rule.policy == policy);
+    }
+
+    /** What the first matching rule says, or null if none matches. */
+    public Policy match(Action action, InetSocketAddress address) {
+        byte[] bytes = address.getAddress().getAddress();
+        for (Rule rule : rules) {
+            if (rule.matches(action, bytes, address.getPort())) {
+                return rule.policy;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public String toString() {
+        return rules.size() + " rules";
+    }
+}

@@ -1,0 +1,184 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import org.jrsocket.stream.StreamConfig;
+
+/**
+ * Everything one can set, read once at the start and immutable after. An agent argument ({@code key=value,key=value}) goes before a system
+ * property ({@code -Dorg.jrsocket.key}), and that before an environment variable ({@code JRSOCKET_KEY}). Documented in
+ * {@code docs/configuration.md}; a test compares.
+ */
+public final class Settings {
+
+    static final Key<Policy> POLICY = Key.choice("policy", Policy.AUTO);
+    static final Key<Path> RULES = Key.file("rules");
+    static final Key<LogLevel> LOG = Key.choice("log", LogLevel.WARN);
+    static final Key<Long> CONNECT_TIMEOUT = Key.duration("connect.timeout", "2s", "1ms", "1h");
+    static final Key<Long> MEMORY_UNANSWERED = Key.duration("memory.unanswered", "5m", "0", "24h");
+    static final Key<Long> MEMORY_REJECTED = Key.duration("memory.rejected", "10s", "0", "24h");
+    static final Key<Integer> BUFFER_SEND = Key.size("buffer.send", "256k", "4k", "256m");
+    static final Key<Integer> BUFFER_RECEIVE = Key.size("buffer.receive", "256k", "4k", "256m");
+    static final Key<Integer> BUFFER_MAX = Key.size("buffer.max", "4m", "4k", "256m");
+    static final Key<Integer> QUEUE_SEND = Key.integer("queue.send", StreamConfig.DEFAULT.sendQueue(), 16, 65534);
+    static final Key<Integer> QUEUE_RECEIVE = Key.integer("queue.receive", StreamConfig.DEFAULT.receiveQueue(), 16, 65534);
+    static final Key<Integer> INLINE = Key.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
+    static final Key<Long> SPIN = Key.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
+
+    /** All keys, in the order of the documentation. */
+    public static final List<Key<?>> KEYS = List.of(POLICY, RULES, LOG, CONNECT_TIMEOUT, MEMORY_UNANSWERED, MEMORY_REJECTED, BUFFER_SEND,
+            BUFFER_RECEIVE, BUFFER_MAX, QUEUE_SEND, QUEUE_RECEIVE, INLINE, SPIN);
+
+    /** Before a key's name in a system property. */
+    public static final String PREFIX = "org.jrsocket.";
+
+    /** Beginnings of properties that belong to other parts of the project, and to the classes the drop-in jar carries. */
+    private static final List<String> OTHERS = List.of("shaded.", "native.", "nio.", "netty.", "test.", "bench.");
+
+    private final Map<Key<?>, Object> values;
+    /** As they were written. */
+    private final Map<Key<?>, String> given;
+
+    private Settings(Map<Key<?>, Object> values, Map<Key<?>, String> given) {
+        this.values = Map.copyOf(values);
+        this.given = Map.copyOf(given);
+    }
+
+    /** All defaults. */
+    public static Settings defaults() {
+        try {
+            return read(null, new Properties(), Map.of());
+        } catch (ConfigurationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /**
+     * Reads and checks.
+     *
+     * @param arguments the agent's, may be null
+     * @throws ConfigurationException for an unknown key or a value that is out of range. Unknown environment variables are left alone:
+     *         orchestrators set some for any service that happens to be called jrsocket.
+     */
+    public static Settings read(String arguments, Properties properties, Map<String, String> environment) throws ConfigurationException {
+        Map<String, String> fromArguments = split(arguments);
+        for (String name : properties.stringPropertyNames()) {
+            if (name.startsWith(PREFIX)) {
+                String key = name.substring(PREFIX.length());
+                if (OTHERS.stream().noneMatch(key::startsWith)) {
+                    known(key, "-D" + name);
+                }
+            }
+        }
+        Map<Key<?>, Object> values = new HashMap<>();
+        Map<Key<?>, String> given = new HashMap<>();
+        for (Key<?> key : KEYS) {
+            String argument = fromArguments.get(key.name());
+            String property = properties.getProperty(PREFIX + key.name());
+            String variable = environment.get(key.variable());
+            String text = argument != null ? argument : property != null ? property : variable;
+            if (text != null) {
+                given.put(key, text);
+                values.put(key, parse(key, text, (argument != null ? "agent argument " + key.name() : property != null ? "-D" + PREFIX + key.name()
+                        : "environment " + key.variable()) + "=" + text));
+            } else if (key.fallback() != null) {
+                values.put(key, key.parser().apply(key.fallback()));
+            }
+        }
+        return new Settings(values, given);
+    }
+
+    private static Map<String, String> split(String arguments) throws ConfigurationException {
+        Map<String, String> result = new HashMap<>();
+        if (arguments != null && !arguments.isBlank()) {
+            for (String one : arguments.split(",")) {
+                String where = "agent argument " + one.strip();
+                int equals = one.indexOf('=');
+                if (equals < 0) {
+                    throw new ConfigurationException(where, "not of the form key=value");
+                }
+                String key = one.substring(0, equals).strip();
+                known(key, where);
+                result.put(key, one.substring(equals + 1).strip());
+            }
+        }
+        return result;
+    }
+
+    private static void known(String key, String where) throws ConfigurationException {
+        if (KEYS.stream().noneMatch(k -> k.name().equals(key))) {
+            throw new ConfigurationException(where,
+                    "unknown; known are " + KEYS.stream().map(Key::name).collect(Collectors.joining(", ")));
+        }
+    }
+
+    private static Object parse(Key<?> key, String value, String where) throws ConfigurationException {
+        try {
+            return key.parser().apply(value.strip());
+        } catch (IllegalArgumentException e) {
+            throw new ConfigurationException(where, e.getMessage());
+        }
+    }
+
+    @SuppressWarnings("unchecked") // what a key's parser made
+    private <T> T get(Key<T> key) {
+        return (T) values.get(key);
+    }
+
+    /** Whether somebody set it, rather than it being the default. */
+    boolean isGiven(Key<?> key) {
+        return given.containsKey(key);
+    }
+
+    public Policy policy() {
+        return get(POLICY);
+    }
+
+    /** The rules file, or null. */
+    public Path rules() {
+        return get(RULES);
+    }
+
+    public LogLevel log() {
+        return get(LOG);
+    }
+
+    /** How long an attempt over RDMA may take before TCP is tried, nanoseconds. */
+    public long connectNanos() {
+        return get(CONNECT_TIMEOUT);
+    }
+
+    /** How long a host is spared further attempts after it did not answer one, nanoseconds; 0 is not at all. */
+    public long unansweredNanos() {
+        return get(MEMORY_UNANSWERED);
+    }
+
+    /** The same for an address and port that refused one. */
+    public long rejectedNanos() {
+        return get(MEMORY_REJECTED);
+    }
+
+    /** The most that a stream's ring becomes when an application asks for a buffer size, bytes. TCP has such a limit too, of the kernel. */
+    public int maxBuffer() {
+        return get(BUFFER_MAX);
+    }
+
+    /** What a stream gets when the application does not say otherwise. */
+    public StreamConfig streamConfig() {
+        return new StreamConfig(get(BUFFER_SEND), get(BUFFER_RECEIVE), get(QUEUE_SEND), get(QUEUE_RECEIVE), get(INLINE), get(SPIN), 0);
+    }
+
+    /** For the log: each key with its value. */
+    @Override
+    public String toString() {
+        return KEYS.stream().filter(values::containsKey).map(k -> k.name() + "=" + given.getOrDefault(k, k.fallback())).collect(Collectors.joining(", "));
+    }
+}

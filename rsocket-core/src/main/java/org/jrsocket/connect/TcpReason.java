@@ -1,0 +1,58 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import org.jrsocket.stream.RdmaConnectException;
+
+/** Why a connection goes, or a server listens, over TCP alone. */
+public enum TcpReason {
+    /** The policy or a rule says so. */
+    POLICY("the policy says so"),
+    /** A SOCKS proxy is between; it speaks TCP. */
+    PROXY("it goes through a proxy"),
+    /** This process has no RDMA at all. */
+    UNAVAILABLE("RDMA is not available"),
+    /** An attempt on this peer failed a short while ago. */
+    REMEMBERED("RDMA to this peer failed a short while ago"),
+    /** No RDMA device serves the address. */
+    NO_DEVICE("no RDMA device serves this address"),
+    /** The address did not resolve to a route over RDMA. */
+    UNRESOLVED("the address or route does not resolve over RDMA"),
+    /** The peer's RDMA stack answered, but nobody listens there. */
+    REFUSED("the peer refused RDMA: nobody listens on this port there"),
+    /** The peer's RDMA stack did not answer the CM's own retries. */
+    UNREACHABLE("the peer did not answer over RDMA"),
+    /** The peer did not answer within the budget. */
+    TIMEOUT("the peer did not answer over RDMA in time"),
+    /** The peer speaks something else than rsocket v1. */
+    PROTOCOL("the peer does not speak rsocket v1"),
+    /** This host lacks memory, queue pairs or descriptors. */
+    RESOURCES("this host lacks a resource for RDMA"),
+    /** The port is taken over RDMA, though free over TCP. */
+    IN_USE("the port is taken over RDMA");
+
+    private final String text;
+
+    TcpReason(String text) {
+        this.text = text;
+    }
+
+    /** For log lines. */
+    public String text() {
+        return text;
+    }
+
+    static TcpReason of(RdmaConnectException.Reason reason) {
+        return switch (reason) {
+            case NO_DEVICE -> NO_DEVICE;
+            case UNRESOLVED -> UNRESOLVED;
+            case REFUSED -> REFUSED;
+            case UNREACHABLE -> UNREACHABLE;
+            case TIMEOUT -> TIMEOUT;
+            case PROTOCOL -> PROTOCOL;
+            case RESOURCES, CANCELLED -> RESOURCES;
+        };
+    }
+}

@@ -1,0 +1,141 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import org.jrsocket.stream.PendingConnect;
+import org.jrsocket.stream.RdmaListener;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.RdmaCoreProvider;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.VerbsUnavailableException;
+
+/**
+ * The process's RDMA transport: verbs are opened when somebody first asks whether there are any, the transport with its thread when the first
+ * socket needs it, each once; if verbs cannot be had, the reason is kept. Safe for use by many threads.
+ */
+public final class TransportHolder implements Rdma {
+
+    /** How verbs are opened. */
+    interface Opener {
+        VerbsProvider open() throws VerbsUnavailableException;
+    }
+
+    private final Opener opener;
+    private VerbsProvider provider; // guarded by this, as the next
+    private VerbsUnavailableException unavailable;
+    private volatile RdmaTransport transport; // written under this
+
+    private TransportHolder(Opener opener) {
+        this.opener = opener;
+    }
+
+    /** Over the devices of this host. */
+    public static TransportHolder rdmaCore() {
+        return new TransportHolder(RdmaCoreProvider::open);
+    }
+
+    /** Over a transport that exists: tests, and programs that bring their own verbs. */
+    public static TransportHolder of(RdmaTransport transport) {
+        TransportHolder holder = new TransportHolder(() -> {
+            throw new AssertionError("the transport is there already");
+        });
+        holder.transport = transport;
+        return holder;
+    }
+
+    /** Over a transport that exists, with its verbs. */
+    public static TransportHolder over(VerbsProvider provider, RdmaTransport transport) {
+        TransportHolder holder = of(transport);
+        holder.provider = provider;
+        return holder;
+    }
+
+    /** Over nothing. */
+    public static TransportHolder unavailable(VerbsUnavailableException reason) {
+        return new TransportHolder(() -> {
+            throw reason;
+        });
+    }
+
+    /**
+     * Opens verbs if that has not been tried.
+     *
+     * @throws VerbsUnavailableException the reason why this process has no RDMA, the same at every call
+     */
+    public synchronized VerbsProvider provider() throws VerbsUnavailableException {
+        if (unavailable != null) {
+            throw new VerbsUnavailableException(unavailable.reason(), unavailable.getMessage(), unavailable);
+        }
+        if (provider == null) {
+            try {
+                provider = opener.open();
+            } catch (VerbsUnavailableException e) {
+                unavailable = e;
+                throw e;
+            }
+        }
+        return provider;
+    }
+
+    /** The transport, opened if necessary. */
+    public RdmaTransport transport() throws VerbsUnavailableException {
+        RdmaTransport open = transport;
+        return open != null ? open : openTransport();
+    }
+
+    private synchronized RdmaTransport openTransport() throws VerbsUnavailableException {
+        if (transport == null) {
+            VerbsProvider verbs = provider();
+            try {
+                transport = RdmaTransport.over(verbs);
+            } catch (IOException e) { // descriptors have run out, for example: later it may work
+                throw new VerbsUnavailableException(VerbsUnavailableException.Reason.LIBRARY, "the RDMA service does not start: " + e.getMessage(), e);
+            }
+        }
+        return transport;
+    }
+
+    /**
+     * What verbs there are, for people.
+     *
+     * @throws VerbsUnavailableException there are none
+     */
+    public String description() throws VerbsUnavailableException {
+        return transport != null ? transport.description() : provider().description();
+    }
+
+    /** Sums over its streams; opens nothing. */
+    public RdmaTransport.Totals totals() {
+        RdmaTransport open = transport;
+        return open == null ? RdmaTransport.Totals.NONE : open.totals();
+    }
+
+    /** Its streams at this moment; opens nothing. */
+    public List<RdmaStream> streams() {
+        RdmaTransport open = transport;
+        return open == null ? List.of() : open.streams();
+    }
+
+    @Override
+    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) throws VerbsUnavailableException {
+        return transport().connect(local, remote, config);
+    }
+
+    @Override
+    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
+        return transport().listen(local, backlog, config);
+    }
+
+    @Override
+    public ServiceLoop service() throws VerbsUnavailableException {
+        return transport().service();
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
+import java.net.Proxy;
+import java.net.ProxySelector;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
+import java.util.Iterator;
+
+/** Whether the JDK would connect a plain {@code new Socket()} through a SOCKS proxy, as {@code -DsocksProxyHost} and ProxySelectors say. */
+final class Proxies {
+
+    private Proxies() {
+    }
+
+    /** When in doubt it is true: then the JDK's own SOCKS code decides again. */
+    static boolean mayUseSocks(InetSocketAddress remote) {
+        ProxySelector selector = selector();
+        if (selector == null) {
+            return false;
+        }
+        String host = remote.getHostString();
+        if (remote.getAddress() instanceof Inet6Address && host.indexOf(':') >= 0 && !host.startsWith("[")) {
+            host = "[" + host + "]";
+        }
+        try {
+            URI uri = new URI("socket", null, host, remote.getPort(), null, null, null);
+            Iterator<Proxy> proxies = selector.select(uri).iterator();
+            if (!proxies.hasNext()) {
+                return false;
+            }
+            Proxy first = proxies.next();
+            return first != null && first.type() == Proxy.Type.SOCKS;
+        } catch (URISyntaxException | RuntimeException e) {
+            return true;
+        }
+    }
+
+    @SuppressWarnings("removal") // programs with a security manager exist, on JDK 17
+    private static ProxySelector selector() {
+        return AccessController.doPrivileged((PrivilegedAction<ProxySelector>) ProxySelector::getDefault);
+    }
+}

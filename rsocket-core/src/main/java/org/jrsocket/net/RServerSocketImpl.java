@@ -1,0 +1,334 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import java.io.FileDescriptor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketImpl;
+import java.net.SocketOption;
+import java.net.SocketOptions;
+import java.net.SocketTimeoutException;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.DualListener;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TcpConnection;
+import org.jrsocket.connect.TcpReason;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.StreamConfig;
+
+/**
+ * What a {@link java.net.ServerSocket} stands on: a TCP listener of the JDK's, which settles the port, and beside it an RDMA listener on the same
+ * address and port where policy and devices allow. Without one, everything is the JDK's. Safe for use by many threads, as the JDK's.
+ */
+public final class RServerSocketImpl extends SocketImpl {
+
+    /** How often another port is tried when the one that TCP chose is taken over RDMA. */
+    private static final int PORT_ATTEMPTS = 8;
+
+    private final Stack stack;
+    private final ReentrantLock acceptLock = new ReentrantLock();
+    private volatile PlatformSocket platform = PlatformSocket.server(); // replaced only between bind and listen
+    private volatile DualListener dual; // set by listen; null: TCP alone
+    private boolean listensTcp = true; // written by listen, before dual
+    private volatile int timeout; // milliseconds; with dual the platform's own is not the application's
+    private volatile int receiveBuffer; // what the application asked for, bytes; 0 if it did not
+    private InetAddress boundHost;
+    private int boundPort; // as asked for: 0 lets TCP choose
+    private final Object closeLock = new Object();
+    private boolean closed; // guarded by closeLock
+
+    RServerSocketImpl(Stack stack) {
+        this.stack = stack;
+    }
+
+    // ---- listening ----
+
+    @Override
+    protected void create(boolean stream) throws IOException {
+        platform.create(stream);
+    }
+
+    @Override
+    protected void bind(InetAddress host, int port) throws IOException {
+        platform.bind(host, port);
+        boundHost = host;
+        boundPort = port;
+    }
+
+    @Override
+    protected void listen(int backlog) throws IOException {
+        DualListener listener = boundHost == null ? null : openRdma(backlog);
+        if (listener == null) {
+            platform.listen(backlog);
+            return;
+        }
+        try {
+            listensTcp = stack.policy(Rules.Action.BIND, rdmaAddress()) != Policy.RDMA;
+            if (listensTcp) {
+                platform.listen(backlog);
+                platform.setOption(SocketOptions.SO_TIMEOUT, 1); // an accept after the wait does not wait again
+                FileDescriptor fd = platform.getFileDescriptor();
+                listener.watchTcp(JdkInternals.value(fd), () -> JdkInternals.isReadable(fd));
+            }
+            synchronized (closeLock) {
+                if (closed) {
+                    throw new SocketException("Socket closed");
+                }
+                dual = listener;
+            }
+        } catch (IOException e) {
+            listener.close();
+            throw e;
+        }
+    }
+
+    /** An RDMA listener on the TCP port; a TCP port that RDMA cannot have too is changed, if nobody asked for it. */
+    private DualListener openRdma(int backlog) throws IOException {
+        for (int attempt = 1;; attempt++) {
+            InetSocketAddress local = rdmaAddress();
+            try {
+                return DualListener.open(stack, local, backlog, config());
+            } catch (BindException e) {
+                if (boundPort == 0 && attempt < PORT_ATTEMPTS) {
+                    bindAgain();
+                } else if (stack.policy(Rules.Action.BIND, local) == Policy.RDMA) {
+                    throw e;
+                } else {
+                    DualListener.tcpOnly(stack, local, TcpReason.IN_USE, e);
+                    return null;
+                }
+            }
+        }
+    }
+
+    /** The JDK's wildcard sockets are IPv6 ones that serve both families. */
+    private InetSocketAddress rdmaAddress() throws IOException {
+        InetAddress host = boundHost.isAnyLocalAddress() && JdkInternals.isIpv6() ? InetAddress.getByAddress(new byte[16]) : boundHost;
+        return new InetSocketAddress(host, platform.getLocalPort());
+    }
+
+    /** Another TCP socket with the same options, on another port of TCP's choice. */
+    private void bindAgain() throws IOException {
+        PlatformSocket next = PlatformSocket.server();
+        next.create(true);
+        try {
+            for (SocketOption<?> option : platform.supportedOptions()) {
+                Object value = platform.getOption(option);
+                if (!value.equals(next.getOption(option))) {
+                    next.setOption(option, value);
+                }
+            }
+            next.bind(boundHost, 0);
+        } catch (IOException e) {
+            next.close();
+            throw e;
+        }
+        PlatformSocket last = platform;
+        synchronized (closeLock) {
+            if (closed) {
+                next.close();
+                throw new SocketException("Socket closed");
+            }
+            platform = next;
+        }
+        last.close(); // after the other is bound, so that the port is another
+    }
+
+    private StreamConfig config() throws IOException {
+        StreamConfig config = stack.settings().streamConfig();
+        return config.withBuffers(config.sendBuffer(), receiveBuffer == 0 ? config.receiveBuffer() : Math.min(receiveBuffer, stack.settings().maxBuffer()))
+                .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
+    }
+
+    // ---- accepting ----
+
+    @Override
+    protected void accept(SocketImpl s) throws IOException {
+        if (!(s instanceof RSocketImpl child)) {
+            throw new IOException("An instance of " + getClass() + " cannot accept a connection with an instance of " + s.getClass());
+        }
+        DualListener listener = dual;
+        if (listener == null) {
+            PlatformSocket connection = PlatformSocket.client();
+            platform.accept(connection);
+            handOver(connection, child, null);
+        } else {
+            accept(listener, child);
+        }
+    }
+
+    private static void handOver(PlatformSocket connection, RSocketImpl child, TcpConnection record) throws IOException {
+        try {
+            child.accepted(connection, record);
+        } catch (IOException e) {
+            connection.close(); // the socket it was for has been closed
+            throw e;
+        }
+    }
+
+    private void accept(DualListener listener, RSocketImpl child) throws IOException {
+        long nanos = TimeUnit.MILLISECONDS.toNanos(timeout);
+        long start = System.nanoTime();
+        if (nanos == 0) {
+            acceptLock.lock();
+        } else if (Locks.lock(acceptLock, nanos) <= 0) {
+            throw new SocketTimeoutException("Accept timed out");
+        }
+        try {
+            while (true) {
+                long left = nanos == 0 ? 0 : Math.max(1, nanos - (System.nanoTime() - start));
+                RdmaStream stream = listener.await(left);
+                if (stream != null) {
+                    try {
+                        child.accepted(stream);
+                    } catch (IOException e) {
+                        stream.abort();
+                        throw e;
+                    }
+                    return;
+                }
+                PlatformSocket connection = PlatformSocket.client();
+                try {
+                    platform.accept(connection);
+                } catch (SocketTimeoutException e) {
+                    continue; // it was gone again
+                }
+                handOver(connection, child, TcpConnection.accepted(stack, connection::localAddress,
+                        () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
+                return;
+            }
+        } finally {
+            acceptLock.unlock();
+        }
+    }
+
+    @Override
+    protected void close() throws IOException {
+        synchronized (closeLock) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        if (dual != null) {
+            dual.close(); // first: it watches the other's descriptor
+        }
+        platform.close();
+    }
+
+    // ---- addresses and options ----
+
+    @Override
+    protected FileDescriptor getFileDescriptor() {
+        return platform.getFileDescriptor();
+    }
+
+    @Override
+    protected InetAddress getInetAddress() {
+        return platform.getInetAddress();
+    }
+
+    @Override
+    protected int getPort() {
+        return platform.getPort();
+    }
+
+    @Override
+    protected int getLocalPort() {
+        return platform.getLocalPort();
+    }
+
+    @Override
+    protected Set<SocketOption<?>> supportedOptions() {
+        return platform.supportedOptions();
+    }
+
+    @Override
+    protected <T> void setOption(SocketOption<T> option, T value) throws IOException {
+        platform.setOption(option, value);
+        if (option.name().equals("SO_RCVBUF")) {
+            receiveBuffer = (int) (Object) value;
+        }
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // the value of an option is of its type
+    protected <T> T getOption(SocketOption<T> option) throws IOException {
+        return (T) platform.getOption(option);
+    }
+
+    @Override
+    public void setOption(int option, Object value) throws SocketException {
+        if (option == SocketOptions.SO_TIMEOUT && dual != null) {
+            platform.getOption(option); // says whether it is closed
+            timeout = (int) value;
+            return;
+        }
+        platform.setOption(option, value);
+        switch (option) {
+            case SocketOptions.SO_TIMEOUT -> timeout = (int) value;
+            case SocketOptions.SO_RCVBUF -> receiveBuffer = (int) value;
+            default -> { }
+        }
+    }
+
+    @Override
+    public Object getOption(int option) throws SocketException {
+        Object value = platform.getOption(option);
+        return option == SocketOptions.SO_TIMEOUT ? (Object) timeout : value;
+    }
+
+    // ---- what a listening socket does not do ----
+
+    private static SocketException notConnected() {
+        return new SocketException("Not connected");
+    }
+
+    @Override
+    protected void connect(String host, int port) throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected void connect(InetAddress address, int port) throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected void connect(SocketAddress address, int millis) throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected InputStream getInputStream() throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected OutputStream getOutputStream() throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected int available() throws IOException {
+        throw notConnected();
+    }
+
+    @Override
+    protected void sendUrgentData(int data) throws IOException {
+        throw notConnected();
+    }
+}

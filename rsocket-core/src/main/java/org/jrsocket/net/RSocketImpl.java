@@ -1,0 +1,409 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import java.io.FileDescriptor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketImpl;
+import java.net.SocketOption;
+import java.net.SocketOptions;
+import java.net.SocketTimeoutException;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.Attempt;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TcpConnection;
+import org.jrsocket.connect.TcpReason;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.StreamConfig;
+
+/**
+ * What a {@link java.net.Socket} stands on. Until it is connected it is a TCP socket of the JDK's, bound and with its options as the application
+ * wants; connecting, or being accepted, decides whether it stays one or becomes an {@link RdmaSocket}.
+ *
+ * <pre>
+ *                 create            connect: TCP, or no RDMA
+ *   (new) -------------> undecided -------------------------> TCP   : platform does everything
+ *     |                      \------ connect: RDMA ---------> RDMA  : rdma is set; platform keeps options and the bound port
+ *     \---- being accepted: to TCP or RDMA at once                    close leads from each to closed
+ * </pre>
+ *
+ * Safe for use by many threads, as the JDK's.
+ */
+public final class RSocketImpl extends SocketImpl {
+
+    private final Stack stack;
+    private final boolean proxied;
+    private final ReentrantLock connectLock = new ReentrantLock();
+
+    private final Object stateLock = new Object();
+    private volatile PlatformSocket platform = PlatformSocket.client(); // replaced when accepted; under stateLock
+    private volatile RdmaSocket rdma; // set once, under stateLock
+    private Attempt attempt; // guarded by stateLock; while connecting over RDMA
+    private volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
+    private boolean closed; // guarded by stateLock
+
+    // What the application asked for, 0 if it did not; bytes. The kernel cuts its own value to its own limits.
+    private volatile int sendBuffer;
+    private volatile int receiveBuffer;
+    private volatile boolean created;
+    private volatile boolean bound;
+
+    /** @param proxied whether SOCKS proxies apply, as to any socket but {@code new Socket(Proxy.NO_PROXY)} */
+    RSocketImpl(Stack stack, boolean proxied) {
+        this.stack = stack;
+        this.proxied = proxied;
+    }
+
+    /** Whether RDMA carries it. */
+    boolean isRdma() {
+        return rdma != null;
+    }
+
+    // ---- connecting ----
+
+    @Override
+    protected void create(boolean stream) throws IOException {
+        platform.create(stream);
+        created = true;
+    }
+
+    @Override
+    protected void bind(InetAddress host, int port) throws IOException {
+        platform.bind(host, port);
+        bound = true;
+    }
+
+    @Override
+    protected void connect(String host, int port) throws IOException {
+        connect(new InetSocketAddress(host, port), 0);
+    }
+
+    @Override
+    protected void connect(InetAddress address, int port) throws IOException {
+        connect(new InetSocketAddress(address, port), 0);
+    }
+
+    @Override
+    protected void connect(SocketAddress remote, int millis) throws IOException {
+        if (!(remote instanceof InetSocketAddress address)) {
+            throw new IOException("Unsupported address type");
+        }
+        connectLock.lock();
+        try {
+            if (rdma != null) {
+                throw new SocketException("Already connected");
+            }
+            if (proxied && Proxies.mayUseSocks(address)) {
+                Attempt tried = stack.connector().useTcp(address, TcpReason.PROXY, null);
+                platform = platform.throughSocks();
+                platform.connect(address, millis);
+                recorded = TcpConnection.connected(tried, platform::localAddress);
+            } else if (address.isUnresolved() || address.getPort() == 0 || !isFresh()) {
+                platform.connect(address, millis); // says what is wrong
+            } else {
+                connectDirectly(address, millis);
+            }
+        } finally {
+            connectLock.unlock();
+        }
+    }
+
+    /** Whether nobody has connected or closed this; with connectLock. */
+    private boolean isFresh() {
+        synchronized (stateLock) {
+            return !closed && platform.getPort() == 0;
+        }
+    }
+
+    private void connectDirectly(InetSocketAddress address, int millis) throws IOException {
+        long start = System.nanoTime();
+        InetSocketAddress target = address.getAddress().isAnyLocalAddress()
+                ? new InetSocketAddress(InetAddress.getLocalHost(), address.getPort()) : address; // as the JDK does
+        Attempt tried;
+        RdmaStream stream;
+        try {
+            tried = stack.connector().attempt(local(target), target, config(), TimeUnit.MILLISECONDS.toNanos(millis));
+            stream = tried.isTcp() ? null : await(tried);
+            if (stream != null) {
+                become(stream, target.getAddress());
+                return;
+            }
+        } catch (SocketTimeoutException e) {
+            close();
+            throw e;
+        } catch (InterruptedIOException e) {
+            close();
+            throw new SocketException("Closed by interrupt"); // the flag stays set, as the JDK leaves it
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+        int left = millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+        IOException failure = null;
+        try {
+            platform.connect(address, left);
+            recorded = TcpConnection.connected(tried, platform::localAddress);
+        } catch (IOException e) {
+            failure = e;
+            throw e;
+        } finally {
+            tried.tcpEnded(failure);
+        }
+    }
+
+    /** Where the application bound this, for RDMA to bind the same; null if it did not. */
+    private InetSocketAddress local(InetSocketAddress target) throws IOException {
+        if (!bound) {
+            return null;
+        }
+        InetSocketAddress local = platform.localAddress();
+        // The JDK's sockets are IPv6 ones that serve both families; RDMA's wildcard has to be of the peer's.
+        return local.getAddress().isAnyLocalAddress()
+                ? new InetSocketAddress(InetAddress.getByAddress(new byte[target.getAddress().getAddress().length]), local.getPort()) : local;
+    }
+
+    private StreamConfig config() throws SocketException {
+        int max = stack.settings().maxBuffer();
+        StreamConfig config = stack.settings().streamConfig();
+        return config.withBuffers(sendBuffer == 0 ? config.sendBuffer() : Math.min(sendBuffer, max),
+                        receiveBuffer == 0 ? config.receiveBuffer() : Math.min(receiveBuffer, max))
+                .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
+    }
+
+    private RdmaStream await(Attempt tried) throws IOException {
+        synchronized (stateLock) {
+            if (closed) {
+                tried.cancel();
+            }
+            attempt = tried;
+        }
+        try {
+            return tried.await();
+        } finally {
+            synchronized (stateLock) {
+                attempt = null;
+            }
+        }
+    }
+
+    /** From here on this is {@code stream}. */
+    private void become(RdmaStream stream, InetAddress remote) throws IOException {
+        synchronized (stateLock) {
+            if (!closed) {
+                rdma = new RdmaSocket(this, stream, platform);
+                address = remote;
+                port = stream.remoteAddress().getPort();
+                localport = stream.localAddress().getPort();
+                return;
+            }
+        }
+        stream.abort();
+        throw new SocketException("Socket closed");
+    }
+
+    // ---- being accepted ----
+
+    /** From here on this is {@code stream}, for a server. */
+    void accepted(RdmaStream stream) throws IOException {
+        synchronized (stateLock) {
+            int timeout = dropPlatform();
+            rdma = new RdmaSocket(this, stream, null);
+            rdma.setTimeout(timeout);
+            address = stream.remoteAddress().getAddress();
+            port = stream.remoteAddress().getPort();
+            localport = stream.localAddress().getPort();
+        }
+    }
+
+    /** From here on this is {@code connection}, for a server. */
+    void accepted(PlatformSocket connection, TcpConnection record) throws IOException {
+        recorded = record;
+        synchronized (stateLock) {
+            int timeout = dropPlatform();
+            if (timeout != 0) {
+                connection.setOption(SocketOptions.SO_TIMEOUT, timeout);
+            }
+            platform = connection;
+            fd = connection.getFileDescriptor();
+            address = connection.getInetAddress();
+            port = connection.getPort();
+            localport = connection.getLocalPort();
+        }
+    }
+
+    /** Closes the socket that this was before, whose SO_TIMEOUT survives as with the JDK's; with stateLock. */
+    private int dropPlatform() throws IOException {
+        if (!created) {
+            return 0;
+        }
+        int timeout = (int) platform.getOption(SocketOptions.SO_TIMEOUT);
+        platform.close();
+        return timeout;
+    }
+
+    @Override
+    protected void listen(int backlog) throws IOException {
+        platform.listen(backlog);
+    }
+
+    @Override
+    protected void accept(SocketImpl s) throws IOException {
+        throw new SocketException("Not a server socket");
+    }
+
+    // ---- data ----
+
+    @Override
+    protected InputStream getInputStream() throws IOException {
+        RdmaSocket r = rdma;
+        return r != null ? r.input(this) : platform.getInputStream();
+    }
+
+    @Override
+    protected OutputStream getOutputStream() throws IOException {
+        RdmaSocket r = rdma;
+        return r != null ? r.output(this) : platform.getOutputStream();
+    }
+
+    @Override
+    protected int available() throws IOException {
+        RdmaSocket r = rdma;
+        return r != null ? r.available() : platform.available();
+    }
+
+    @Override
+    protected void shutdownInput() throws IOException {
+        RdmaSocket r = rdma;
+        if (r != null) {
+            r.shutdownInput();
+        } else {
+            platform.shutdownInput();
+        }
+    }
+
+    @Override
+    protected void shutdownOutput() throws IOException {
+        RdmaSocket r = rdma;
+        if (r != null) {
+            r.shutdownOutput();
+        } else {
+            platform.shutdownOutput();
+        }
+    }
+
+    @Override
+    protected boolean supportsUrgentData() {
+        return true;
+    }
+
+    @Override
+    protected void sendUrgentData(int data) throws IOException {
+        RdmaSocket r = rdma;
+        if (r != null) {
+            r.sendUrgentData();
+        } else {
+            platform.sendUrgentData(data);
+        }
+    }
+
+    @Override
+    protected void close() throws IOException {
+        RdmaSocket connected;
+        Attempt connecting;
+        synchronized (stateLock) {
+            closed = true;
+            connected = rdma;
+            connecting = attempt;
+        }
+        if (connecting != null) {
+            connecting.cancel();
+        }
+        if (connected != null) {
+            connected.close();
+        } else {
+            platform.close();
+            TcpConnection.closed(recorded);
+        }
+    }
+
+    // ---- addresses and options ----
+
+    @Override
+    protected FileDescriptor getFileDescriptor() {
+        return rdma != null ? fd : platform.getFileDescriptor();
+    }
+
+    @Override
+    protected InetAddress getInetAddress() {
+        return rdma != null ? address : platform.getInetAddress();
+    }
+
+    @Override
+    protected int getPort() {
+        return rdma != null ? port : platform.getPort();
+    }
+
+    @Override
+    protected int getLocalPort() {
+        return rdma != null ? localport : platform.getLocalPort();
+    }
+
+    @Override
+    protected Set<SocketOption<?>> supportedOptions() {
+        return platform.supportedOptions();
+    }
+
+    @Override
+    protected <T> void setOption(SocketOption<T> option, T value) throws IOException {
+        RdmaSocket r = rdma;
+        if (r != null) {
+            r.setOption(option, value);
+            return;
+        }
+        platform.setOption(option, value);
+        switch (option.name()) {
+            case "SO_SNDBUF" -> sendBuffer = (int) (Object) value;
+            case "SO_RCVBUF" -> receiveBuffer = (int) (Object) value;
+            default -> { }
+        }
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // the value of an option is of its type
+    protected <T> T getOption(SocketOption<T> option) throws IOException {
+        RdmaSocket r = rdma;
+        return (T) (r != null ? r.getOption(option) : platform.getOption(option));
+    }
+
+    @Override
+    public void setOption(int option, Object value) throws SocketException {
+        RdmaSocket r = rdma;
+        if (r != null) {
+            r.setOption(option, value);
+            return;
+        }
+        platform.setOption(option, value);
+        switch (option) {
+            case SocketOptions.SO_SNDBUF -> sendBuffer = (int) value;
+            case SocketOptions.SO_RCVBUF -> receiveBuffer = (int) value;
+            default -> { }
+        }
+    }
+
+    @Override
+    public Object getOption(int option) throws SocketException {
+        RdmaSocket r = rdma;
+        return r != null ? r.getOption(option) : platform.getOption(option);
+    }
+}

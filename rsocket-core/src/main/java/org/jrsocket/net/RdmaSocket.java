@@ -1,0 +1,343 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.ref.Cleaner;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.net.SocketOptions;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.stream.RdmaStream;
+
+/**
+ * An RDMA connection with the manners of the JDK's {@code NioSocketImpl}: any number of threads may read and write, they take turns; a timeout
+ * covers the turn and the read; the end of the stream is reported for ever.
+ *
+ * <p>Options that only the kernel understands are kept, checked and read back by an unconnected TCP socket, so each is accepted or refused as the
+ * JDK would. A client has one anyway; an accepted connection gets one when an option is first touched.
+ */
+final class RdmaSocket {
+
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    /** Of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
+    private static final String KEEP_IDLE = "TCP_KEEPIDLE";
+
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    private final RdmaStream stream;
+    private final Cleaner.Cleanable cleanable;
+    private final ReentrantLock readLock = new ReentrantLock();
+    private final ReentrantLock writeLock = new ReentrantLock();
+    private boolean ended; // guarded by readLock
+
+    private final Object optionLock = new Object();
+    private PlatformSocket options; // guarded by optionLock, as the next two
+    private boolean closed;
+    private long keepAliveNanos;
+    private volatile int timeout; // milliseconds, written under optionLock; as the next
+    private volatile int linger = -1; // seconds
+
+    /**
+     * @param owner when it becomes unreachable, the stream is closed; must not be reachable from the stream
+     * @param options the TCP socket that has had the application's options so far, or null
+     */
+    RdmaSocket(Object owner, RdmaStream stream, PlatformSocket options) throws SocketException {
+        this.stream = stream;
+        this.options = options;
+        this.cleanable = CLEANER.register(owner, stream::close);
+        if (options != null) {
+            timeout = (int) options.getOption(SocketOptions.SO_TIMEOUT);
+            linger = lingerOf(options);
+            applyKeepAlive();
+        }
+    }
+
+    RdmaStream stream() {
+        return stream;
+    }
+
+    // ---- data ----
+
+    InputStream input(RSocketImpl owner) {
+        return new Input(owner);
+    }
+
+    OutputStream output(RSocketImpl owner) {
+        return new Output(owner);
+    }
+
+    /** Its reference to the owner keeps the connection open while only the stream is in use. */
+    private final class Input extends InputStream {
+        private final RSocketImpl owner;
+
+        Input(RSocketImpl owner) {
+            this.owner = owner;
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return RdmaSocket.this.read(one, 0, 1) > 0 ? one[0] & 0xff : -1;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            return RdmaSocket.this.read(target, offset, length);
+        }
+
+        @Override
+        public int available() throws IOException {
+            return RdmaSocket.this.available();
+        }
+
+        @Override
+        public void close() throws IOException {
+            owner.close();
+        }
+    }
+
+    private final class Output extends OutputStream {
+        private final RSocketImpl owner;
+
+        Output(RSocketImpl owner) {
+            this.owner = owner;
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            RdmaSocket.this.write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] source, int offset, int length) throws IOException {
+            RdmaSocket.this.write(source, offset, length);
+        }
+
+        @Override
+        public void close() throws IOException {
+            owner.close();
+        }
+    }
+
+    private int read(byte[] target, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, target.length);
+        if (length == 0) {
+            return 0;
+        }
+        long nanos = TimeUnit.MILLISECONDS.toNanos(timeout);
+        if (nanos == 0) {
+            readLock.lock();
+        } else {
+            nanos = Locks.lock(readLock, nanos);
+            if (nanos <= 0) {
+                throw new SocketTimeoutException("Read timed out");
+            }
+        }
+        try {
+            if (ended) {
+                return -1; // even after close, as the JDK does
+            }
+            int n = stream.read(target, offset, length, nanos);
+            ended = n < 0;
+            return n;
+        } finally {
+            readLock.unlock();
+        }
+    }
+
+    private void write(byte[] source, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, source.length);
+        if (length > 0) {
+            writeLock.lock();
+            try {
+                stream.write(source, offset, length, 0);
+            } finally {
+                writeLock.unlock();
+            }
+        }
+    }
+
+    int available() throws IOException {
+        return stream.available();
+    }
+
+    void shutdownInput() throws IOException {
+        stream.shutdownInput();
+    }
+
+    void shutdownOutput() throws IOException {
+        stream.shutdownOutput();
+    }
+
+    /**
+     * rsocket has no urgent data. The byte is dropped, which is what a receiver sees by default (SO_OOBINLINE off); programs that send it to learn
+     * whether the connection is alive get the answer.
+     */
+    void sendUrgentData() throws IOException {
+        writeLock.lock();
+        try {
+            stream.available(); // looks for what the peer has sent, its end included
+            stream.write(NOTHING.duplicate());
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    // ---- closing ----
+
+    /** Closes as SO_LINGER says. With a linger time it waits, as close(2) of a TCP socket does. */
+    void close() throws IOException {
+        PlatformSocket kept;
+        synchronized (optionLock) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            kept = options;
+        }
+        int seconds = linger;
+        if (seconds == 0) {
+            stream.abort();
+        } else {
+            endOutput();
+            stream.close();
+            if (seconds > 0) {
+                stream.awaitDrained(TimeUnit.SECONDS.toNanos(seconds));
+            }
+        }
+        cleanable.clean();
+        if (kept != null) {
+            kept.close();
+        }
+    }
+
+    /**
+     * Closing with unread data resets the connection. The JDK shuts the output before it closes, so that the peer still reads what was sent, and its
+     * end.
+     */
+    private void endOutput() {
+        try {
+            if (stream.available() > 0) {
+                stream.shutdownOutput();
+            }
+        } catch (IOException e) {
+            // it is reset already
+        }
+    }
+
+    // ---- options ----
+
+    /** With optionLock: the TCP socket that keeps the options. */
+    private PlatformSocket options() throws SocketException {
+        ensureOpen();
+        if (options == null) {
+            PlatformSocket fresh = PlatformSocket.client();
+            try {
+                fresh.create(true);
+            } catch (IOException e) {
+                throw new SocketException(e.getMessage());
+            }
+            fresh.setOption(SocketOptions.SO_REUSEADDR, true); // an accepted TCP socket inherits it
+            options = fresh;
+        }
+        return options;
+    }
+
+    /** With optionLock. */
+    private void ensureOpen() throws SocketException {
+        if (closed) {
+            throw new SocketException("Socket closed");
+        }
+    }
+
+    void setOption(SocketOption<?> option, Object value) throws IOException {
+        synchronized (optionLock) {
+            options().setOption(option, value);
+            switch (option.name()) {
+                case "SO_LINGER" -> linger = lingerOf(options);
+                case "SO_KEEPALIVE", KEEP_IDLE -> applyKeepAlive();
+                default -> { }
+            }
+        }
+    }
+
+    Object getOption(SocketOption<?> option) throws IOException {
+        synchronized (optionLock) {
+            Object kept = options().getOption(option);
+            return switch (option.name()) {
+                case "SO_SNDBUF" -> stream.config().sendBuffer();
+                case "SO_RCVBUF" -> stream.config().receiveBuffer();
+                default -> kept;
+            };
+        }
+    }
+
+    void setOption(int option, Object value) throws SocketException {
+        synchronized (optionLock) {
+            options().setOption(option, value);
+            switch (option) {
+                case SocketOptions.SO_TIMEOUT -> timeout = (int) value;
+                case SocketOptions.SO_LINGER -> linger = lingerOf(options);
+                case SocketOptions.SO_KEEPALIVE -> applyKeepAlive();
+                default -> { }
+            }
+        }
+    }
+
+    Object getOption(int option) throws SocketException {
+        synchronized (optionLock) {
+            ensureOpen();
+            return switch (option) {
+                case SocketOptions.SO_TIMEOUT -> timeout;
+                case SocketOptions.SO_BINDADDR -> stream.localAddress().getAddress();
+                case SocketOptions.SO_SNDBUF -> stream.config().sendBuffer();
+                case SocketOptions.SO_RCVBUF -> stream.config().receiveBuffer();
+                default -> options().getOption(option);
+            };
+        }
+    }
+
+    /** As SO_TIMEOUT, without needing a TCP socket. */
+    void setTimeout(int millis) {
+        timeout = millis;
+    }
+
+    private static int lingerOf(PlatformSocket options) throws SocketException {
+        return options.getOption(SocketOptions.SO_LINGER) instanceof Integer seconds ? seconds : -1;
+    }
+
+    /** With optionLock, or while nobody else knows this object. */
+    private void applyKeepAlive() throws SocketException {
+        long nanos = (boolean) options.getOption(SocketOptions.SO_KEEPALIVE) ? TimeUnit.SECONDS.toNanos(keepIdle()) : 0;
+        if (nanos != keepAliveNanos) {
+            keepAliveNanos = nanos;
+            stream.keepAlive(nanos);
+        }
+    }
+
+    /** Seconds between probes: TCP's time until the first. */
+    private int keepIdle() throws SocketException {
+        for (SocketOption<?> option : options.supportedOptions()) {
+            if (option.name().equals(KEEP_IDLE)) {
+                try {
+                    return (int) options.getOption(option);
+                } catch (SocketException e) {
+                    throw e;
+                } catch (IOException e) {
+                    throw new SocketException(e.getMessage());
+                }
+            }
+        }
+        return 7200; // Linux's, where the JDK lacks the option
+    }
+}

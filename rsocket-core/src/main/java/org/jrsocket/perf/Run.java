@@ -1,0 +1,80 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.perf;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One run of a client, which Ctrl-C (or the end of the JVM otherwise) ends early: what was measured so far is still printed. Owns the connection that is
+ * open. Safe for use by many threads.
+ */
+final class Run implements AutoCloseable {
+
+    /** How long a client may take to notice that it is to stop, before its connection is closed under it. */
+    private static final long NOTICE_MILLIS = 300;
+    private static final long PRINT_MILLIS = 3_000;
+
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Thread hook = new Thread(this::interrupt, "perf-interrupt");
+    private volatile boolean stopped;
+    private volatile Link link;
+
+    Run() {
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    private void interrupt() {
+        stopped = true;
+        try {
+            if (!ended.await(NOTICE_MILLIS, TimeUnit.MILLISECONDS)) {
+                Link open = link;
+                if (open != null) {
+                    open.close();
+                }
+                ended.await(PRINT_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        } catch (InterruptedException e) {
+            // the JVM ends anyway
+        }
+    }
+
+    /** The connection that is to be closed if nobody answers any more. */
+    Link use(Link opened) {
+        link = opened;
+        if (stopped) {
+            opened.close();
+        }
+        return opened;
+    }
+
+    boolean isStopped() {
+        return stopped;
+    }
+
+    /** Sleeps, unless or until it is to stop. */
+    void sleep(long nanos) {
+        long deadline = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0 && !stopped; left = deadline - System.nanoTime()) {
+            try {
+                TimeUnit.NANOSECONDS.sleep(Math.min(left, 50_000_000));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                stopped = true;
+            }
+        }
+    }
+
+    /** After the result was printed. */
+    @Override
+    public void close() {
+        ended.countDown();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // it is what ended us
+        }
+    }
+}

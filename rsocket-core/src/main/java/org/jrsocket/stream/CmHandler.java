@@ -1,0 +1,12 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import org.jrsocket.verbs.CmEvent;
+
+/** Whoever a CM id belongs to at the moment; attached to the id. Called on the service thread; must not block. */
+interface CmHandler {
+    void onCmEvent(CmEvent event);
+}

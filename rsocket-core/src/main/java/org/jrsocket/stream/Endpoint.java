@@ -1,0 +1,203 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import java.io.IOException;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.CompChannel;
+import org.jrsocket.verbs.Cq;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.Errno;
+import org.jrsocket.verbs.Mr;
+import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.verbs.Qp;
+import org.jrsocket.verbs.SendBatch;
+import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.verbs.WcBatch;
+import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.MessageWord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Everything native that one connection owns: the CM id, a queue pair, and a {@link Bundle} of what they need. Made once, freed once, as a whole;
+ * the bundle may serve another connection afterwards.
+ */
+final class Endpoint {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Endpoint.class);
+
+    /**
+     * Receives posted beyond the credits advertised: a C peer sends at most two grants, two credit updates, SHUTDOWN and DISCONNECT without
+     * our polling, so with eight spare ones it never meets an empty receive queue.
+     */
+    static final int SPARE_RECEIVES = 8;
+
+    final Cm cm;
+    final CmId id;
+    final Device device;
+    final StreamConfig config;
+    final int sendSlots;
+    final int receiveSlots;
+    final int inlineLimit;
+    final long registeredBytes;
+
+    private final Bundles bundles;
+    private Bundle bundle;
+    Qp qp;
+    // The bundle's.
+    final CompChannel channel;
+    final Cq recvCq;
+    final Cq sendCq;
+    final NativeMemory receiveRing;
+    final Mr receiveMr;
+    final NativeMemory grantTable;
+    final NativeMemory sendRing;
+    final Mr sendMr;
+    /** iWARP only: one 4-byte message word for each posted receive, used in turns; else null. */
+    final NativeMemory words;
+    final SendBatch sends;
+    final WcBatch sendCompletions;
+    final WcBatch receiveCompletions;
+    private int nextWord;
+    private boolean freed;
+
+    /** Takes over {@code id}: it is freed with the rest, also when this constructor fails. */
+    Endpoint(Cm cm, Bundles bundles, CmId id, StreamConfig config) throws IOException {
+        this.cm = cm;
+        this.bundles = bundles;
+        this.id = id;
+        this.config = config;
+        this.device = id.getVerbs();
+        int wanted = device.maxQpWr();
+        try {
+            sendSlots = Math.min(config.sendQueue(), wanted);
+            receiveSlots = Math.min(config.receiveQueue() + SPARE_RECEIVES, wanted);
+            // Behind the send ring one page more: grants are staged there when the device takes no inline data.
+            bundle = bundles.obtain(new Bundle.Shape(device, sendSlots, receiveSlots,
+                    roundUp(config.sendBuffer(), NativeMemory.PAGE) + NativeMemory.PAGE, roundUp(config.receiveBuffer(), 2 * NativeMemory.PAGE)));
+            channel = bundle.channel;
+            recvCq = bundle.recvCq;
+            sendCq = bundle.sendCq;
+            receiveRing = bundle.receiveRing;
+            receiveMr = bundle.receiveMr;
+            grantTable = bundle.grantTable;
+            sendRing = bundle.sendRing;
+            sendMr = bundle.sendMr;
+            words = bundle.words;
+            sends = bundle.sends;
+            sendCompletions = bundle.sendCompletions;
+            receiveCompletions = bundle.receiveCompletions;
+            registeredBytes = bundle.shape.bytes() + (words == null ? 0L : words.size());
+            IbvQPInitAttr attr = new IbvQPInitAttr();
+            attr.setQp_type(IbvQP.IBV_QPT_RC);
+            attr.setSq_sig_all((byte) 0);
+            attr.setSend_cq(sendCq);
+            attr.setRecv_cq(recvCq);
+            attr.cap().setMax_send_wr(sendSlots);
+            attr.cap().setMax_recv_wr(receiveSlots);
+            attr.cap().setMax_send_sge(2);
+            attr.cap().setMax_recv_sge(1);
+            attr.cap().setMax_inline_data(device.isIwarp() ? Math.max(MessageWord.SIZE, config.inline()) : config.inline());
+            qp = cm.createQP(id, bundle.pd(), attr); // the device may grant more slots; the completion queues are sized for these
+            inlineLimit = attr.cap().getMax_inline_data();
+            if (!postReceives(receiveSlots)) {
+                throw new VerbsException("ibv_post_recv", device.name(), qp.postError());
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            free();
+            if (e instanceof VerbsException v && v.errno() == Errno.ENOMEM) {
+                throw new IOException("no memory for a connection of " + ((config.sendBuffer() + config.receiveBuffer()) >> 10)
+                        + " KiB on " + device.name() + " (" + v.getMessage()
+                        + "); raise the locked-memory limit (ulimit -l) or lower the buffer sizes", v);
+            }
+            throw e;
+        }
+    }
+
+    private static int roundUp(int value, int multiple) {
+        return Math.multiplyExact(Math.floorDiv(Math.addExact(value, multiple - 1), multiple), multiple);
+    }
+
+    /** Gives {@code count} receives to the device; false if it did not take them all. One thread at a time. */
+    boolean postReceives(int count) {
+        if (words == null) {
+            return qp.postReceives(count) == count;
+        }
+        int left = count;
+        while (left > 0) {
+            int n = Math.min(left, receiveSlots - nextWord);
+            long at = words.address() + (long) nextWord * MessageWord.SIZE;
+            if (qp.postReceives(n, at, MessageWord.SIZE, bundle.wordsMr.getLkey()) < n) {
+                return false;
+            }
+            nextWord = (nextWord + n) % receiveSlots;
+            left -= n;
+        }
+        return true;
+    }
+
+    /** Bytes of the first grant and of all later ones. */
+    int half() {
+        return receiveRing.size() / 2;
+    }
+
+    /** Data messages the peer may send before it needs an update. */
+    int credits() {
+        return receiveSlots - SPARE_RECEIVES;
+    }
+
+    /** What this side says of itself in the CM message. */
+    ConnData connData() {
+        return ConnData.local(credits(), grantTable.address(), bundle.grantMr.getRkey(), Bundle.TABLE_ENTRIES,
+                receiveRing.address(), receiveMr.getRkey(), half());
+    }
+
+    /** Frees it all, a connection that came about or not; harmless when repeated. */
+    void free() {
+        free(true, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Frees it all; harmless when repeated. Nothing may be inside the queues or the memory any more. Each step is tried even if one before failed:
+     * what cannot be freed is logged and lost, rather than freed twice.
+     *
+     * @param reusable whether the bundle may serve another connection
+     * @param used bytes of the receive ring that the peer may have written
+     */
+    synchronized void free(boolean reusable, long used) {
+        if (freed) {
+            return;
+        }
+        freed = true;
+        boolean alone = qp == null || attempt("ibv_destroy_qp", () -> cm.destroyQP(id));
+        if (bundle != null) {
+            if (alone && reusable && bundle.renew((int) Math.min(used, bundle.receiveRing.size()))) {
+                bundles.giveBack(bundle);
+            } else {
+                bundle.free();
+            }
+        }
+        attempt("rdma_destroy_id", id::destroyId);
+    }
+
+    private interface Step {
+        int run() throws IOException;
+    }
+
+    private boolean attempt(String call, Step step) {
+        try {
+            step.run();
+            return true;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("{} on {} failed while closing a connection; its resource is lost to this process", call,
+                    device == null ? "no device" : device.name(), e);
+            return false;
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.net.ConnectException;
+
+/** A connection that did not come about over RDMA, with the reason that decides whether TCP is worth a try. */
+public final class RdmaConnectException extends ConnectException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Why. */
+    public enum Reason {
+        /** No RDMA device serves the route to this address. */
+        NO_DEVICE,
+        /** The address or route did not resolve. */
+        UNRESOLVED,
+        /** The peer's CM answered: nobody listens there over RDMA, or the listener refused. */
+        REFUSED,
+        /** The peer did not answer the CM within its own retries. */
+        UNREACHABLE,
+        /** The caller's time was over. */
+        TIMEOUT,
+        /** The peer answered, but not with rsocket v1. */
+        PROTOCOL,
+        /** This host lacks a resource: memory, queue pairs, descriptors. */
+        RESOURCES,
+        /** The attempt was cancelled by closing it. */
+        CANCELLED
+    }
+
+    private final Reason reason;
+
+    public RdmaConnectException(Reason reason, String message, Throwable cause) {
+        super(message);
+        this.reason = reason;
+        if (cause != null) {
+            initCause(cause);
+        }
+    }
+
+    public Reason reason() {
+        return reason;
+    }
+}

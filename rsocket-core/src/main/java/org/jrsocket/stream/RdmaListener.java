@@ -1,0 +1,26 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.net.InetSocketAddress;
+
+/** A listening address. Requests are checked and established by the service thread, so a client is connected before anyone accepts. */
+public interface RdmaListener extends AutoCloseable {
+
+    InetSocketAddress localAddress();
+
+    /** Takes an established stream, or null if there is none. Any thread. */
+    RdmaStream poll();
+
+    /**
+     * Runs {@code action} whenever a stream was added to an empty queue, on the service thread. Must not block. At most one action; null for none.
+     * If streams wait already it runs at once on the caller's thread.
+     */
+    void onReady(Runnable action);
+
+    /** Stops listening; streams that nobody took are closed with a reset. Harmless when repeated. */
+    @Override
+    void close();
+}

@@ -1,0 +1,325 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmChannel;
+import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.ConnParam;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.wire.ConnData;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Safe for use by many threads.
+ *
+ * <p>Its daemon threads are none on the data path: the service thread (connection events, closes, wake-ups of virtual threads), the flusher, and while
+ * connections end a few reapers, which free native objects because destroying a queue pair can take a device milliseconds.
+ */
+public final class RdmaTransport implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
+
+    /** Six, not seven: soft-RoCE takes seven as "for ever", and a peer that died would never be noticed. */
+    private static final int RETRIES = 6;
+    /** For ever, on both sides: an RNR NAK is part of rsocket's flow control and must not end a connection. */
+    private static final int RNR_RETRIES = 7;
+
+    /** Freeing mostly waits, for the device or for the kernel's locks. */
+    private static final int REAPERS = 4;
+
+    private static final long CLOSE_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** How long a JVM that exits waits for the delivery of what its sockets had taken. */
+    private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final String description;
+    private final Cm cm;
+    private final CmChannel channel;
+    private final ServiceThread service;
+    private final ServiceLoop.Watch cmWatch;
+    private final Flusher flusher;
+    private final ExecutorService reaper;
+    private final Bundles bundles;
+    private final Thread exitHook;
+    private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
+    private final Set<RdmaStream> closing = new HashSet<>(); // service thread
+    private final LongAdder endedRead = new LongAdder(); // bytes of streams that are no longer in `streams`
+    private final LongAdder endedWritten = new LongAdder();
+
+    private RdmaTransport(VerbsProvider provider, long idleNanos) throws IOException {
+        provider.install();
+        description = provider.description();
+        cm = provider.openCm();
+        bundles = new Bundles(this, provider.openVerbs(), idleNanos);
+        channel = cm.createEventChannel();
+        service = new ServiceThread("jrsocket-service");
+        flusher = new Flusher("jrsocket-flusher");
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(REAPERS, REAPERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+            Thread thread = new Thread(null, task, "jrsocket-reaper", 0, false);
+            thread.setDaemon(true);
+            thread.setContextClassLoader(null);
+            return thread;
+        });
+        pool.allowCoreThreadTimeOut(true);
+        reaper = pool;
+        cmWatch = service.watch(channel.getFd(), this::onCmEvents);
+        cmWatch.arm();
+        exitHook = new Thread(null, this::awaitDelivery, "jrsocket-exit", 0, false);
+        Runtime.getRuntime().addShutdownHook(exitHook);
+    }
+
+    /** A stack over {@code provider}; its threads start now. */
+    public static RdmaTransport over(VerbsProvider provider) throws IOException {
+        return new RdmaTransport(provider, Bundles.IDLE_NANOS);
+    }
+
+    /** With another time for which what connections leave is kept. */
+    static RdmaTransport over(VerbsProvider provider, long idleNanos) throws IOException {
+        return new RdmaTransport(provider, idleNanos);
+    }
+
+    /**
+     * Starts connecting.
+     *
+     * @param local where to bind before, or null
+     * @param remote resolved address
+     */
+    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
+        Connecting connecting = new Connecting(this, local, remote, config);
+        connecting.start();
+        return connecting;
+    }
+
+    /**
+     * Listens.
+     *
+     * @param backlog connections established but not yet accepted; later ones wait unanswered
+     * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is taken
+     */
+    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
+        return Listening.open(this, local, backlog, config);
+    }
+
+    /** The service thread's loop, where other descriptors (a TCP listener's) can be watched too. */
+    public ServiceLoop service() {
+        return service;
+    }
+
+    /** Ends the threads; streams that still live are reset. For tests: an application's transport lives as long as its process. */
+    @Override
+    public void close() {
+        for (RdmaStream stream : streams) {
+            stream.abort();
+        }
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (!streams.isEmpty() && System.nanoTime() - deadline < 0) {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                break;
+            }
+        }
+        try {
+            Runtime.getRuntime().removeShutdownHook(exitHook);
+        } catch (IllegalStateException e) {
+            LOG.debug("closing while the JVM exits");
+        }
+        flusher.stop();
+        cmWatch.cancel();
+        service.stop();
+        reaper.shutdown();
+        try {
+            reaper.awaitTermination(10, TimeUnit.SECONDS);
+            bundles.close();
+            cm.destroyEventChannel(channel);
+        } catch (IOException e) {
+            LOG.warn("closing the CM event channel failed", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * What was written before a close belongs to the peer although the JVM exits: with TCP the kernel would see to it, here it is this process. Streams
+     * that are still open stay so: other shutdown hooks may be using them.
+     */
+    private void awaitDelivery() {
+        long deadline = System.nanoTime() + EXIT_NANOS;
+        while (streams.stream().anyMatch(RdmaStream::isDelivering) && System.nanoTime() - deadline < 0) {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    private void onCmEvents() {
+        try {
+            for (CmEvent event = cm.getCmEvent(channel, 0); event != null; event = cm.getCmEvent(channel, 0)) {
+                dispatch(event);
+            }
+            cmWatch.arm();
+        } catch (IOException e) {
+            LOG.error("the connection manager's event channel failed; no RDMA connection can be made any more", e);
+        }
+    }
+
+    private void dispatch(CmEvent event) {
+        if (event.type() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL && event.id() != null && event.id().getVerbs() != null) {
+            bundles.deviceRemoved(event.id().getVerbs());
+        }
+        CmId owner = event.listenId() != null ? event.listenId() : event.id();
+        Object handler = owner == null ? null : owner.attachment();
+        try {
+            if (handler instanceof CmHandler h) {
+                h.onCmEvent(event);
+            } else if (event.listenId() != null) {
+                event.id().destroyId(); // its listener closed meanwhile
+            }
+        } catch (Throwable t) { // one connection's trouble, lack of memory included, must not end the handling of all others
+            LOG.error("handling {} failed", event, t);
+        }
+    }
+
+    /** Frees something native, soon, on a thread that may take its time. */
+    void reap(Runnable free) {
+        try {
+            reaper.execute(free);
+        } catch (RejectedExecutionException e) {
+            free.run(); // the transport is closing
+        }
+    }
+
+    RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
+        InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
+        InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
+        RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
+        streams.add(stream);
+        LOG.debug("connected {}", stream);
+        return stream;
+    }
+
+    /** Sees to it that a close ends when its time is over; service thread. One timer for all, so that none outlives its stream. */
+    void closing(RdmaStream stream) {
+        if (closing.isEmpty()) {
+            service.schedule(this::checkClosing, CLOSE_CHECK_NANOS);
+        }
+        closing.add(stream);
+    }
+
+    private void checkClosing() {
+        closing.removeIf(stream -> !stream.checkClose());
+        if (!closing.isEmpty()) {
+            service.schedule(this::checkClosing, CLOSE_CHECK_NANOS);
+        }
+    }
+
+    void forget(RdmaStream stream) {
+        if (streams.remove(stream)) {
+            endedRead.add(stream.bytesRead());
+            endedWritten.add(stream.bytesWritten());
+        }
+    }
+
+    /**
+     * Connection parameters of every rsocket, for a request and for an answer: no RDMA reads, RNR retried for ever. Some iWARP devices read while they
+     * connect, so there the active side asks for one.
+     */
+    static ConnParam param(ConnData data, boolean iwarpRequest) {
+        return new ConnParam().depths(0, iwarpRequest ? 1 : 0).flowControl(true).retries(RETRIES, RNR_RETRIES).privateData(data.encode());
+    }
+
+    /** Streams that are not freed yet. */
+    public int liveStreams() {
+        return streams.size();
+    }
+
+    /** What verbs carry it, for people. */
+    public String description() {
+        return description;
+    }
+
+    /** What is open, and all bytes so far. */
+    public Totals totals() {
+        long read = endedRead.sum();
+        long written = endedWritten.sum();
+        long registered = 0;
+        int open = 0;
+        int ending = 0;
+        for (RdmaStream stream : streams) {
+            read += stream.bytesRead();
+            written += stream.bytesWritten();
+            registered += stream.registeredBytes();
+            if (stream.isOpen()) {
+                open++;
+            } else {
+                ending++;
+            }
+        }
+        return new Totals(open, ending, read, written, registered);
+    }
+
+    /** Those that are not freed yet, at this moment. */
+    public List<RdmaStream> streams() {
+        return List.copyOf(streams);
+    }
+
+    /**
+     * Sums over all streams; each number for itself, not of one moment.
+     *
+     * @param open that the application has not closed
+     * @param closing that deliver what was written before they were closed, or are being freed
+     * @param bytesRead by the application, of streams that are gone too
+     * @param bytesWritten by the application, of streams that are gone too
+     * @param registeredBytes of memory that devices hold pinned for them
+     */
+    public record Totals(int open, int closing, long bytesRead, long bytesWritten, long registeredBytes) {
+
+        /** Of a transport that was never opened. */
+        public static final Totals NONE = new Totals(0, 0, 0, 0, 0);
+    }
+
+    Cm cm() {
+        return cm;
+    }
+
+    /** Frees what is kept of connections that are over, for connections to come; it would go by itself after some seconds. */
+    public void freeIdle() {
+        bundles.freeIdle();
+    }
+
+    Bundles bundles() {
+        return bundles;
+    }
+
+    CmChannel channel() {
+        return channel;
+    }
+
+    ServiceThread serviceThread() {
+        return service;
+    }
+
+    Flusher flusher() {
+        return flusher;
+    }
+}

@@ -1,0 +1,32 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+
+/** The transport's one service thread, seen from outside: an epoll loop. Callbacks run on it and must not block. */
+public interface ServiceLoop {
+
+    /** Runs {@code task} soon on the service thread; any thread. */
+    void execute(Runnable task);
+
+    /** Runs {@code task} on the service thread after {@code nanos}; any thread. */
+    void schedule(Runnable task, long nanos);
+
+    /**
+     * Watches a descriptor that the caller owns. The callback runs once each time the watch was {@link Watch#arm armed} and the descriptor is
+     * readable. Starts unarmed.
+     */
+    Watch watch(int fd, Runnable onReadable) throws IOException;
+
+    /** One watched descriptor. Any thread. */
+    interface Watch {
+        /** Asks for one callback when the descriptor is readable. */
+        void arm() throws IOException;
+
+        /** Ends the watch; must precede closing the descriptor. A callback already under way may still end after this returns. */
+        void cancel();
+    }
+}

@@ -1,0 +1,187 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.verbs.Epoll;
+import org.jrsocket.verbs.EventFd;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The transport's epoll loop: descriptors, tasks and timers, on one daemon thread. A callback that throws is logged and costs nobody else. */
+final class ServiceThread implements ServiceLoop, Runnable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServiceThread.class);
+    private static final int BATCH = 64;
+    private static final long WAKE = 0;
+
+    private record Timer(long deadline, long order, Runnable task) implements Comparable<Timer> {
+        @Override
+        public int compareTo(Timer other) {
+            int byTime = Long.signum(deadline - other.deadline);
+            return byTime != 0 ? byTime : Long.compare(order, other.order);
+        }
+    }
+
+    private final Epoll epoll = new Epoll(BATCH);
+    private final EventFd wake = new EventFd();
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final Map<Long, FdWatch> watches = new ConcurrentHashMap<>();
+    private final AtomicLong nextId = new AtomicLong(WAKE + 1);
+    private final PriorityQueue<Timer> timers = new PriorityQueue<>(); // service thread only
+    private final Thread thread;
+    private volatile boolean sleeping;
+    private volatile boolean stopped;
+
+    ServiceThread(String name) throws IOException {
+        epoll.add(wake.fd(), Epoll.IN, WAKE);
+        thread = new Thread(null, this, name, 0, false);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null); // it outlives whichever application class loader happened to start it
+        thread.start();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        tasks.add(task);
+        if (sleeping && Thread.currentThread() != thread) {
+            wake.signal();
+        }
+    }
+
+    @Override
+    public void schedule(Runnable task, long nanos) {
+        long deadline = System.nanoTime() + nanos;
+        long order = nextId.getAndIncrement();
+        execute(() -> timers.add(new Timer(deadline, order, task)));
+    }
+
+    @Override
+    public Watch watch(int fd, Runnable onReadable) throws IOException {
+        FdWatch watch = new FdWatch(nextId.getAndIncrement(), fd, onReadable);
+        watches.put(watch.id, watch);
+        try {
+            epoll.add(fd, Epoll.ONESHOT, watch.id); // no interest yet: unarmed
+        } catch (IOException e) {
+            watches.remove(watch.id);
+            throw e;
+        }
+        return watch;
+    }
+
+    boolean isCurrent() {
+        return Thread.currentThread() == thread;
+    }
+
+    void stop() {
+        stopped = true;
+        wake.signal();
+        if (!isCurrent()) {
+            boolean interrupted = false;
+            while (thread.isAlive()) {
+                try {
+                    thread.join();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (!stopped) {
+                turn();
+            }
+        } finally {
+            epoll.close();
+            wake.close();
+        }
+    }
+
+    private void turn() {
+        // Announce sleep first, look for tasks second: a task added in between sees `sleeping` and signals.
+        sleeping = true;
+        long nanos = tasks.isEmpty() ? untilNextTimer() : 0;
+        int n;
+        try {
+            n = epoll.await(nanos);
+        } catch (IOException e) {
+            LOG.error("waiting for events failed", e);
+            n = 0;
+        }
+        sleeping = false;
+        for (int i = 0; i < n; i++) {
+            long id = epoll.data(i);
+            if (id == WAKE) {
+                wake.clear();
+                continue;
+            }
+            FdWatch watch = watches.get(id);
+            if (watch != null) {
+                call(watch.onReadable);
+            }
+        }
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            call(task);
+        }
+        long now = System.nanoTime();
+        while (!timers.isEmpty() && timers.peek().deadline - now <= 0) {
+            call(timers.poll().task);
+        }
+    }
+
+    private long untilNextTimer() {
+        Timer next = timers.peek();
+        return next == null ? -1 : Math.max(0, next.deadline - System.nanoTime());
+    }
+
+    private static void call(Runnable callback) {
+        try {
+            callback.run();
+        } catch (Throwable t) { // the loop serves every connection of the process and must survive any of them
+            LOG.error("a callback of the service thread failed", t);
+        }
+    }
+
+    private final class FdWatch implements Watch {
+        private final long id;
+        private final int fd;
+        private final Runnable onReadable;
+        private boolean cancelled;
+
+        FdWatch(long id, int fd, Runnable onReadable) {
+            this.id = id;
+            this.fd = fd;
+            this.onReadable = onReadable;
+        }
+
+        @Override
+        public synchronized void arm() throws IOException {
+            if (!cancelled && !stopped) {
+                epoll.modify(fd, Epoll.IN | Epoll.ONESHOT, id);
+            }
+        }
+
+        @Override
+        public synchronized void cancel() {
+            if (!cancelled) {
+                cancelled = true;
+                watches.remove(id);
+                epoll.remove(fd);
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.InterruptedIOException;
+import java.util.concurrent.locks.LockSupport;
+import org.jrsocket.verbs.EventFd;
+import org.jrsocket.verbs.Fds;
+
+/**
+ * One thread asleep until its stream has something for it. A platform thread sleeps in the kernel on the completion channel and an eventfd of
+ * its own; a virtual thread parks, and the service thread watches the channel for it, because blocking in native code would pin its carrier.
+ * Platform sleepers are pooled: their eventfd outlives the sleep, so a late {@link #wake} can only cause a spurious wake-up of a later user.
+ */
+final class Sleeper {
+
+    private static final int POOL_LIMIT = 256;
+    private static final Sleeper[] POOL = new Sleeper[POOL_LIMIT];
+    private static int pooled; // guarded by POOL
+
+    private final EventFd wake; // null for a virtual thread
+    private volatile Thread thread;
+    private volatile boolean woken;
+
+    private Sleeper(EventFd wake) {
+        this.wake = wake;
+    }
+
+    /** A sleeper for the calling thread; give it back with {@link #release}. */
+    static Sleeper acquire() {
+        Sleeper sleeper = null;
+        if (Threads.isVirtual()) {
+            sleeper = new Sleeper(null);
+        } else {
+            synchronized (POOL) {
+                if (pooled > 0) {
+                    sleeper = POOL[--pooled];
+                    POOL[pooled] = null;
+                }
+            }
+            if (sleeper == null) {
+                sleeper = new Sleeper(new EventFd());
+            }
+        }
+        sleeper.woken = false;
+        sleeper.thread = Thread.currentThread();
+        return sleeper;
+    }
+
+    void release() {
+        thread = null;
+        if (wake == null) {
+            return;
+        }
+        synchronized (POOL) {
+            if (pooled < POOL_LIMIT) {
+                POOL[pooled++] = this;
+                return;
+            }
+        }
+        wake.close();
+    }
+
+    boolean isMine() {
+        return thread == Thread.currentThread();
+    }
+
+    boolean isVirtual() {
+        return wake == null;
+    }
+
+    /** Ends the sleep, or the next one if the thread is not asleep yet. Any thread. */
+    void wake() {
+        woken = true;
+        if (wake != null) {
+            wake.signal();
+        } else {
+            Thread t = thread;
+            if (t != null) {
+                LockSupport.unpark(t);
+            }
+        }
+    }
+
+    /**
+     * Sleeps until woken, until {@code fd} is readable (platform threads), or until the time is over; may also return for no reason.
+     *
+     * @param nanos negative sleeps without limit
+     * @throws InterruptedIOException when a virtual thread is interrupted; its interrupt status stays set
+     */
+    void sleep(int fd, long nanos) throws InterruptedIOException {
+        if (wake != null) {
+            if (!woken && (Fds.waitReadable(fd, wake.fd(), nanos) & 2) != 0) {
+                wake.clear();
+            }
+            woken = false; // the signal may still be on its way: the next sleep then ends at once, and clears it
+            return;
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException("interrupted while waiting");
+        }
+        if (!woken) {
+            if (nanos < 0) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, nanos);
+            }
+        }
+        woken = false;
+        if (Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException("interrupted while waiting");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs;
+
+/** A non-blocking {@code eventfd(2)}: what wakes a thread that sleeps in {@link Epoll} or {@link Fds}. Safe for use by many threads until closed. */
+public final class EventFd implements AutoCloseable {
+
+    private final int fd;
+    private boolean closed;
+
+    public EventFd() {
+        NativeLibrary.load();
+        fd = Native.eventFd();
+        if (fd < 0) {
+            throw new IllegalStateException("eventfd: " + Errno.describe(-fd));
+        }
+    }
+
+    public int fd() {
+        return fd;
+    }
+
+    /** Makes the descriptor readable. */
+    public synchronized void signal() {
+        if (!closed) {
+            Native.eventFdWrite(fd);
+        }
+    }
+
+    /** Makes it unreadable again; whether it was readable. */
+    public synchronized boolean clear() {
+        return !closed && Native.eventFdRead(fd) > 0;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            Native.closeFd(fd);
+        }
+    }
+}

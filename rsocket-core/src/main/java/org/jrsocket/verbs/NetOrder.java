@@ -1,0 +1,20 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs;
+
+import java.nio.ByteOrder;
+
+/** Immediate data is kept by verbs as raw network-order bytes; this turns it into host order and back. */
+final class NetOrder {
+
+    private static final boolean LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+
+    private NetOrder() {
+    }
+
+    static int swap(int value) {
+        return LITTLE ? Integer.reverseBytes(value) : value;
+    }
+}

@@ -1,0 +1,61 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs;
+
+import com.ibm.disni.verbs.IbvQP;
+import java.io.IOException;
+
+/**
+ * An RC queue pair. Posts to the send queue must not overlap each other, posts to the receive queue likewise; destroyed by
+ * {@code Cm.destroyQP}, never while posted to.
+ */
+public abstract class Qp extends IbvQP {
+
+    protected Qp(int number) throws IOException {
+        super(number);
+    }
+
+    /**
+     * Posts the batch as one chained list ({@code ibv_post_send}). One JNI crossing, no allocation; the batch can be reused when it returns.
+     *
+     * @return how many were posted; when fewer than {@code batch.size()}, {@link #postError()} says why
+     */
+    public abstract int postSend(SendBatch batch);
+
+    /**
+     * Posts {@code count} receives without scatter entries, for peers that write with immediate data.
+     *
+     * @return as {@link #postSend}
+     */
+    public abstract int postReceives(int count);
+
+    /**
+     * Posts {@code count} receives of {@code length} bytes each, at {@code address}, {@code address + length} and so on (iWARP mode).
+     *
+     * @return as {@link #postSend}
+     */
+    public abstract int postReceives(int count, long address, int length, int lkey);
+
+    /**
+     * Posts receives with ids and scatter entries of their own, as one chained list.
+     *
+     * @return as {@link #postSend}
+     */
+    public int postRecv(RecvBatch batch) {
+        throw new UnsupportedOperationException("this provider posts plain receives only");
+    }
+
+    /** The positive errno of the last post that fell short, by the thread that posted. */
+    public abstract int postError();
+
+    /** Moves the queue pair to the error state: everything posted completes as flushed. Harmless when repeated. */
+    public abstract void toError() throws IOException;
+
+    /** The MTU of the path in bytes, once connected. */
+    public abstract int pathMtu() throws IOException;
+
+    /** {@code IBV_QP_MIN_RNR_TIMER}: how long the peer waits after an RNR NAK of ours (code of the IB specification, 1 = 10 us). */
+    public abstract void setMinRnrTimer(int code) throws IOException;
+}

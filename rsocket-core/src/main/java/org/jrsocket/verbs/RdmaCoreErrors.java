@@ -1,0 +1,28 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs;
+
+/** Where a negative errno of the natives becomes an exception. */
+final class RdmaCoreErrors {
+
+    private RdmaCoreErrors() {
+    }
+
+    /** @return {@code rc} when it is not negative */
+    static int check(int rc, String call, Object subject) throws VerbsException {
+        if (rc < 0) {
+            throw new VerbsException(call, String.valueOf(subject), -rc);
+        }
+        return rc;
+    }
+
+    /** The same for calls that return an address. */
+    static long check(long handle, String call, Object subject) throws VerbsException {
+        if (handle <= 0) {
+            throw new VerbsException(call, String.valueOf(subject), handle == 0 ? Errno.EIO : (int) -handle);
+        }
+        return handle;
+    }
+}

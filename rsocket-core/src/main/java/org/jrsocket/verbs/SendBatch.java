@@ -1,0 +1,161 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A chain of {@code ibv_send_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at compile time), so
+ * posting it translates nothing. Not thread safe; the owner of a send queue keeps one and reuses it.
+ */
+public final class SendBatch {
+
+    /** Opcodes, {@code enum ibv_wr_opcode}. */
+    public static final int RDMA_WRITE = 0;
+    public static final int RDMA_WRITE_WITH_IMM = 1;
+    public static final int SEND = 2;
+    public static final int SEND_WITH_IMM = 3;
+
+    /** Flags, {@code enum ibv_send_flags}. */
+    public static final int SIGNALED = 1 << 1;
+    public static final int INLINE = 1 << 3;
+
+    /** Scatter entries a request can have: a ring's tail and its start. */
+    public static final int MAX_SGE = 2;
+
+    static final int WR_ID = 0;
+    static final int NEXT = 8;
+    static final int SG_LIST = 16;
+    static final int NUM_SGE = 24;
+    static final int OPCODE = 28;
+    static final int FLAGS = 32;
+    static final int IMM = 36;
+    static final int REMOTE_ADDR = 40;
+    static final int RKEY = 48;
+    static final int WR_SIZE = 128;
+    static final int SGE_SIZE = 16;
+    private static final int STRIDE = WR_SIZE + MAX_SGE * SGE_SIZE;
+
+    private final NativeMemory memory;
+    private final ByteBuffer bytes;
+    private final int capacity;
+    private int size;
+
+    public SendBatch(int capacity) {
+        this.capacity = capacity;
+        this.memory = NativeMemory.allocate(capacity * STRIDE);
+        this.bytes = memory.buffer();
+    }
+
+    /** Appends a request without payload; {@link #sge} adds the payload. {@code imm} is in host order, whatever the wire wants. */
+    public void add(long id, int opcode, int flags, int imm, long remoteAddress, int rkey) {
+        if (size == capacity) {
+            throw new IllegalStateException("batch of " + capacity + " work requests is full");
+        }
+        int at = size * STRIDE;
+        if (size > 0) {
+            bytes.putLong(at - STRIDE + NEXT, memory.address() + at);
+        }
+        bytes.putLong(at + WR_ID, id);
+        bytes.putLong(at + NEXT, 0);
+        bytes.putLong(at + SG_LIST, memory.address() + at + WR_SIZE);
+        bytes.putInt(at + NUM_SGE, 0);
+        bytes.putInt(at + OPCODE, opcode);
+        bytes.putInt(at + FLAGS, flags);
+        bytes.putInt(at + IMM, NetOrder.swap(imm));
+        bytes.putLong(at + REMOTE_ADDR, remoteAddress);
+        bytes.putInt(at + RKEY, rkey);
+        size++;
+    }
+
+    /** Adds a scatter entry to the last request. With {@link #INLINE} the key is not looked at. */
+    public void sge(long address, int length, int lkey) {
+        int at = (size - 1) * STRIDE;
+        int sges = bytes.getInt(at + NUM_SGE);
+        if (sges == MAX_SGE) {
+            throw new IllegalStateException("a work request takes " + MAX_SGE + " scatter entries");
+        }
+        int sge = at + WR_SIZE + sges * SGE_SIZE;
+        bytes.putLong(sge, address);
+        bytes.putInt(sge + 8, length);
+        bytes.putInt(sge + 12, lkey);
+        bytes.putInt(at + NUM_SGE, sges + 1);
+    }
+
+    /** Adds flags to the last request. */
+    public void addFlags(int flags) {
+        int at = (size - 1) * STRIDE + FLAGS;
+        bytes.putInt(at, bytes.getInt(at) | flags);
+    }
+
+    public int size() {
+        return size;
+    }
+
+    public int capacity() {
+        return capacity;
+    }
+
+    public boolean isFull() {
+        return size == capacity;
+    }
+
+    /** Forgets all requests. */
+    public void clear() {
+        size = 0;
+    }
+
+    /** Address of the first request. */
+    public long address() {
+        return memory.address();
+    }
+
+    public void free() {
+        memory.free();
+    }
+
+    // What a provider written in Java reads back.
+
+    public long id(int index) {
+        return bytes.getLong(index * STRIDE + WR_ID);
+    }
+
+    public int opcode(int index) {
+        return bytes.getInt(index * STRIDE + OPCODE);
+    }
+
+    public int flags(int index) {
+        return bytes.getInt(index * STRIDE + FLAGS);
+    }
+
+    /** Host order. */
+    public int imm(int index) {
+        return NetOrder.swap(bytes.getInt(index * STRIDE + IMM));
+    }
+
+    public long remoteAddress(int index) {
+        return bytes.getLong(index * STRIDE + REMOTE_ADDR);
+    }
+
+    public int rkey(int index) {
+        return bytes.getInt(index * STRIDE + RKEY);
+    }
+
+    public int sgeCount(int index) {
+        return bytes.getInt(index * STRIDE + NUM_SGE);
+    }
+
+    public long sgeAddress(int index, int sge) {
+        return bytes.getLong(index * STRIDE + WR_SIZE + sge * SGE_SIZE);
+    }
+
+    public int sgeLength(int index, int sge) {
+        return bytes.getInt(index * STRIDE + WR_SIZE + sge * SGE_SIZE + 8);
+    }
+
+    public int sgeLkey(int index, int sge) {
+        return bytes.getInt(index * STRIDE + WR_SIZE + sge * SGE_SIZE + 12);
+    }
+}

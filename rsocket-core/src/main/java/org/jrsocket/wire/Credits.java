@@ -1,0 +1,51 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.wire;
+
+/**
+ * Credits: each side may send data messages until a counter meets a limit that the other side sets. Both are 16 bits wide and wrap; every
+ * argument and result is 0 to 65535, except where a count is meant.
+ *
+ * <p>The limit is absolute: what the receiver's application has consumed, plus the receives it keeps. The sender stops when sent equals limit
+ * (an equality test, so a window of 65535 works and one of 65536 would look closed).
+ */
+public final class Credits {
+
+    /** Cuts to 16 bits. */
+    public static final int MASK = 0xffff;
+
+    private Credits() {
+    }
+
+    /** Data messages that may still be sent. */
+    public static int window(int limit, int sent) {
+        return limit - sent & MASK;
+    }
+
+    /** The counter after one more message. */
+    public static int next(int sequence) {
+        return sequence + 1 & MASK;
+    }
+
+    /** A counter or limit moved on by {@code count}. */
+    public static int advance(int sequence, int count) {
+        return sequence + count & MASK;
+    }
+
+    /**
+     * Whether a new limit from the peer is one that an honest peer can send: it never opens a window wider than the first one, counted from what we
+     * sent or from the old limit. The second test also catches a limit that goes back.
+     *
+     * @param initial the credits of the peer's connection data
+     */
+    public static boolean isLimitPlausible(int newLimit, int oldLimit, int sent, int initial) {
+        return window(newLimit, sent) <= initial && window(newLimit, oldLimit) <= initial;
+    }
+
+    /** Whether {@code sequence} is at or beyond {@code mark}; they must be less than 32768 apart. */
+    public static boolean reached(int sequence, int mark) {
+        return (short) (sequence - mark) >= 0;
+    }
+}

@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.wire;
+
+/**
+ * The 32 bits of immediate data that come with every message: an operation in bits 31..29, a value below. Host order here, whatever the wire wants.
+ */
+public final class Imm {
+
+    /** {@code value} bytes were written at the current position of the receiver's ring. Takes a credit. */
+    public static final int OP_DATA = 0;
+    /** The credit limit is now {@code value & 0xffff}; a grant may have been written with it. */
+    public static final int OP_SGL = 4;
+    /** An iomap entry was written. We advertise none, so none may come. */
+    public static final int OP_IOMAP_SGL = 6;
+    /** A {@code CTRL_} code. */
+    public static final int OP_CTRL = 7;
+
+    /** Both directions end. */
+    public static final int CTRL_DISCONNECT = 0;
+    /** Never sent with immediate data by C. */
+    public static final int CTRL_KEEPALIVE = 1;
+    /** The sender's direction ends. */
+    public static final int CTRL_SHUTDOWN = 2;
+    /** Ours: an abortive close. Only to a peer that announced {@link ConnData#FEATURE_RESET}; C ignores it. */
+    public static final int CTRL_RESET = 3;
+
+    /** Largest count of bytes that one DATA message can carry. */
+    public static final int MAX_DATA = (1 << 29) - 1;
+
+    private static final int OP_SHIFT = 29;
+    private static final int VALUE_MASK = (1 << OP_SHIFT) - 1;
+
+    private Imm() {
+    }
+
+    /** @param bytes 1 to {@link #MAX_DATA}; a C peer takes 0 for the end of the stream */
+    public static int data(int bytes) {
+        if (bytes < 1 || bytes > MAX_DATA) {
+            throw new IllegalArgumentException("a DATA message of " + bytes + " bytes");
+        }
+        return bytes;
+    }
+
+    /** @param limit absolute limit of the peer's data messages; cut to 16 bits */
+    public static int sgl(int limit) {
+        return OP_SGL << OP_SHIFT | limit & Credits.MASK;
+    }
+
+    public static int ctrl(int code) {
+        if ((code & ~VALUE_MASK) != 0) {
+            throw new IllegalArgumentException("control code " + code);
+        }
+        return OP_CTRL << OP_SHIFT | code;
+    }
+
+    /** The operation, 0 to 7. */
+    public static int op(int imm) {
+        return imm >>> OP_SHIFT;
+    }
+
+    /** The low 29 bits. */
+    public static int value(int imm) {
+        return imm & VALUE_MASK;
+    }
+
+    /** The credit limit of an SGL message. C lets the sum run over 16 bits; only those count. */
+    public static int limit(int imm) {
+        return imm & Credits.MASK;
+    }
+
+    /**
+     * Whether no peer may send this operation: 1, 3 and 5 are reserved (C takes them for DATA), 2 marks a local work request of C's. To us all
+     * four are protocol errors, and so is {@link #OP_IOMAP_SGL} as long as we advertise no iomap.
+     */
+    public static boolean isReserved(int op) {
+        return op == 1 || op == 2 || op == 3 || op == 5;
+    }
+
+    /** For messages and logs: {@code "SGL 384"}. Allocates. */
+    public static String describe(int imm) {
+        int value = value(imm);
+        return switch (op(imm)) {
+            case OP_DATA -> "DATA " + value;
+            case OP_SGL -> "SGL " + limit(imm);
+            case OP_IOMAP_SGL -> "IOMAP_SGL " + value;
+            case OP_CTRL -> switch (value) {
+                case CTRL_DISCONNECT -> "CTRL DISCONNECT";
+                case CTRL_KEEPALIVE -> "CTRL KEEPALIVE";
+                case CTRL_SHUTDOWN -> "CTRL SHUTDOWN";
+                case CTRL_RESET -> "CTRL RESET";
+                default -> "CTRL " + value;
+            };
+            default -> "reserved op " + op(imm) + " value " + value;
+        };
+    }
+}

@@ -1,0 +1,29 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.wire;
+
+import java.io.IOException;
+
+/** A peer sent something that rsocket v1 does not allow, or is no rsocket peer at all. The message names the field and its value. */
+public final class WireException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+    private final String field;
+
+    /**
+     * @param field name of the field as the protocol page has it, for example {@code target_sgl.length}
+     * @param value what the peer sent there
+     * @param rule what is allowed
+     */
+    public WireException(String field, String value, String rule) {
+        super("rsocket: " + field + " is " + value + "; " + rule);
+        this.field = field;
+    }
+
+    /** The field at fault. */
+    public String field() {
+        return field;
+    }
+}

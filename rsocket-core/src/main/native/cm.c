@@ -1,0 +1,366 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The connection manager. An id is known to Java by the cookie in rdma_cm_id.context, never by its address: another thread may have
+ * destroyed it between the moment its event was taken and the moment that event is looked at.
+ */
+#include "jrsocket.h"
+
+#include <netinet/in.h>
+#include <rdma/rdma_cma.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* What nextEvent fills; RdmaCoreCmChannel.java reads it. */
+struct event {
+	int32_t type;
+	int32_t status;
+	uint64_t cookie;
+	uint64_t listener_cookie;
+	/* The new id of a connection request, else 0. */
+	uint64_t new_id;
+	uint64_t device;
+	int32_t port;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	uint8_t flow_control;
+	uint8_t retry_count;
+	uint8_t rnr_retry_count;
+	uint8_t private_data_length;
+	uint8_t private_data[UINT8_MAX];
+};
+_Static_assert(offsetof(struct event, cookie) == 8 && offsetof(struct event, listener_cookie) == 16, "RdmaCoreCmChannel.java");
+_Static_assert(offsetof(struct event, new_id) == 24 && offsetof(struct event, device) == 32, "RdmaCoreCmChannel.java");
+_Static_assert(offsetof(struct event, port) == 40 && offsetof(struct event, responder_resources) == 44, "RdmaCoreCmChannel.java");
+_Static_assert(offsetof(struct event, private_data) == 50 && sizeof(struct event) <= 312, "RdmaCoreCmChannel.java");
+
+static jlong create_channel(JNIEnv *env, jclass type)
+{
+	(void)env;
+	(void)type;
+	errno = 0;
+	return jrs_created(rdma_create_event_channel());
+}
+
+static jint channel_fd(JNIEnv *env, jclass type, jlong channel)
+{
+	(void)env;
+	(void)type;
+	return ((struct rdma_event_channel *)jrs_pointer(channel))->fd;
+}
+
+static void destroy_channel(JNIEnv *env, jclass type, jlong channel)
+{
+	(void)env;
+	(void)type;
+	rdma_destroy_event_channel(jrs_pointer(channel));
+}
+
+static jlong create_id(JNIEnv *env, jclass type, jlong channel, jlong cookie, jint port_space)
+{
+	(void)env;
+	(void)type;
+	struct rdma_cm_id *id;
+
+	errno = 0;
+	if (rdma_create_id(jrs_pointer(channel), &id, jrs_pointer(cookie), (enum rdma_port_space)port_space))
+		return errno ? -errno : -EIO;
+	return jrs_handle(id);
+}
+
+static jint destroy_id(JNIEnv *env, jclass type, jlong id)
+{
+	(void)env;
+	(void)type;
+	return jrs_status(rdma_destroy_id(jrs_pointer(id)));
+}
+
+/* The bytes are a sockaddr_in or sockaddr_in6. */
+static struct sockaddr *address_from(JNIEnv *env, jbyteArray bytes, struct sockaddr_storage *storage)
+{
+	jsize length;
+
+	memset(storage, 0, sizeof(*storage));
+	if (!bytes)
+		return NULL;
+	length = (*env)->GetArrayLength(env, bytes);
+	if (length > (jsize)sizeof(*storage))
+		length = sizeof(*storage);
+	(*env)->GetByteArrayRegion(env, bytes, 0, length, (jbyte *)storage);
+	return (struct sockaddr *)storage;
+}
+
+static jint bind_address(JNIEnv *env, jclass type, jlong id, jbyteArray address)
+{
+	(void)type;
+	struct sockaddr_storage storage;
+
+	return jrs_status(rdma_bind_addr(jrs_pointer(id), address_from(env, address, &storage)));
+}
+
+static jint start_listening(JNIEnv *env, jclass type, jlong id, jint backlog)
+{
+	(void)env;
+	(void)type;
+	return jrs_status(rdma_listen(jrs_pointer(id), backlog));
+}
+
+static jint resolve_address(JNIEnv *env, jclass type, jlong id, jbyteArray source, jbyteArray destination, jint millis)
+{
+	(void)type;
+	struct sockaddr_storage from;
+	struct sockaddr_storage to;
+	/* The older prototypes take the source without const. */
+	struct sockaddr *src = address_from(env, source, &from);
+
+	return jrs_status(rdma_resolve_addr(jrs_pointer(id), src, address_from(env, destination, &to), millis));
+}
+
+/*
+ * Several calls of librdmacm use the id's device without a check and crash when it has none, because its address was not resolved;
+ * they are not called then.
+ */
+static int has_device(const struct rdma_cm_id *id)
+{
+	return id->verbs != NULL;
+}
+
+static jint resolve_route(JNIEnv *env, jclass type, jlong handle, jint millis)
+{
+	(void)env;
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+
+	return has_device(id) ? jrs_status(rdma_resolve_route(id, millis)) : -EINVAL;
+}
+
+/* io: send and receive requests, send and receive scatter entries, inline bytes; after them the number and the kernel's handle. */
+static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong send_cq, jlong recv_cq, jint qp_type, jboolean signal_all,
+		       jintArray io)
+{
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+	jint v[7];
+
+	(*env)->GetIntArrayRegion(env, io, 0, 5, v);
+	struct ibv_qp_init_attr init = {
+		.send_cq = jrs_pointer(send_cq),
+		.recv_cq = jrs_pointer(recv_cq),
+		.cap = { .max_send_wr = (uint32_t)v[0], .max_recv_wr = (uint32_t)v[1], .max_send_sge = (uint32_t)v[2],
+			 .max_recv_sge = (uint32_t)v[3], .max_inline_data = (uint32_t)v[4] },
+		.qp_type = (enum ibv_qp_type)qp_type,
+		.sq_sig_all = signal_all,
+	};
+	if (!has_device(id))
+		return -EINVAL;
+	errno = 0;
+	if (rdma_create_qp(id, jrs_pointer(pd), &init))
+		return errno ? -errno : -EIO;
+	v[0] = (jint)init.cap.max_send_wr;
+	v[1] = (jint)init.cap.max_recv_wr;
+	v[2] = (jint)init.cap.max_send_sge;
+	v[3] = (jint)init.cap.max_recv_sge;
+	v[4] = (jint)init.cap.max_inline_data;
+	v[5] = (jint)id->qp->qp_num;
+	v[6] = (jint)id->qp->handle;
+	(*env)->SetIntArrayRegion(env, io, 0, 7, v);
+	return jrs_handle(id->qp);
+}
+
+/*
+ * Takes the queue pair from its id, so that events no longer touch it; destroyQp frees it then. Not rdma_destroy_qp, which frees first and
+ * forgets afterwards, while rdma_get_cm_event may be moving that queue pair to another state.
+ */
+static void detach_qp(JNIEnv *env, jclass type, jlong handle)
+{
+	(void)env;
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+
+	id->qp = NULL;
+}
+
+static struct rdma_conn_param param_from(JNIEnv *env, jint responder_resources, jint initiator_depth, jint flow_control, jint retries,
+					 jint rnr_retries, jbyteArray data, uint8_t *storage)
+{
+	jsize length = (*env)->GetArrayLength(env, data);
+	struct rdma_conn_param param = {
+		.responder_resources = (uint8_t)responder_resources,
+		.initiator_depth = (uint8_t)initiator_depth,
+		.flow_control = (uint8_t)flow_control,
+		.retry_count = (uint8_t)retries,
+		.rnr_retry_count = (uint8_t)rnr_retries,
+	};
+
+	if (length > UINT8_MAX)
+		length = UINT8_MAX;
+	if (length > 0) {
+		(*env)->GetByteArrayRegion(env, data, 0, length, (jbyte *)storage);
+		param.private_data = storage;
+		param.private_data_len = (uint8_t)length;
+	}
+	return param;
+}
+
+static jint connect_id(JNIEnv *env, jclass type, jlong handle, jint responder_resources, jint initiator_depth, jint flow_control, jint retries,
+		       jint rnr_retries, jbyteArray data)
+{
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+	uint8_t storage[UINT8_MAX];
+	struct rdma_conn_param param =
+		param_from(env, responder_resources, initiator_depth, flow_control, retries, rnr_retries, data, storage);
+
+	return has_device(id) ? jrs_status(rdma_connect(id, &param)) : -EINVAL;
+}
+
+static jint accept_id(JNIEnv *env, jclass type, jlong handle, jint responder_resources, jint initiator_depth, jint flow_control, jint retries,
+		      jint rnr_retries, jbyteArray data)
+{
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+	uint8_t storage[UINT8_MAX];
+	struct rdma_conn_param param =
+		param_from(env, responder_resources, initiator_depth, flow_control, retries, rnr_retries, data, storage);
+
+	return has_device(id) ? jrs_status(rdma_accept(id, &param)) : -EINVAL;
+}
+
+static jint reject_id(JNIEnv *env, jclass type, jlong id, jbyteArray data)
+{
+	(void)type;
+	uint8_t storage[UINT8_MAX];
+	struct rdma_conn_param param = param_from(env, 0, 0, 0, 0, 0, data, storage);
+
+	return jrs_status(rdma_reject(jrs_pointer(id), param.private_data, param.private_data_len));
+}
+
+static jint disconnect_id(JNIEnv *env, jclass type, jlong handle)
+{
+	(void)env;
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+
+	return has_device(id) ? jrs_status(rdma_disconnect(id)) : -EINVAL;
+}
+
+/* Writes a sockaddr_in or sockaddr_in6 and returns its length; 0 while the address is not known. */
+static jint id_address(JNIEnv *env, jclass type, jlong handle, jboolean source, jbyteArray out)
+{
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+	struct sockaddr *address = source ? rdma_get_local_addr(id) : rdma_get_peer_addr(id);
+	jsize length = address->sa_family == AF_INET  ? (jsize)sizeof(struct sockaddr_in) :
+		       address->sa_family == AF_INET6 ? (jsize)sizeof(struct sockaddr_in6) :
+							0;
+
+	(*env)->SetByteArrayRegion(env, out, 0, length, (const jbyte *)address);
+	return length;
+}
+
+static jlong id_device(JNIEnv *env, jclass type, jlong id)
+{
+	(void)env;
+	(void)type;
+	return jrs_handle(((struct rdma_cm_id *)jrs_pointer(id))->verbs);
+}
+
+static jint id_port(JNIEnv *env, jclass type, jlong id)
+{
+	(void)env;
+	(void)type;
+	return ((struct rdma_cm_id *)jrs_pointer(id))->port_num;
+}
+
+static jint set_option(JNIEnv *env, jclass type, jlong id, jint option, jint value)
+{
+	(void)env;
+	(void)type;
+	int whole = value;
+	uint8_t byte = (uint8_t)value;
+
+	switch (option) {
+	case RDMA_OPTION_ID_TOS:
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		return jrs_status(rdma_set_option(jrs_pointer(id), RDMA_OPTION_ID, option, &byte, sizeof(byte)));
+	case RDMA_OPTION_ID_REUSEADDR:
+	case RDMA_OPTION_ID_AFONLY:
+		return jrs_status(rdma_set_option(jrs_pointer(id), RDMA_OPTION_ID, option, &whole, sizeof(whole)));
+	default:
+		return -EINVAL;
+	}
+}
+
+/*
+ * Takes one event, copies it and acknowledges it; -EAGAIN if there is none. The id of a connection request gets the cookie given. Events that
+ * complete a connection change the queue pair's state in here, so detachQp must not run meanwhile.
+ */
+static jint next_event(JNIEnv *env, jclass type, jlong channel, jlong address, jlong cookie)
+{
+	(void)env;
+	(void)type;
+	struct event *copy = jrs_pointer(address);
+	struct rdma_cm_event *event;
+
+	do {
+		errno = 0;
+		if (rdma_get_cm_event(jrs_pointer(channel), &event) == 0)
+			break;
+		if (errno != EINTR)
+			return errno ? -errno : -EIO;
+	} while (1);
+
+	const struct rdma_conn_param *param = &event->param.conn;
+	uint8_t length = param->private_data ? param->private_data_len : 0;
+
+	*copy = (struct event){
+		.type = event->event,
+		.status = event->status,
+		.cookie = (uintptr_t)event->id->context,
+		.device = (uintptr_t)event->id->verbs,
+		.port = event->id->port_num,
+		.responder_resources = param->responder_resources,
+		.initiator_depth = param->initiator_depth,
+		.flow_control = param->flow_control,
+		.retry_count = param->retry_count,
+		.rnr_retry_count = param->rnr_retry_count,
+		.private_data_length = length,
+	};
+	if (length)
+		memcpy(copy->private_data, param->private_data, length);
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		/* It was born with its listener's context. */
+		event->id->context = jrs_pointer(cookie);
+		copy->cookie = (uint64_t)cookie;
+		copy->new_id = (uintptr_t)event->id;
+		copy->listener_cookie = (uintptr_t)event->listen_id->context;
+	}
+	rdma_ack_cm_event(event);
+	return 0;
+}
+
+static const JNINativeMethod table[] = {
+	JRS_METHOD("createChannel", "()J", create_channel),
+	JRS_METHOD("channelFd", "(J)I", channel_fd),
+	JRS_METHOD("destroyChannel", "(J)V", destroy_channel),
+	JRS_METHOD("createId", "(JJI)J", create_id),
+	JRS_METHOD("destroyId", "(J)I", destroy_id),
+	JRS_METHOD("bindAddress", "(J[B)I", bind_address),
+	JRS_METHOD("listen", "(JI)I", start_listening),
+	JRS_METHOD("resolveAddress", "(J[B[BI)I", resolve_address),
+	JRS_METHOD("resolveRoute", "(JI)I", resolve_route),
+	JRS_METHOD("createQp", "(JJJJIZ[I)J", create_qp),
+	JRS_METHOD("detachQp", "(J)V", detach_qp),
+	JRS_METHOD("connect", "(JIIIII[B)I", connect_id),
+	JRS_METHOD("accept", "(JIIIII[B)I", accept_id),
+	JRS_METHOD("reject", "(J[B)I", reject_id),
+	JRS_METHOD("disconnect", "(J)I", disconnect_id),
+	JRS_METHOD("idAddress", "(JZ[B)I", id_address),
+	JRS_METHOD("idDevice", "(J)J", id_device),
+	JRS_METHOD("idPort", "(J)I", id_port),
+	JRS_METHOD("setOption", "(JII)I", set_option),
+	JRS_METHOD("nextEvent", "(JJJ)I", next_event),
+};
+
+JRS_METHODS(jrs_cm);

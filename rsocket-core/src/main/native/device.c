@@ -1,0 +1,166 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Devices: opening by name, what they say of themselves, asynchronous events.
+ */
+#include "jrsocket.h"
+
+#include <endian.h>
+#include <infiniband/verbs.h>
+#include <string.h>
+
+/* Elements of the array that deviceAttributes fills; RdmaCoreDevice.java has the same order. */
+enum { IWARP, MAX_QP, MAX_QP_WR, MAX_CQE, MAX_MR, PORTS, VECTORS, CMD_FD, ASYNC_FD, DEVICE_ELEMENTS };
+/* The same for portAttributes. */
+enum { STATE, ETHERNET, MTU, GIDS, PORT_ELEMENTS };
+
+/* A context of its own, closed by closeDevice; -ENODEV when no device of that name has a user-space driver. */
+static jlong open_device(JNIEnv *env, jclass type, jstring name)
+{
+	(void)type;
+	struct ibv_device **devices;
+	const char *wanted;
+	jlong result = -ENODEV;
+	int count;
+
+	devices = ibv_get_device_list(&count);
+	if (!devices)
+		return errno ? -errno : -ENODEV;
+	wanted = (*env)->GetStringUTFChars(env, name, NULL);
+	for (int i = 0; wanted && i < count; i++) {
+		if (strcmp(wanted, ibv_get_device_name(devices[i])) == 0) {
+			errno = 0;
+			result = jrs_created(ibv_open_device(devices[i]));
+			break;
+		}
+	}
+	if (wanted)
+		(*env)->ReleaseStringUTFChars(env, name, wanted);
+	ibv_free_device_list(devices);
+	return result;
+}
+
+static jint close_device(JNIEnv *env, jclass type, jlong device)
+{
+	(void)env;
+	(void)type;
+	return jrs_status(ibv_close_device(jrs_pointer(device)));
+}
+
+static jstring device_name(JNIEnv *env, jclass type, jlong device)
+{
+	(void)type;
+	struct ibv_context *context = jrs_pointer(device);
+
+	return (*env)->NewStringUTF(env, ibv_get_device_name(context->device));
+}
+
+static jstring device_firmware(JNIEnv *env, jclass type, jlong device)
+{
+	(void)type;
+	struct ibv_device_attr attributes;
+
+	if (ibv_query_device(jrs_pointer(device), &attributes))
+		return NULL;
+	return (*env)->NewStringUTF(env, attributes.fw_ver);
+}
+
+static jlong node_guid(JNIEnv *env, jclass type, jlong device)
+{
+	(void)env;
+	(void)type;
+	struct ibv_context *context = jrs_pointer(device);
+
+	return (jlong)be64toh(ibv_get_device_guid(context->device));
+}
+
+static jint device_attributes(JNIEnv *env, jclass type, jlong device, jintArray out)
+{
+	(void)type;
+	struct ibv_context *context = jrs_pointer(device);
+	struct ibv_device_attr attributes;
+	int rc = ibv_query_device(context, &attributes);
+
+	if (rc)
+		return jrs_status(rc);
+	jint values[DEVICE_ELEMENTS] = {
+		[IWARP] = context->device->transport_type == IBV_TRANSPORT_IWARP,
+		[MAX_QP] = attributes.max_qp,
+		[MAX_QP_WR] = attributes.max_qp_wr,
+		[MAX_CQE] = attributes.max_cqe,
+		[MAX_MR] = attributes.max_mr,
+		[PORTS] = attributes.phys_port_cnt,
+		[VECTORS] = context->num_comp_vectors,
+		[CMD_FD] = context->cmd_fd,
+		[ASYNC_FD] = context->async_fd,
+	};
+	(*env)->SetIntArrayRegion(env, out, 0, DEVICE_ELEMENTS, values);
+	return 0;
+}
+
+static jint port_attributes(JNIEnv *env, jclass type, jlong device, jint port, jintArray out)
+{
+	(void)type;
+	struct ibv_port_attr attributes;
+	int rc = ibv_query_port(jrs_pointer(device), (uint8_t)port, &attributes);
+
+	if (rc)
+		return jrs_status(rc);
+	jint values[PORT_ELEMENTS] = {
+		[STATE] = attributes.state,
+		[ETHERNET] = attributes.link_layer == IBV_LINK_LAYER_ETHERNET,
+		[MTU] = 128 << attributes.active_mtu,
+		[GIDS] = attributes.gid_tbl_len,
+	};
+	(*env)->SetIntArrayRegion(env, out, 0, PORT_ELEMENTS, values);
+	return 0;
+}
+
+static jstring port_state(JNIEnv *env, jclass type, jint state)
+{
+	(void)type;
+	return (*env)->NewStringUTF(env, ibv_port_state_str((enum ibv_port_state)state));
+}
+
+/* 0 and the 16 bytes of the entry, or a negative errno; entries never filled are zero, or fail on some kernels. */
+static jint port_gid(JNIEnv *env, jclass type, jlong device, jint port, jint index, jbyteArray out)
+{
+	(void)type;
+	union ibv_gid gid;
+
+	errno = 0;
+	if (ibv_query_gid(jrs_pointer(device), (uint8_t)port, index, &gid))
+		return errno ? -errno : -EIO;
+	(*env)->SetByteArrayRegion(env, out, 0, sizeof(gid.raw), (const jbyte *)gid.raw);
+	return 0;
+}
+
+/* The type of one event, acknowledged; -EAGAIN if there is none. */
+static jint async_event(JNIEnv *env, jclass type, jlong device)
+{
+	(void)env;
+	(void)type;
+	struct ibv_async_event event;
+
+	errno = 0;
+	if (ibv_get_async_event(jrs_pointer(device), &event))
+		return errno ? -errno : -EIO;
+	ibv_ack_async_event(&event);
+	return event.event_type;
+}
+
+static const JNINativeMethod table[] = {
+	JRS_METHOD("openDevice", "(Ljava/lang/String;)J", open_device),
+	JRS_METHOD("closeDevice", "(J)I", close_device),
+	JRS_METHOD("deviceName", "(J)Ljava/lang/String;", device_name),
+	JRS_METHOD("deviceFirmware", "(J)Ljava/lang/String;", device_firmware),
+	JRS_METHOD("nodeGuid", "(J)J", node_guid),
+	JRS_METHOD("deviceAttributes", "(J[I)I", device_attributes),
+	JRS_METHOD("portAttributes", "(JI[I)I", port_attributes),
+	JRS_METHOD("portState", "(I)Ljava/lang/String;", port_state),
+	JRS_METHOD("portGid", "(JII[B)I", port_gid),
+	JRS_METHOD("asyncEvent", "(J)I", async_event),
+};
+
+JRS_METHODS(jrs_device);

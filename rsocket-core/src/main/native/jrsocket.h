@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the C files share. Every native method is a static function here and a static method of org.jrsocket.verbs.Native there.
+ * Results that can fail are a negative errno. Handles and addresses cross as jlong. Nothing calls back into Java.
+ */
+#ifndef JRSOCKET_H
+#define JRSOCKET_H
+
+#include <errno.h>
+#include <jni.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Raised with every change of a signature or a struct layout; Native.ABI must be the same. */
+#define JRS_ABI 2
+
+/* One table for each C file, registered by onload.c. */
+struct jrs_methods {
+	const JNINativeMethod *table;
+	jint count;
+};
+
+#define JRS_METHODS(name)                                                                          \
+	const struct jrs_methods name = { table, (jint)(sizeof(table) / sizeof(table[0])) }
+
+/* The cast drops the parameter list, which the signature string repeats. */
+#define JRS_METHOD(java_name, signature, function)                                                 \
+	{ (char *)(java_name), (char *)(signature), (void *)(function) }
+
+extern const struct jrs_methods jrs_memory;
+extern const struct jrs_methods jrs_fds;
+extern const struct jrs_methods jrs_device;
+extern const struct jrs_methods jrs_cm;
+extern const struct jrs_methods jrs_verbs;
+extern const struct jrs_methods jrs_datapath;
+
+/* Prepares the constant chain of receives that datapath.c posts from. */
+void jrs_datapath_init(void);
+
+static inline void *jrs_pointer(jlong handle)
+{
+	return (void *)(uintptr_t)handle;
+}
+
+static inline jlong jrs_handle(const void *pointer)
+{
+	return (jlong)(uintptr_t)pointer;
+}
+
+/* For calls that return a number, or -1 and set errno. */
+static inline jint jrs_result(int rc)
+{
+	return rc < 0 ? -errno : rc;
+}
+
+/* For calls of librdmacm and libibverbs, which return 0, a positive errno, or -1 and set errno: both styles occur in both libraries. */
+static inline jint jrs_status(int rc)
+{
+	if (rc == 0)
+		return 0;
+	if (rc > 0)
+		return -rc;
+	return errno ? -errno : -EIO;
+}
+
+/* For calls that return a pointer, or NULL and set errno. */
+static inline jlong jrs_created(const void *pointer)
+{
+	if (pointer)
+		return jrs_handle(pointer);
+	return errno ? -errno : -EIO;
+}
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory that can be registered: whole pages, straight from the system.
+ */
+#include "jrsocket.h"
+
+#include <sys/mman.h>
+
+static jlong map(JNIEnv *env, jclass type, jlong bytes)
+{
+	(void)env;
+	(void)type;
+	void *address = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (address == MAP_FAILED)
+		return -errno;
+	/*
+	 * Kernels before 5.12 give the parent, not the child, the copy when a pinned page is written after a fork, and the device
+	 * goes on using the old page. A child has no business here, so it gets no mapping; if that fails, newer kernels cope.
+	 */
+	(void)madvise(address, (size_t)bytes, MADV_DONTFORK);
+	return jrs_handle(address);
+}
+
+static void unmap(JNIEnv *env, jclass type, jlong address, jlong bytes)
+{
+	(void)env;
+	(void)type;
+	munmap(jrs_pointer(address), (size_t)bytes);
+}
+
+static jobject view(JNIEnv *env, jclass type, jlong address, jlong bytes)
+{
+	(void)type;
+	return (*env)->NewDirectByteBuffer(env, jrs_pointer(address), bytes);
+}
+
+static jlong address_of(JNIEnv *env, jclass type, jobject buffer)
+{
+	(void)type;
+	return jrs_handle((*env)->GetDirectBufferAddress(env, buffer));
+}
+
+static const JNINativeMethod table[] = {
+	JRS_METHOD("map", "(J)J", map),
+	JRS_METHOD("unmap", "(JJ)V", unmap),
+	JRS_METHOD("view", "(JJ)Ljava/nio/ByteBuffer;", view),
+	JRS_METHOD("addressOf", "(Ljava/nio/ByteBuffer;)J", address_of),
+};
+
+JRS_METHODS(jrs_memory);

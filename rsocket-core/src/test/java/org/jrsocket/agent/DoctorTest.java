@@ -1,0 +1,115 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Properties;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.RdmaListener;
+import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What doctor says of peers and of a host without RDMA; what it says of devices is in the lab's tests. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DoctorTest {
+
+    private static final VerbsUnavailableException NONE = new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device: add one", null);
+
+    private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+
+    private int doctor(TransportHolder holder, String settings, String peer) throws Exception {
+        said.reset();
+        return new Doctor(Settings.read(settings, new Properties(), Map.of()), new PrintStream(said, true, StandardCharsets.UTF_8), holder)
+                .run(peer == null ? null : Peer.parse(peer, 0));
+    }
+
+    private void assertSaid(String line) {
+        assertTrue(said.toString(StandardCharsets.UTF_8).lines().anyMatch(one -> one.matches(line)), () -> line + " in\n" + said);
+    }
+
+    @Test
+    void shouldSayWhatIsMissing() throws Exception {
+        assertEquals(1, doctor(TransportHolder.unavailable(NONE), null, null));
+        assertSaid("RDMA: cannot be used: no device: add one");
+        assertSaid("a server here listens over TCP alone: RDMA cannot be used, see above");
+        assertSaid("locked memory: .+");
+        assertSaid("settings: policy=auto, .*");
+    }
+
+    @Test
+    void shouldSayThatTcpCarriesAConnectionFromAHostWithoutRdma() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.1"))) {
+            String peer = "127.0.0.1:" + server.getLocalPort();
+            assertEquals(1, doctor(TransportHolder.unavailable(NONE), null, peer));
+            assertSaid(peer + ": not RDMA: RDMA is not available.*");
+            assertSaid(peer + ": TCP, connected in [0-9.]+ ms");
+            assertEquals(1, doctor(TransportHolder.unavailable(NONE), "policy=rdma", peer));
+            assertSaid(peer + ": not RDMA: no device: add one");
+            assertSaid(peer + ": TCP, connected in [0-9.]+ ms; but the policy wants RDMA, so an application would get an exception");
+        }
+    }
+
+    @Test
+    void shouldTellPeersApart() throws Exception {
+        try (LoopbackProvider verbs = new LoopbackProvider()) {
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            TransportHolder holder = TransportHolder.over(verbs, transport);
+            InetAddress served = InetAddress.getByName("127.0.0.1");
+            try (ServerSocket tcp = new ServerSocket(0, 5, served); ServerSocket unserved = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.2"))) {
+                String peer = "127.0.0.1:" + tcp.getLocalPort();
+                assertEquals(1, doctor(holder, null, peer));
+                assertSaid("RDMA: can be used");
+                assertSaid("a server here listens over RDMA and TCP");
+                assertSaid(peer + ": not RDMA: the peer refused RDMA: nobody listens on this port there.*");
+                assertSaid(peer + ": TCP, connected in [0-9.]+ ms");
+
+                try (RdmaListener listener = transport.listen(new InetSocketAddress(served, tcp.getLocalPort()), 5, StreamConfig.DEFAULT)) {
+                    assertEquals(0, doctor(holder, null, peer));
+                    assertSaid(peer + ": RDMA, device " + verbs.devices().get(0).name() + ", from 127.0.0.1, connected in [0-9.]+ ms");
+                    assertEquals(1, doctor(holder, "policy=tcp", peer));
+                    assertSaid(peer + ": not RDMA: the policy says so.*");
+                    assertSaid("a server here listens over TCP alone: the policy says so");
+                    assertTrue(listener.localAddress().getPort() > 0);
+                }
+
+                String other = "127.0.0.2:" + unserved.getLocalPort();
+                assertEquals(1, doctor(holder, null, other));
+                assertSaid(other + ": not RDMA: no RDMA device serves this address.*");
+            } finally {
+                transport.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldSayThatAPeerIsNotThere() throws Exception {
+        String peer = "127.0.0.1:" + freePort();
+        assertEquals(3, doctor(TransportHolder.unavailable(NONE), null, peer));
+        assertSaid(peer + ": TCP neither: Connection refused.*");
+        assertEquals(3, doctor(TransportHolder.unavailable(NONE), null, "no-such-host.invalid:80"));
+        assertSaid("no-such-host.invalid:80: unknown host");
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket server = new ServerSocket(0)) {
+            return server.getLocalPort();
+        }
+    }
+}

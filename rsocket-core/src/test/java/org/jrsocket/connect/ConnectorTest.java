@@ -1,0 +1,237 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.stream.RdmaConnectException;
+import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.Errno;
+import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is decided for a connection and for a listener when RDMA does not come about. */
+class ConnectorTest {
+
+    private static final InetSocketAddress PEER = new InetSocketAddress("10.0.0.1", 80);
+    private static final InetSocketAddress OTHER_PORT = new InetSocketAddress("10.0.0.1", 81);
+    private static final VerbsUnavailableException NONE =
+            new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device on this host: add one", null);
+
+    private final FakeRdma rdma = new FakeRdma();
+
+    private Stack stack(String settings, String... rules) throws ConfigurationException {
+        return new Stack(Settings.read(settings, new Properties(), Map.of()),
+                rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)), rdma);
+    }
+
+    private static Attempt attempt(Stack stack, InetSocketAddress peer, long timeoutNanos) throws ConnectException {
+        Attempt attempt = stack.connector().attempt(null, peer, StreamConfig.DEFAULT, timeoutNanos);
+        return attempt.isTcp() ? null : attempt;
+    }
+
+    /** One connection as a socket makes it: RDMA fails, and TCP comes to {@code tcp}. */
+    private static void connect(Stack stack, InetSocketAddress peer, IOException tcp) throws IOException {
+        Attempt attempt = attempt(stack, peer, 0);
+        if (attempt != null) {
+            assertNull(attempt.await());
+            attempt.tcpEnded(tcp);
+        }
+    }
+
+    @Test
+    void shouldNotTryRdmaWhereThePolicyIsTcp() throws Exception {
+        Stack stack = stack("policy=tcp");
+        assertNull(attempt(stack, PEER, 0));
+        assertEquals(0, rdma.attempts);
+        assertEquals(1, stack.counts().tcpChosen(TcpReason.POLICY));
+    }
+
+    @Test
+    void shouldFollowTheRuleBeforeThePolicy() throws Exception {
+        Stack stack = stack("policy=tcp", "connect 10.0.0.1 80 auto");
+        assertNotNull(attempt(stack, PEER, 0));
+        assertNull(attempt(stack, OTHER_PORT, 0));
+    }
+
+    @Test
+    void shouldUseTcpWhereNoRuleNamesAPeerAndNoPolicyIsGiven() throws Exception {
+        assertNull(attempt(stack(null, "connect 10.0.0.2 * auto"), PEER, 0));
+        assertNotNull(attempt(stack("policy=auto", "connect 10.0.0.2 * auto"), PEER, 0));
+    }
+
+    @Test
+    void shouldUseTcpWithoutRdma() throws Exception {
+        rdma.unavailable = NONE;
+        Stack stack = stack(null);
+        assertNull(attempt(stack, PEER, 0));
+        assertEquals(1, stack.counts().tcpChosen(TcpReason.UNAVAILABLE));
+    }
+
+    @Test
+    void shouldSayWhyThereIsNoRdmaWhereItIsWanted() throws Exception {
+        rdma.unavailable = NONE;
+        Stack stack = stack("policy=rdma");
+        assertEquals(NONE.getMessage(), assertThrows(ConnectException.class, () -> attempt(stack, PEER, 0)).getMessage());
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Reason.class, names = "CANCELLED", mode = EnumSource.Mode.EXCLUDE)
+    void shouldFallBackForEveryReason(Reason reason) throws Exception {
+        rdma.outcome = reason;
+        Stack stack = stack(null);
+        assertNull(attempt(stack, PEER, 0).await());
+        assertEquals(1, stack.counts().tcpChosen(TcpReason.of(reason)));
+    }
+
+    @Test
+    void shouldNotFallBackWhereRdmaIsWanted() throws Exception {
+        Attempt attempt = attempt(stack("policy=rdma"), PEER, 0);
+        assertEquals(Reason.REFUSED, assertThrows(RdmaConnectException.class, attempt::await).reason());
+        assertEquals(0, rdma.lastWait, "nothing comes after it, so it has no budget");
+    }
+
+    @Test
+    void shouldTimeOutAsASocketDoesWhereRdmaIsWanted() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        Attempt attempt = attempt(stack("policy=rdma"), PEER, 700);
+        assertEquals("Connect timed out", assertThrows(SocketTimeoutException.class, attempt::await).getMessage());
+        assertEquals(700, rdma.lastWait);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0,2000000000", "10000000000,2000000000", "1000000000,500000000", "1,1"})
+    void shouldLeaveTcpHalfOfTheCallersTime(long timeout, long budget) throws Exception {
+        attempt(stack(null), PEER, timeout).await();
+        assertEquals(budget, rdma.lastWait);
+    }
+
+    @Test
+    void shouldSayThatTheSocketClosedWhenCancelled() throws Exception {
+        Attempt attempt = attempt(stack(null), PEER, 0);
+        attempt.cancel();
+        assertEquals("Socket closed", assertThrows(SocketException.class, attempt::await).getMessage());
+    }
+
+    @Test
+    void shouldRememberARefusalForThatPort() throws Exception {
+        Stack stack = stack(null);
+        connect(stack, PEER, null);
+        assertNull(attempt(stack, PEER, 0));
+        assertEquals(1, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+        assertNotNull(attempt(stack, OTHER_PORT, 0));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Reason.class, names = {"TIMEOUT", "UNREACHABLE", "UNRESOLVED"})
+    void shouldRememberASilentHostForAllItsPorts(Reason reason) throws Exception {
+        rdma.outcome = reason;
+        Stack stack = stack(null);
+        connect(stack, PEER, null);
+        assertNull(attempt(stack, OTHER_PORT, 0));
+    }
+
+    @Test
+    void shouldRememberAHostThatAnswersOverTcpIfOnlyToRefuse() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        Stack stack = stack(null);
+        connect(stack, PEER, new ConnectException("Connection refused"));
+        assertNull(attempt(stack, PEER, 0));
+    }
+
+    @Test
+    void shouldLearnNothingFromAHostThatIsDown() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        Stack stack = stack(null);
+        connect(stack, PEER, new SocketTimeoutException("Connect timed out"));
+        connect(stack, PEER, new NoRouteToHostException("No route to host"));
+        assertNotNull(attempt(stack, PEER, 0));
+    }
+
+    @Test
+    void shouldNotBlameThePeerForWhatThisHostLacks() throws Exception {
+        rdma.outcome = Reason.RESOURCES;
+        Stack stack = stack(null);
+        connect(stack, PEER, null);
+        assertNotNull(attempt(stack, PEER, 0));
+    }
+
+    @Test
+    void shouldNotAvoidAHostForLongThatHadLittleTime() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        Stack stack = stack(null);
+        Attempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(10));
+        assertNull(attempt.await());
+        attempt.tcpEnded(null);
+        assertNull(attempt(stack, PEER, 0));
+        assertNotNull(attempt(stack, OTHER_PORT, 0));
+    }
+
+    @Test
+    void shouldTryEvenARememberedPeerWhereRdmaIsWanted() throws Exception {
+        Stack stack = stack("policy=rdma", "connect * 80 auto");
+        rdma.outcome = Reason.TIMEOUT;
+        connect(stack, PEER, null);
+        assertNull(attempt(stack, PEER, 0));
+        assertNotNull(attempt(stack, OTHER_PORT, 0));
+    }
+
+    // ---- listening ----
+
+    private static DualListener listen(Stack stack) throws SocketException {
+        return DualListener.open(stack, PEER, 50, StreamConfig.DEFAULT);
+    }
+
+    @Test
+    void shouldListenOverTcpAloneWithoutADevice() throws Exception {
+        rdma.listenFailure = new VerbsException("rdma_bind_addr", "10.0.0.1", Errno.ENODEV);
+        assertNull(listen(stack(null)));
+        rdma.listenFailure = new VerbsException("rdma_listen", "10.0.0.1", Errno.ENOMEM);
+        assertNull(listen(stack(null)));
+        rdma.unavailable = NONE;
+        assertNull(listen(stack(null)));
+        assertNull(listen(stack("policy=tcp")));
+    }
+
+    @Test
+    void shouldSayThatThePortIsTakenOverRdma() throws Exception {
+        rdma.listenFailure = new VerbsException("rdma_bind_addr", "10.0.0.1", Errno.EADDRINUSE);
+        assertThrows(BindException.class, () -> listen(stack(null)));
+        assertThrows(BindException.class, () -> listen(stack("policy=rdma")));
+    }
+
+    @Test
+    void shouldNotListenOverTcpAloneWhereRdmaIsWanted() throws Exception {
+        rdma.unavailable = NONE;
+        Stack stack = stack("policy=rdma");
+        assertEquals("cannot listen over RDMA: " + NONE.getMessage(), assertThrows(SocketException.class, () -> listen(stack)).getMessage());
+    }
+
+    @Test
+    void shouldTakeBindRulesForListeners() throws Exception {
+        rdma.unavailable = NONE;
+        assertNull(listen(stack("policy=rdma", "bind 10.0.0.1 80 tcp")));
+        assertThrows(SocketException.class, () -> listen(stack("policy=tcp", "bind * 80 rdma")));
+    }
+}

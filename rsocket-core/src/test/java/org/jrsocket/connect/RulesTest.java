@@ -1,0 +1,104 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RulesTest {
+
+    private static Rules rules(String... lines) throws ConfigurationException {
+        return Rules.parse("sdp.conf", Arrays.asList(lines));
+    }
+
+    private static Policy connect(Rules rules, String address, int port) throws IOException {
+        return rules.match(Rules.Action.CONNECT, new InetSocketAddress(InetAddress.getByName(address), port));
+    }
+
+    @Test
+    void shouldReadTheExamplesOfTheJdksSdpFile() throws Exception {
+        Rules rules = rules("# Enable SDP when binding to 192.0.2.1", "bind 192.0.2.1 *",
+                "# Enable SDP when connecting to all application services on 192.0.2.*", "connect 192.0.2.0/24     1024-*",
+                "", "\tconnect  192.0.3.7\t80  ");
+        assertEquals(Policy.AUTO, connect(rules, "192.0.2.77", 1024));
+        assertEquals(Policy.AUTO, connect(rules, "192.0.2.77", 65535));
+        assertNull(connect(rules, "192.0.2.77", 1023));
+        assertNull(connect(rules, "192.0.4.77", 1024));
+        assertEquals(Policy.AUTO, connect(rules, "192.0.3.7", 80));
+        assertNull(connect(rules, "192.0.3.7", 81));
+        assertEquals(Policy.AUTO, rules.match(Rules.Action.BIND, new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 5)));
+        assertNull(connect(rules, "192.0.2.1", 5));
+    }
+
+    @Test
+    void shouldLetTheFirstMatchDecide() throws Exception {
+        Rules rules = rules("connect 10.1.2.3 22 tcp", "connect 10.0.0.0/8 * rdma", "connect * 80-90 auto");
+        assertEquals(Policy.TCP, connect(rules, "10.1.2.3", 22));
+        assertEquals(Policy.RDMA, connect(rules, "10.1.2.3", 23));
+        assertEquals(Policy.RDMA, connect(rules, "10.1.2.3", 85));
+        assertEquals(Policy.AUTO, connect(rules, "fd00::1", 85));
+        assertNull(connect(rules, "fd00::1", 91));
+    }
+
+    @Test
+    void shouldMatchPrefixesThatEndWithinAByte() throws Exception {
+        Rules rules = rules("connect 10.0.0.128/25 *", "connect fd00:0:0:8000::/49 *");
+        assertEquals(Policy.AUTO, connect(rules, "10.0.0.200", 1));
+        assertNull(connect(rules, "10.0.0.127", 1));
+        assertEquals(Policy.AUTO, connect(rules, "fd00:0:0:ffff::1", 1));
+        assertNull(connect(rules, "fd00:0:0:7fff::1", 1));
+        assertEquals(Policy.AUTO, connect(rules("connect 0.0.0.0/0 *"), "1.2.3.4", 1));
+    }
+
+    @Test
+    void shouldMatchIpv4MappedAddressesAsIpv4() throws Exception {
+        assertEquals(Policy.AUTO, connect(rules("connect 10.0.0.0/8 *"), "::ffff:10.1.1.1", 1));
+    }
+
+    @Test
+    void shouldMatchEveryAddressOfAHostName() throws Exception {
+        assertEquals(Policy.TCP, connect(rules("connect localhost * tcp"), "127.0.0.1", 1));
+    }
+
+    @Test
+    void shouldNotFailForANameThatCannotBeLookedUp() throws Exception {
+        assertNull(connect(rules("connect no-such-host.invalid *"), "127.0.0.1", 1));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"connect 10.0.0.1, 'expected \"bind|connect address port [auto|rdma|tcp]\"'",
+            "connect 10.0.0.1 80 tcp please, 'expected \"bind|connect address port [auto|rdma|tcp]\"'",
+            "listen 10.0.0.1 80, 'not one of bind, connect'", "connect 10.0.0.1 80 fast, 'not one of auto, rdma, tcp'",
+            "connect 10.0.0.1 http, port is not a number from 0 to 65535", "connect 10.0.0.1 65536, port is not a number from 0 to 65535",
+            "connect 10.0.0.1 90-80, the port range ends before it begins", "connect 10.0.0.1 80-, port is not a number from 0 to 65535",
+            "connect 10.0.0.1/33 80, prefix length is not a number from 0 to 32", "connect fd00::/129 80, prefix length is not a number from 0 to 128",
+            "connect 10.0.0.1/ 80, prefix length is not a number from 0 to 32", "connect localhost/8 80, a prefix length needs a numeric address",
+            "connect 10.0.0.999 80, not an address", "connect fd00:::1 80, not an address"})
+    void shouldSayFileLineAndReason(String line, String reason) {
+        String message = assertThrows(ConfigurationException.class, () -> rules("# a comment", line)).getMessage();
+        assertEquals("sdp.conf line 2: " + reason + ": " + line, message);
+    }
+
+    @Test
+    void shouldSayThatTheFileIsMissingOrNotText(@TempDir Path folder) throws IOException {
+        Path missing = folder.resolve("none");
+        assertEquals(missing + ": no such file", assertThrows(ConfigurationException.class, () -> Rules.load(missing)).getMessage());
+        Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, (byte) 0xfe, 0});
+        assertEquals(binary + ": not UTF-8 text", assertThrows(ConfigurationException.class, () -> Rules.load(binary)).getMessage());
+        assertThrows(ConfigurationException.class, () -> Rules.load(folder));
+    }
+}

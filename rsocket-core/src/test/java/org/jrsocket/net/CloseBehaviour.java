@@ -1,0 +1,321 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+
+/** Closing a Socket, by halves and wholly. */
+abstract class CloseBehaviour extends SocketBehaviour {
+
+    CloseBehaviour(SocketKind kind) {
+        super(kind);
+    }
+
+    // ---- half close ----
+
+    @Test
+    void shouldEndTheOutputAndStillRead() throws IOException {
+        Pair pair = pair();
+        pair.clientOut().write(1);
+        pair.client().shutdownOutput();
+        assertEquals(1, pair.serverIn().read());
+        assertEquals(-1, pair.serverIn().read());
+        pair.serverOut().write(2);
+        assertEquals(2, pair.clientIn().read());
+        assertTrue(pair.client().isOutputShutdown());
+        assertFalse(pair.client().isInputShutdown());
+        assertFalse(pair.client().isClosed());
+    }
+
+    @Test
+    void shouldDeliverEverythingBeforeTheEndOfTheOutput() throws Exception {
+        Pair pair = pair();
+        Work<Void> writer = start(() -> {
+            pair.clientOut().write(new byte[3_000_000]);
+            pair.client().shutdownOutput();
+            return null;
+        });
+        assertEquals(3_000_000, pair.serverIn().readAllBytes().length);
+        writer.get();
+        pair.serverOut().write(1);
+        assertEquals(1, pair.clientIn().read());
+    }
+
+    @Test
+    void shouldCloseBothHalvesOneByOne() throws IOException {
+        Pair pair = pair();
+        pair.client().shutdownOutput();
+        assertEquals(-1, pair.serverIn().read());
+        pair.server().shutdownOutput();
+        assertEquals(-1, pair.clientIn().read());
+        pair.client().close();
+        pair.server().close();
+    }
+
+    @Test
+    void shouldNotWriteToAnOutputThatIsShut() throws IOException {
+        Pair pair = pair();
+        OutputStream out = pair.clientOut();
+        pair.client().shutdownOutput();
+        assertSocketException("Broken pipe", () -> out.write(1));
+        assertSocketException("Socket output is shutdown", pair.client()::getOutputStream);
+    }
+
+    @Test
+    void shouldEndAWriteByShuttingTheOutput() throws Exception {
+        Pair pair = pair();
+        Work<Void> writer = start(() -> {
+            OutputStream out = pair.clientOut();
+            while (true) {
+                out.write(new byte[1 << 16]);
+            }
+        });
+        Thread.sleep(300);
+        pair.client().shutdownOutput();
+        assertSocketException("Broken pipe", writer::get);
+    }
+
+    @Test
+    void shouldReadNoMoreWhenTheInputIsShut() throws IOException {
+        Pair pair = pair();
+        InputStream in = pair.clientIn();
+        pair.client().shutdownInput();
+        assertEquals(-1, in.read());
+        assertEquals(0, in.available());
+        assertTrue(pair.client().isInputShutdown());
+        assertSocketException("Socket input is shutdown", pair.client()::getInputStream);
+        pair.clientOut().write(3);
+        assertEquals(3, pair.serverIn().read());
+    }
+
+    @Test
+    void shouldWakeAReaderByShuttingTheInput() throws Exception {
+        Pair pair = pair();
+        Work<Integer> reader = start(() -> pair.clientIn().read());
+        awaitWaiting(reader);
+        pair.client().shutdownInput();
+        assertEquals(-1, reader.get());
+        assertFalse(pair.client().isClosed());
+    }
+
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    @Test
+    void shouldWakeAVirtualReaderByShuttingTheInput() throws Exception {
+        Pair pair = pair();
+        Work<Integer> reader = startVirtual(() -> pair.clientIn().read());
+        awaitWaiting(reader);
+        pair.client().shutdownInput();
+        assertEquals(-1, reader.get());
+    }
+
+    @Test
+    void shouldNotDisturbThePeerByShuttingTheInput() throws IOException {
+        Pair pair = pair();
+        pair.client().shutdownInput();
+        pair.serverOut().write(new byte[1000]);
+        pair.serverOut().write(new byte[1000]);
+        pair.clientOut().write(1);
+        assertEquals(1, pair.serverIn().read());
+    }
+
+    @Test
+    void shouldShutEachHalfOnlyOnce() throws IOException {
+        Socket client = pair().client();
+        client.shutdownInput();
+        assertSocketException("Socket input is already shutdown", client::shutdownInput);
+        client.shutdownOutput();
+        assertSocketException("Socket output is already shutdown", client::shutdownOutput);
+    }
+
+    @Test
+    void shouldNotShutWhatIsNotConnected() throws IOException {
+        Socket socket = newSocket();
+        assertSocketException("Socket is not connected", socket::shutdownInput);
+        assertSocketException("Socket is not connected", socket::shutdownOutput);
+    }
+
+    @Test
+    void shouldNotShutWhatIsClosed() throws IOException {
+        Socket client = pair().client();
+        client.close();
+        assertSocketException("Socket is closed", client::shutdownInput);
+        assertSocketException("Socket is closed", client::shutdownOutput);
+    }
+
+    @Test
+    void shouldNotShutAHalfThatThePeerHasClosed() throws Exception {
+        Pair pair = pair();
+        pair.server().close();
+        assertEquals(-1, pair.clientIn().read());
+        pair.client().shutdownInput();
+        pair.client().shutdownOutput();
+        pair.client().close();
+    }
+
+    // ---- close ----
+
+    @Test
+    void shouldCloseTwice() throws IOException {
+        Socket client = pair().client();
+        client.close();
+        client.close();
+        assertTrue(client.isClosed());
+    }
+
+    @Test
+    void shouldCloseWhatIsNotConnected() throws IOException {
+        Socket fresh = newSocket();
+        fresh.close();
+        assertTrue(fresh.isClosed());
+        Socket bound = newSocket();
+        bound.bind(null);
+        bound.close();
+        assertTrue(bound.isBound());
+    }
+
+    @Test
+    void shouldCloseByItsInput() throws IOException {
+        Pair pair = pair();
+        pair.clientIn().close();
+        assertTrue(pair.client().isClosed());
+        assertEquals(-1, pair.serverIn().read());
+    }
+
+    @Test
+    void shouldCloseByItsOutput() throws IOException {
+        Pair pair = pair();
+        pair.clientOut().close();
+        assertTrue(pair.client().isClosed());
+        assertEquals(-1, pair.serverIn().read());
+    }
+
+    @Test
+    void shouldLetThePeerReadTheEnd() throws IOException {
+        Pair pair = pair();
+        pair.server().close();
+        assertEquals(-1, pair.clientIn().read());
+    }
+
+    @Test
+    void shouldRefuseEverythingOnceClosed() throws IOException {
+        Socket client = pair().client();
+        client.close();
+        assertSocketException("Socket is closed", () -> client.setTcpNoDelay(true));
+        assertSocketException("Socket is closed", client::getTcpNoDelay);
+        assertSocketException("Socket is closed", () -> client.setSoTimeout(1));
+        assertSocketException("Socket is closed", client::getSoTimeout);
+        assertSocketException("Socket is closed", client::getSoLinger);
+        assertSocketException("Socket is closed", client::getKeepAlive);
+        assertSocketException("Socket is closed", client::getSendBufferSize);
+        assertSocketException("Socket is closed", client::getReceiveBufferSize);
+        assertSocketException("Socket is closed", client::getReuseAddress);
+        assertSocketException("Socket is closed", client::getOOBInline);
+        assertThrows(SocketException.class, client::getTrafficClass);
+        assertThrows(SocketException.class, () -> client.sendUrgentData(1));
+    }
+
+    // ---- linger ----
+
+    @Test
+    void shouldResetWhenItDoesNotLinger() throws IOException {
+        Pair pair = pair();
+        pair.server().setSoLinger(true, 0);
+        pair.server().close();
+        assertSocketException("Connection reset", () -> pair.clientIn().read());
+    }
+
+    @Test
+    void shouldDeliverWhileItLingers() throws Exception {
+        Pair pair = pair();
+        pair.client().setSoLinger(true, 20);
+        Work<Void> writer = start(() -> {
+            pair.clientOut().write(new byte[1_000_000]);
+            pair.client().close();
+            return null;
+        });
+        assertEquals(1_000_000, pair.serverIn().readAllBytes().length);
+        writer.get();
+    }
+
+    @Test
+    void shouldNotLingerLongWhenEverythingIsDelivered() throws IOException {
+        Pair pair = pair();
+        pair.client().setSoLinger(true, 50);
+        pair.clientOut().write(1);
+        assertEquals(1, pair.serverIn().read());
+        long start = System.nanoTime();
+        pair.server().close();
+        pair.client().close();
+        assertTrue(System.nanoTime() - start < 25_000_000_000L);
+    }
+
+    @Test
+    void shouldLingerOnlyAsLongAsItSays() throws Exception {
+        Pair pair = pair();
+        Work<Void> writer = start(() -> {
+            OutputStream out = pair.clientOut();
+            while (true) {
+                out.write(new byte[1 << 16]);
+            }
+        });
+        Thread.sleep(300);
+        pair.client().setSoLinger(true, 1);
+        long start = System.nanoTime();
+        pair.client().close();
+        assertTrue(System.nanoTime() - start < 25_000_000_000L);
+        assertSocketException("Socket closed", writer::get);
+    }
+
+    @Test
+    void shouldRememberItsLinger() throws IOException {
+        Socket socket = newSocket();
+        assertEquals(-1, socket.getSoLinger());
+        socket.setSoLinger(true, 5);
+        assertEquals(5, socket.getSoLinger());
+        socket.setSoLinger(true, 100_000);
+        assertEquals(65535, socket.getSoLinger());
+        socket.setSoLinger(false, 5);
+        assertEquals(-1, socket.getSoLinger());
+        assertThrows(IllegalArgumentException.class, () -> socket.setSoLinger(true, -1));
+    }
+
+    // ---- nobody closes ----
+
+    @Test
+    void shouldCloseWhatNobodyUsesAnyMore() throws Exception {
+        ServerSocket server = newServer();
+        server.bind(new InetSocketAddress(host(), 0));
+        connectAndDrop(server);
+        Socket accepted = accept(server);
+        Work<Integer> reader = start(() -> accepted.getInputStream().read());
+        for (int i = 0; i < 500 && !reader.isDone(); i++) {
+            System.gc();
+            Thread.sleep(10);
+        }
+        assertEquals(-1, reader.get());
+    }
+
+    private void connectAndDrop(ServerSocket server) throws IOException {
+        Socket dropped = kind().socket();
+        dropped.connect(server.getLocalSocketAddress());
+        dropped.getOutputStream();
+    }
+}

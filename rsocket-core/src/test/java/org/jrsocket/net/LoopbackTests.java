@@ -1,0 +1,71 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Properties;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+
+/** Our sockets over RDMA, on loopback verbs. */
+final class Loopback {
+
+    static final SocketKind KIND;
+
+    static {
+        try {
+            RdmaTransport transport = RdmaTransport.over(new LoopbackProvider());
+            Settings settings = Settings.read("memory.unanswered=0,memory.rejected=0", new Properties(), Map.of()); // one test must not spoil another
+            KIND = SocketKind.over(new Stack(settings, Rules.NONE, TransportHolder.of(transport)), true);
+        } catch (IOException | ConfigurationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private Loopback() {
+    }
+}
+
+class LoopbackConnectTest extends ConnectBehaviour {
+    LoopbackConnectTest() {
+        super(Loopback.KIND);
+    }
+}
+
+class LoopbackReadTest extends ReadBehaviour {
+    LoopbackReadTest() {
+        super(Loopback.KIND);
+    }
+}
+
+class LoopbackWriteTest extends WriteBehaviour {
+    LoopbackWriteTest() {
+        super(Loopback.KIND);
+    }
+}
+
+class LoopbackCloseTest extends CloseBehaviour {
+    LoopbackCloseTest() {
+        super(Loopback.KIND);
+    }
+}
+
+class LoopbackOptionTest extends OptionBehaviour {
+    LoopbackOptionTest() {
+        super(Loopback.KIND);
+    }
+}
+
+class LoopbackServerTest extends ServerBehaviour {
+    LoopbackServerTest() {
+        super(Loopback.KIND);
+    }
+}

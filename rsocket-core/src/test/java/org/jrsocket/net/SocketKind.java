@@ -1,0 +1,123 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import org.jrsocket.connect.Stack;
+
+/** How the sockets of a behavioural test are made. */
+interface SocketKind {
+
+    Socket socket() throws IOException;
+
+    ServerSocket serverSocket() throws IOException;
+
+    /** Whether connections have urgent data. rsocket has none: the byte is dropped, as by a TCP receiver that does not ask for it. */
+    default boolean hasUrgentData() {
+        return true;
+    }
+
+    /** Fails if {@code connected} is carried by something else than this kind promises. */
+    default void check(Socket connected) throws ReflectiveOperationException {
+    }
+
+    /**
+     * Whatever {@code new Socket()} gives: the reference when nothing is installed; the agent's sockets in a JVM that has it. With
+     * {@code -Dorg.jrsocket.test.rdma=true} each connection has to be carried by RDMA.
+     */
+    SocketKind INSTALLED = new SocketKind() {
+        private final boolean rdma = Boolean.getBoolean("org.jrsocket.test.rdma");
+
+        @Override
+        public boolean hasUrgentData() {
+            return !rdma;
+        }
+
+        @Override
+        public void check(Socket connected) throws ReflectiveOperationException {
+            if (rdma) {
+                Field field = Socket.class.getDeclaredField("impl");
+                field.setAccessible(true);
+                Object impl = field.get(connected);
+                Method isRdma = impl.getClass().getDeclaredMethod("isRdma"); // the agent's class, not this class path's
+                isRdma.setAccessible(true);
+                assertEquals(true, isRdma.invoke(impl), "carried by RDMA");
+            }
+        }
+
+        @Override
+        public Socket socket() {
+            return new Socket();
+        }
+
+        @Override
+        public ServerSocket serverSocket() throws IOException {
+            return new ServerSocket();
+        }
+    };
+
+    /** A socket of ours that lets itself be looked into. */
+    final class OurSocket extends Socket {
+        private final RSocketImpl impl;
+
+        OurSocket(RSocketImpl impl) throws SocketException {
+            super(impl);
+            this.impl = impl;
+        }
+
+        boolean isRdma() {
+            return impl.isRdma();
+        }
+    }
+
+    /** Ours, without installing them. */
+    static SocketKind over(Stack stack, boolean rdma) {
+        return new SocketKind() {
+            @Override
+            public Socket socket() throws IOException {
+                return ourSocket(stack);
+            }
+
+            @Override
+            public ServerSocket serverSocket() {
+                return new ServerSocket(new RServerSocketImpl(stack)) {
+                    @Override
+                    public Socket accept() throws IOException {
+                        if (isClosed()) {
+                            throw new SocketException("Socket is closed");
+                        }
+                        if (!isBound()) {
+                            throw new SocketException("Socket is not bound yet");
+                        }
+                        Socket accepted = ourSocket(stack);
+                        implAccept(accepted);
+                        return accepted;
+                    }
+                };
+            }
+
+            @Override
+            public boolean hasUrgentData() {
+                return !rdma;
+            }
+
+            @Override
+            public void check(Socket connected) {
+                assertEquals(rdma, ((OurSocket) connected).isRdma(), "carried by RDMA");
+            }
+        };
+    }
+
+    private static Socket ourSocket(Stack stack) throws IOException {
+        return new OurSocket(new RSocketImpl(stack, true));
+    }
+}

@@ -1,0 +1,57 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.verbs.VerbsUnavailableException;
+
+/** Our sockets in a process without RDMA. */
+final class TcpFallback {
+
+    static final SocketKind KIND = SocketKind.over(new Stack(Settings.defaults(), Rules.NONE, TransportHolder.unavailable(
+            new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "this test has no RDMA device", null))), false);
+
+    private TcpFallback() {
+    }
+}
+
+class TcpFallbackConnectTest extends ConnectBehaviour {
+    TcpFallbackConnectTest() {
+        super(TcpFallback.KIND);
+    }
+}
+
+class TcpFallbackReadTest extends ReadBehaviour {
+    TcpFallbackReadTest() {
+        super(TcpFallback.KIND);
+    }
+}
+
+class TcpFallbackWriteTest extends WriteBehaviour {
+    TcpFallbackWriteTest() {
+        super(TcpFallback.KIND);
+    }
+}
+
+class TcpFallbackCloseTest extends CloseBehaviour {
+    TcpFallbackCloseTest() {
+        super(TcpFallback.KIND);
+    }
+}
+
+class TcpFallbackOptionTest extends OptionBehaviour {
+    TcpFallbackOptionTest() {
+        super(TcpFallback.KIND);
+    }
+}
+
+class TcpFallbackServerTest extends ServerBehaviour {
+    TcpFallbackServerTest() {
+        super(TcpFallback.KIND);
+    }
+}

@@ -1,0 +1,210 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.verbs.SendBatch;
+import org.jrsocket.verbs.loopback.LiveObjects;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.Test;
+
+/** What connections leave for connections to come: that it is used, that it is safe, and that it does not stay. */
+class BundlesTest extends RawPeerTests {
+
+    private static final StreamConfig SMALL = CONFIG.withBuffers(4096, 8192).withQueues(16, 16);
+
+    private void freed() {
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> transport.liveStreams() + " streams are not freed");
+        RawPeer.await(() -> verbs.liveObjects().qps() == peers.size(), () -> "queue pairs are not freed: " + verbs.liveObjects());
+    }
+
+    /** A stream that has come to an end by both, so that what it leaves can be used again. */
+    private Link ended(StreamConfig config) throws IOException {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, config);
+        l.peer().data(bytes(1000));
+        assertArrayEquals(bytes(1000), read(l.stream(), 1000));
+        l.peer().ctrl(Imm.CTRL_DISCONNECT);
+        assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
+        l.stream().close();
+        freed();
+        return l;
+    }
+
+    /** The same domain, queues and memory, one connection after another, whichever end. */
+    @Test
+    void shouldUseAgainWhatAConnectionLeaves() throws Exception {
+        Link first = ended(CONFIG);
+        LiveObjects after = verbs.liveObjects();
+        for (Role role : Role.values()) {
+            Link next = link(role);
+            assertEquals(first.peer().stream.dataAddr(), next.peer().stream.dataAddr());
+            assertEquals(after.mrs() + 3, verbs.liveObjects().mrs(), "the raw peer's own three, and none of the stream's");
+            next.peer().data(bytes(30_000));
+            assertArrayEquals(bytes(30_000), read(next.stream(), 30_000));
+            next.stream().write(bytes(30_000), 0, 30_000, PATIENCE);
+            RawPeer.await(() -> next.peer().dataBytes() == 30_000, () -> "came only " + next.peer().dataBytes());
+            next.stream().close();
+            freed();
+            after = verbs.liveObjects();
+        }
+    }
+
+    /** Sizes are settled when memory is registered. */
+    @Test
+    void shouldNotUseAgainWhatHasAnotherSize() throws Exception {
+        Link first = ended(CONFIG);
+        assertNotEquals(first.peer().stream.dataAddr(), link(Role.PASSIVE, RawPeer.Spec.DEFAULT, SMALL).peer().stream.dataAddr());
+    }
+
+    /** The peer of a connection that is over still knows the keys, and may have other connections. */
+    @Test
+    void shouldNotLetTheFormerPeerWrite() throws Exception {
+        Link first = ended(CONFIG);
+        Link l = link(Role.PASSIVE);
+        long address = first.peer().stream.dataAddr();
+        assertEquals(address, l.peer().stream.dataAddr());
+        first.peer().post(SendBatch.RDMA_WRITE, 0, address, first.peer().stream.dataKey(), bytes(50));
+        Link another = link(Role.PASSIVE);
+        another.peer().post(SendBatch.RDMA_WRITE, 0, address, first.peer().stream.dataKey(), bytes(50));
+        assertThrows(SocketException.class, () -> another.stream().read(new byte[1], 0, 1, PATIENCE));
+        l.peer().data(new byte[10]);
+        assertArrayEquals(new byte[10], read(l.stream(), 10));
+        assertEquals(0, NativeMemory.view(address, 50).getLong(20));
+    }
+
+    /** A peer that announces what it wrote elsewhere has whatever stands in the ring read; that must not be the former peer's. */
+    @Test
+    void shouldNotShowTheFormerPeersBytes() throws Exception {
+        ended(CONFIG);
+        Link l = link(Role.PASSIVE);
+        RawPeer peer = l.peer();
+        peer.post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.data(1000), peer.position() + 5000, peer.positionKey(), new byte[1000]);
+        assertArrayEquals(new byte[1000], read(l.stream(), 1000));
+    }
+
+    /** A peer that vanished may have written without saying so. */
+    @Test
+    void shouldClearTheWholeRingAfterAPeerThatVanished() throws Exception {
+        Link gone = link(Role.PASSIVE);
+        long address = gone.peer().stream.dataAddr();
+        gone.peer().post(SendBatch.RDMA_WRITE, 0, address + 9000, gone.peer().stream.dataKey(), bytes(50));
+        gone.peer().close();
+        peers.remove(gone.peer());
+        assertThrows(SocketException.class, () -> gone.stream().read(new byte[1], 0, 1, PATIENCE));
+        gone.stream().close();
+        freed();
+        assertEquals(address, link(Role.PASSIVE).peer().stream.dataAddr());
+        assertEquals(0, NativeMemory.view(address + 9000, 50).getLong(20));
+    }
+
+    /** Grants that nobody used must not be taken for the next peer's. */
+    @Test
+    void shouldForgetTheFormerPeersGrants() throws Exception {
+        Link first = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        first.peer().post(SendBatch.RDMA_WRITE, 0, first.peer().stream.targetAddr(), first.peer().stream.targetKey(), bytes(32));
+        first.stream().close();
+        freed();
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        assertEquals(first.peer().stream.targetAddr(), l.peer().stream.targetAddr());
+        l.stream().write(bytes(300), 0, 300, PATIENCE);
+        l.peer().credit(l.peer().spec.credits());
+        l.stream().poll();
+        assertEquals(100, l.peer().dataBytes());
+        l.peer().grantRing(100, 100);
+        l.stream().poll();
+        assertEquals(200, l.peer().dataBytes());
+    }
+
+    /** It may have put anything anywhere; and its stream is freed while a selector may still have the descriptor. */
+    @Test
+    void shouldNotUseAgainWhatAHostilePeerLeaves() throws Exception {
+        Link l = link(Role.PASSIVE);
+        int domains = verbs.liveObjects().pds();
+        l.peer().bare(3 << 29);
+        l.stream().poll();
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+        assertEquals(domains - 1, verbs.liveObjects().pds());
+    }
+
+    @Test
+    void shouldFreeWhatNobodyTakes() throws Exception {
+        transport.close();
+        transport = RdmaTransport.over(verbs, 1_000_000);
+        ended(CONFIG);
+        RawPeer.await(() -> verbs.liveObjects().pds() == peers.size(), () -> "still there: " + verbs.liveObjects());
+        assertArrayEquals(bytes(10), echo(link(Role.ACTIVE)));
+    }
+
+    private static byte[] echo(Link l) throws IOException {
+        l.peer().data(bytes(10));
+        return read(l.stream(), 10);
+    }
+
+    @Test
+    void shouldKeepABoundedNumber() throws Exception {
+        List<Link> links = new ArrayList<>();
+        for (int i = 0; i < 80; i++) {
+            links.add(link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100), SMALL));
+        }
+        links.forEach(l -> l.stream().close());
+        freed();
+        RawPeer.await(() -> verbs.liveObjects().pds() == peers.size() + 64, () -> "not 64 are kept: " + verbs.liveObjects());
+        transport.freeIdle();
+        assertEquals(peers.size(), verbs.liveObjects().pds());
+    }
+
+    @Test
+    void shouldKeepBoundedMemory() throws Exception {
+        StreamConfig large = CONFIG.withBuffers(8 << 20, 8 << 20);
+        long before = NativeMemory.allocatedBytes();
+        List<Link> links = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            links.add(link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100), large));
+        }
+        links.forEach(l -> l.stream().close());
+        freed();
+        RawPeer.await(() -> verbs.liveObjects().pds() == peers.size() + 1, () -> "16 MiB and a bit go once into 32 MiB: " + verbs.liveObjects());
+        for (RawPeer peer : peers) {
+            peer.close();
+        }
+        assertTrue(NativeMemory.allocatedBytes() - before <= 32 << 20);
+    }
+
+    /** What is kept must not keep a connection from being made. */
+    @Test
+    void shouldGiveUpWhatIsKeptWhenMemoryIsShort() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        verbs.addDevice(new LoopbackConfig().name("short").maxRegistered(600 << 10), there);
+        RdmaListener listener = listen(CONFIG);
+        for (StreamConfig config : List.of(CONFIG, SMALL.withBuffers(200 << 10, 200 << 10), CONFIG)) {
+            RdmaStream client = transport.connect(new InetSocketAddress(there, 0), listener.localAddress(), config).await(PATIENCE);
+            RdmaStream server = StreamPair.accept(listener);
+            client.close();
+            server.close();
+            freed();
+        }
+    }
+
+    @Test
+    void shouldKeepNothingOfADeviceThatIsGone() throws Exception {
+        ended(CONFIG);
+        link(Role.PASSIVE);
+        verbs.faults().removeDevice(verbs.device());
+        RawPeer.await(() -> verbs.liveObjects().pds() == peers.size() + 1, () -> "still there: " + verbs.liveObjects());
+    }
+}

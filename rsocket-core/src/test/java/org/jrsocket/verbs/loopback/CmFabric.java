@@ -1,0 +1,309 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.verbs.ConnParam;
+import org.jrsocket.verbs.Errno;
+import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.verbs.loopback.LoopbackId.State;
+
+/**
+ * The messages between connection managers, and what each does to the id that gets it. Private data is padded as IB and RoCE do. One lock guards all ids,
+ * ports and event queues; message handlers run with it.
+ */
+final class CmFabric {
+
+    /** IB reject reasons: the active side gave up; nobody listens; the application said no. */
+    static final int REJECT_TIMEOUT = 4;
+    static final int REJECT_NO_LISTENER = 8;
+    static final int REJECT_CONSUMER = 28;
+
+    private static final int REQ_DATA = 56;
+    private static final int REP_DATA = 196;
+    private static final int REJ_DATA = 148;
+    private static final int IWARP_DATA = 255;
+    /** Tries of a REQ that a full backlog swallowed, within the CM's timeout. */
+    private static final int REQ_TRIES = 8;
+
+    final ReentrantLock lock = new ReentrantLock();
+    final Ports ports = new Ports();
+    private final LoopbackProvider provider;
+    private long lastNumber; // guarded by lock
+
+    CmFabric(LoopbackProvider provider) {
+        this.provider = provider;
+    }
+
+    long nextNumber() {
+        return ++lastNumber;
+    }
+
+    static void checkData(String call, LoopbackDevice device, byte[] data, CmMessage message) throws VerbsException {
+        int room = device.isIwarp() ? IWARP_DATA : room(message);
+        if (data.length > room) {
+            throw new VerbsException(call, data.length + " bytes of private data, " + room + " fit", Errno.EINVAL);
+        }
+    }
+
+    private static int room(CmMessage message) {
+        return switch (message) {
+            case REQ -> REQ_DATA;
+            case REP -> REP_DATA;
+            case REJ -> REJ_DATA;
+            default -> 0;
+        };
+    }
+
+    private static byte[] asReceived(LoopbackDevice device, byte[] data, CmMessage message) {
+        return device.isIwarp() ? data.clone() : Arrays.copyOf(data, room(message));
+    }
+
+    /** Runs {@code arrival} when the message gets there, or {@code loss} when its sender has given up hope. Both with lock. */
+    private void send(CmMessage message, LoopbackId from, LoopbackId to, Runnable arrival, Runnable loss) {
+        if (from.isDead()) {
+            return;
+        }
+        if (provider.faults().takeDrop(message) || to != null && to.isDead()) {
+            later(provider.cmTimeoutMillis(), loss);
+            return;
+        }
+        long delay = provider.faults().delay(message);
+        if (delay > 0) {
+            later(delay, arrival);
+        } else {
+            arrival.run();
+        }
+    }
+
+    /** Runs {@code action} with lock after {@code millis}. */
+    void later(long millis, Runnable action) {
+        provider.timers().schedule(millis, () -> {
+            lock.lock();
+            try {
+                action.run();
+            } finally {
+                lock.unlock();
+            }
+        });
+    }
+
+    // Connecting.
+
+    void sendRequest(LoopbackId id, ConnParam param) {
+        Runnable loss = () -> giveUp(id, State.CONNECTING);
+        if (id.reachability == Reachability.SILENT) {
+            later(provider.cmTimeoutMillis(), loss);
+            return;
+        }
+        int reason = provider.faults().takeReject();
+        LoopbackId listener = ports.listener(id.destination);
+        send(CmMessage.REQ, id, listener, () -> requested(id, param, reason, 1), loss);
+    }
+
+    private void requested(LoopbackId id, ConnParam param, int rejectReason, int tries) {
+        if (id.state != State.CONNECTING) {
+            return;
+        }
+        LoopbackId listener = ports.listener(id.destination);
+        if (rejectReason != 0 || listener == null) {
+            refuse(id, rejectReason != 0 ? rejectReason : REJECT_NO_LISTENER, new byte[0], id);
+        } else if (listener.isDead() || provider.deviceFor(id.destination.getAddress()) == null) {
+            later(provider.cmTimeoutMillis(), () -> giveUp(id, State.CONNECTING));
+        } else if (listener.unfetched >= listener.backlog) {
+            if (tries == REQ_TRIES) {
+                giveUp(id, State.CONNECTING);
+            } else {
+                later(provider.cmTimeoutMillis() / REQ_TRIES, () -> requested(id, param, 0, tries + 1));
+            }
+        } else {
+            present(id, listener, param);
+        }
+    }
+
+    private void present(LoopbackId id, LoopbackId listener, ConnParam param) {
+        LoopbackDevice device = provider.deviceFor(id.destination.getAddress());
+        LoopbackId passive;
+        try {
+            passive = new LoopbackId(provider.openCm(), listener.channel(), nextNumber(), false);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+        passive.portSpace(listener.getPs());
+        passive.state = State.REQUESTED;
+        passive.device = device;
+        passive.source = id.destination;
+        passive.destination = id.source;
+        passive.peer = id;
+        passive.request = param;
+        id.peer = passive;
+        listener.unfetched++;
+        // Depths are seen from the other side: what one may initiate, the other must answer.
+        ConnParam seen = copy(param).depths(param.getInitiator_depth(), param.getResponder_resources());
+        byte[] data = asReceived(device, param.privateData(), CmMessage.REQ);
+        listener.channel().add(new LoopbackCmChannel.Pending(EventType.RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener, passive, seen, data, false));
+    }
+
+    static ConnParam copy(ConnParam param) {
+        return new ConnParam().depths(param.getResponder_resources(), param.getInitiator_depth()).flowControl(param.getFlow_control() != 0)
+                .retries(param.getRetry_count(), param.getRnr_retry_count()).privateData(param.privateData());
+    }
+
+    void sendReply(LoopbackId passive, ConnParam param) {
+        LoopbackId active = passive.peer;
+        send(CmMessage.REP, passive, active, () -> {
+            if (active.state == State.CONNECTING) {
+                active.state = State.ANSWERED;
+                byte[] data = asReceived(active.device, param.privateData(), CmMessage.REP);
+                active.channel().add(new LoopbackCmChannel.Pending(EventType.RDMA_CM_EVENT_ESTABLISHED, 0, null, active, copy(param), data, true));
+            }
+        }, () -> {
+            giveUp(passive, State.ACCEPTED);
+            giveUp(active, State.CONNECTING);
+        });
+    }
+
+    /** What librdmacm does when the application fetches the answer; whether the connection is there. */
+    boolean answerFetched(LoopbackId active, ConnParam answer) {
+        LoopbackId passive = active.peer;
+        if (active.state != State.ANSWERED || active.qp == null) {
+            if (active.state == State.ANSWERED) {
+                active.state = State.FAILED;
+                refuse(active, REJECT_CONSUMER, new byte[0], passive);
+            }
+            return false;
+        }
+        active.state = State.ESTABLISHED;
+        active.qp.connected(active.request.getRetry_count(), answer.getRnr_retry_count());
+        send(CmMessage.RTU, active, passive, () -> {
+            if (passive.state == State.ACCEPTED) {
+                passive.state = State.ESTABLISHED;
+                passive.channel().add(EventType.RDMA_CM_EVENT_ESTABLISHED, 0, passive);
+            }
+        }, () -> giveUp(passive, State.ACCEPTED));
+        return true;
+    }
+
+    private static void giveUp(LoopbackId id, State waiting) {
+        if (id.state == waiting) {
+            id.state = State.FAILED;
+            id.channel().add(EventType.RDMA_CM_EVENT_UNREACHABLE, -Errno.ETIMEDOUT, id);
+        }
+    }
+
+    /** Tells {@code to} no. On iWARP every refusal looks alike. */
+    void refuse(LoopbackId from, int reason, byte[] data, LoopbackId to) {
+        boolean iwarp = to.device.isIwarp();
+        byte[] seen = asReceived(to.device, data, CmMessage.REJ);
+        send(CmMessage.REJ, from, to, () -> {
+            switch (to.state) {
+                case CONNECTING, ANSWERED, REQUESTED, ACCEPTED, ESTABLISHED -> {
+                    to.state = State.FAILED;
+                    to.channel().add(new LoopbackCmChannel.Pending(EventType.RDMA_CM_EVENT_REJECTED, iwarp ? -Errno.ECONNREFUSED : reason, null, to,
+                            new ConnParam(), seen, false));
+                }
+                default -> {
+                    // Too late to matter.
+                }
+            }
+        }, () -> giveUp(to, State.CONNECTING));
+    }
+
+    // Ending.
+
+    /** The first half of a disconnect; the answer comes when the peer disconnects or destroys its id too, or not at all. */
+    void sendDisconnect(LoopbackId id) {
+        LoopbackId other = id.peer;
+        id.state = State.DISCONNECTING;
+        send(CmMessage.DREQ, id, other, () -> {
+            switch (other.state) {
+                case ESTABLISHED, ACCEPTED, ANSWERED -> {
+                    other.state = State.DISCONNECT_REQUESTED;
+                    disconnected(other, 0);
+                }
+                case DISCONNECTING -> { // both at once
+                    other.state = State.DISCONNECTED;
+                    disconnected(other, 0);
+                    end(id, 0);
+                }
+                default -> end(id, 0); // nobody there any more: the CM itself answers
+            }
+        }, () -> end(id, -Errno.ETIMEDOUT));
+    }
+
+    void sendDisconnectReply(LoopbackId id) {
+        LoopbackId other = id.peer;
+        id.state = State.DISCONNECTED;
+        send(CmMessage.DREP, id, other, () -> end(other, 0), () -> end(other, -Errno.ETIMEDOUT));
+    }
+
+    private void end(LoopbackId id, int status) {
+        if (id.state == State.DISCONNECTING) {
+            id.state = State.DISCONNECTED;
+            disconnected(id, status);
+        }
+    }
+
+    private void disconnected(LoopbackId id, int status) {
+        id.channel().add(EventType.RDMA_CM_EVENT_DISCONNECTED, status, id);
+        if (provider.timewaitEvents()) {
+            id.channel().add(EventType.RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, id);
+        }
+    }
+
+    /** What the kernel tells the peer when an id goes. */
+    void leave(LoopbackId id) {
+        ports.release(id);
+        id.channel().purge(id).forEach(this::leave); // requests nobody fetched are refused
+        switch (id.state) {
+            case CONNECTING -> {
+                if (id.peer != null) {
+                    refuse(id, REJECT_TIMEOUT, new byte[0], id.peer);
+                }
+            }
+            case ANSWERED, REQUESTED, ACCEPTED -> refuse(id, REJECT_CONSUMER, new byte[0], id.peer);
+            case ESTABLISHED -> sendDisconnect(id);
+            case DISCONNECT_REQUESTED -> sendDisconnectReply(id);
+            default -> {
+                // Nothing to say.
+            }
+        }
+        id.destroyed();
+    }
+
+    // Faults.
+
+    void kill(LoopbackId id) {
+        lock.lock();
+        try {
+            id.kill();
+            if (id.qp != null) {
+                id.qp.kill();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void removeDevice(LoopbackDevice device) {
+        lock.lock();
+        try {
+            device.remove();
+            for (LoopbackId id : provider.ids()) {
+                if (id.device == device) {
+                    if (id.qp != null) {
+                        id.qp.fail();
+                    }
+                    id.channel().add(EventType.RDMA_CM_EVENT_DEVICE_REMOVAL, 0, id);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,10 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+/** Messages of the connection manager, as {@link Faults} name them. */
+public enum CmMessage {
+    REQ, REP, RTU, REJ, DREQ, DREP
+}

@@ -1,0 +1,142 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * What goes wrong on request, from now on. Safe for use by any thread; takes effect at once.
+ *
+ * <p>A message of the CM that is dropped is lost for good, with all the retries a real CM makes: whoever waits for it gives up after
+ * {@link LoopbackConfig#cmTimeoutMillis}, or at {@link LoopbackProvider#expireTimeouts()}. One that is merely late is delayed.
+ */
+public final class Faults {
+
+    private static final int NEVER = Integer.MAX_VALUE;
+
+    private final LoopbackProvider provider;
+    private final Map<CmMessage, Integer> drops = new EnumMap<>(CmMessage.class); // guarded by this
+    private final Map<CmMessage, Long> delays = new EnumMap<>(CmMessage.class); // guarded by this
+    private int rejects; // guarded by this
+    private int rejectReason; // guarded by this
+    private final AtomicInteger untilBreak = new AtomicInteger(NEVER);
+    private volatile boolean holdAcks;
+
+    Faults(LoopbackProvider provider) {
+        this.provider = provider;
+    }
+
+    /** Refuses the next {@code count} connection requests with {@code reason}, although somebody listens. */
+    public synchronized void rejectConnects(int count, int reason) {
+        rejects = count;
+        rejectReason = reason;
+    }
+
+    /** Loses the next {@code count} messages of a kind; {@code Integer.MAX_VALUE} for all, 0 for no more. */
+    public synchronized void drop(CmMessage message, int count) {
+        drops.put(message, count);
+    }
+
+    /** Lets all messages of a kind arrive late, until set to 0 again. */
+    public synchronized void delay(CmMessage message, long millis) {
+        delays.put(message, millis);
+    }
+
+    /**
+     * Lets {@code count} more messages arrive, over all connections; the one after them fails with RETRY_EXCEEDED, and its sender's queue pair goes to
+     * error, as when the path breaks. Its peer notices nothing by itself.
+     */
+    public void breakAfter(int count) {
+        untilBreak.set(count);
+    }
+
+    /**
+     * While set, messages arrive but the senders learn nothing: no completion of a send. {@link #releaseAcks()} gives them what is due. A queue pair that
+     * goes to error meanwhile flushes requests that have arrived, as a real one does when the ACK is lost.
+     */
+    public void holdAcks(boolean hold) {
+        holdAcks = hold;
+        if (!hold) {
+            releaseAcks();
+        }
+    }
+
+    /** Completes what has arrived so far. */
+    public void releaseAcks() {
+        provider.qps().forEach(LoopbackQp::releaseAcks);
+    }
+
+    /**
+     * Lets one end die without a word, like a host that lost power: it sends and answers nothing, its events do not come, nothing completes. What it calls
+     * still returns. Destroying its objects works, silently.
+     */
+    public void kill(LoopbackId id) {
+        provider.fabric().kill(id);
+    }
+
+    /** Kills all ids of the accepting side (listeners included) or all of the connecting side that live now. */
+    public void killAll(boolean accepting) {
+        for (LoopbackId id : provider.ids()) {
+            if (id.isActive() != accepting) {
+                kill(id);
+            }
+        }
+    }
+
+    /** Moves one queue pair to error as the device itself does when it fails; its owner learns by the flushed completions. */
+    public void breakQp(LoopbackQp qp) {
+        qp.fail();
+    }
+
+    /** Unplugs the device: DEVICE_REMOVAL to its ids, DEVICE_FATAL on its asynchronous channel, its queue pairs go to error, and it makes nothing new. */
+    public void removeDevice(LoopbackDevice device) {
+        provider.fabric().removeDevice(device);
+    }
+
+    /** Raises an asynchronous event, for example {@link org.jrsocket.verbs.Device#EVENT_PORT_ERR}. */
+    public void asyncEvent(LoopbackDevice device, int type) {
+        device.raise(type);
+    }
+
+    // What the provider asks.
+
+    synchronized boolean takeDrop(CmMessage message) {
+        int left = drops.getOrDefault(message, 0);
+        if (left > 0 && left != Integer.MAX_VALUE) {
+            drops.put(message, left - 1);
+        }
+        return left > 0;
+    }
+
+    synchronized long delay(CmMessage message) {
+        return delays.getOrDefault(message, 0L);
+    }
+
+    /** The reason, or 0. */
+    synchronized int takeReject() {
+        if (rejects == 0) {
+            return 0;
+        }
+        rejects--;
+        return rejectReason;
+    }
+
+    boolean breaksNow() {
+        if (untilBreak.get() == NEVER) {
+            return false;
+        }
+        int left = untilBreak.getAndDecrement();
+        if (left <= 0) {
+            untilBreak.set(NEVER);
+        }
+        return left == 0;
+    }
+
+    boolean holdsAcks() {
+        return holdAcks;
+    }
+}

@@ -1,0 +1,37 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jrsocket.verbs.NativeMemory;
+
+/**
+ * Buffers over the memory that inline payloads come from, which need not be registered. Two MiB each, kept and found by address, so that a sender which
+ * stays in its own memory causes no allocation.
+ */
+final class InlineWindows {
+
+    private static final int SHIFT = 20;
+    private static final int COUNT = 16;
+
+    private final ByteBuffer[] windows = new ByteBuffer[COUNT];
+    private final long[] starts = new long[COUNT];
+
+    InlineWindows() {
+        Arrays.fill(starts, -1);
+    }
+
+    /** Copies memory of the process; at most one MiB. */
+    void copy(long address, int length, ByteBuffer target, int index) {
+        long start = address >>> SHIFT;
+        int slot = (int) (start % COUNT);
+        if (starts[slot] != start) {
+            windows[slot] = NativeMemory.view(start << SHIFT, 2 << SHIFT);
+            starts[slot] = start;
+        }
+        target.put(index, windows[slot], (int) (address - (start << SHIFT)), length);
+    }
+}

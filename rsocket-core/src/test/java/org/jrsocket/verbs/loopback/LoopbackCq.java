@@ -1,0 +1,205 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.verbs.Cq;
+import org.jrsocket.verbs.Errno;
+import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.verbs.WcBatch;
+
+/**
+ * A completion queue of exactly the size asked for. The slots of the work requests behind a completion are free again when it is polled, not before,
+ * as on mlx5: who never polls, or never signals, runs out of slots.
+ */
+final class LoopbackCq extends Cq {
+
+    /** {@code IBV_EVENT_CQ_ERR}. */
+    private static final int EVENT_CQ_ERR = 0;
+    private static final int SPINS = 32;
+
+    private final LoopbackDevice device;
+    private final LoopbackCompChannel completionChannel;
+    private final int cookie;
+    private final int capacity;
+    final AtomicInteger users = new AtomicInteger();
+
+    private final SpinLock lock = new SpinLock();
+    // The ring, guarded by lock.
+    private final long[] ids;
+    private final int[] statuses;
+    private final int[] opcodes;
+    private final int[] lengths;
+    private final int[] imms;
+    private final int[] flags;
+    private final int[] freed;
+    private final LoopbackQp[] qps;
+    private long polled; // written under lock
+    private volatile long pushed; // written under lock
+    private boolean armed; // guarded by lock
+    private volatile boolean broken;
+
+    int taken; // guarded by the channel's lock
+    int acknowledged; // guarded by the channel's lock
+
+    LoopbackCq(LoopbackDevice device, LoopbackCompChannel channel, int entries, int cookie) throws IOException {
+        super(device, channel, 0);
+        if (entries < 1 || entries > device.maxCqe() || cookie < 0 || channel != null && channel.device() != device) {
+            throw new VerbsException("ibv_create_cq", entries + " entries, cookie " + cookie, Errno.EINVAL);
+        }
+        device.admit("ibv_create_cq", Registry.Kind.CQ);
+        this.device = device;
+        this.completionChannel = channel;
+        this.cookie = cookie;
+        this.capacity = entries;
+        this.cqe = entries;
+        ids = new long[entries];
+        statuses = new int[entries];
+        opcodes = new int[entries];
+        lengths = new int[entries];
+        imms = new int[entries];
+        flags = new int[entries];
+        freed = new int[entries];
+        qps = new LoopbackQp[entries];
+        if (channel != null) {
+            channel.cqs.incrementAndGet();
+        }
+        device.provider().registry().add(Registry.Kind.CQ, this);
+    }
+
+    int cookie() {
+        return cookie;
+    }
+
+    /** @param slots how many send slots polling this entry frees; -1 for one receive slot */
+    void push(LoopbackQp qp, int slots, long id, int status, int opcode, int length, int imm, int flag) {
+        boolean notify;
+        lock.lock();
+        try {
+            if (broken || pushed - polled == capacity) {
+                if (!broken) {
+                    broken = true;
+                    device.provider().registry().violation("completion queue of " + capacity + " entries overflows");
+                    device.raise(EVENT_CQ_ERR);
+                }
+                return;
+            }
+            int at = (int) (pushed % capacity);
+            ids[at] = id;
+            statuses[at] = status;
+            opcodes[at] = opcode;
+            lengths[at] = length;
+            imms[at] = imm;
+            flags[at] = flag;
+            freed[at] = slots;
+            qps[at] = qp;
+            pushed = pushed + 1;
+            notify = armed;
+            armed = false;
+        } finally {
+            lock.unlock();
+        }
+        if (notify && completionChannel != null) {
+            completionChannel.raise(this);
+        }
+    }
+
+    @Override
+    public int poll(WcBatch batch) {
+        if (pushed == polled || broken || !isOpen) {
+            return unusable();
+        }
+        lock.lock();
+        try {
+            int count = (int) Math.min(pushed - polled, batch.capacity());
+            for (int i = 0; i < count; i++) {
+                int at = (int) (polled % capacity);
+                LoopbackQp qp = qps[at];
+                qps[at] = null;
+                batch.set(i, ids[at], statuses[at], opcodes[at], lengths[at], imms[at], qp.number(), flags[at]);
+                qp.freed(freed[at]);
+                polled++;
+            }
+            return count;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int unusable() {
+        if (!isOpen) {
+            device.provider().registry().violation("completion queue used after destroy");
+            return -Errno.EINVAL;
+        }
+        return broken ? -Errno.EIO : 0;
+    }
+
+    @Override
+    public int spin(WcBatch batch, long nanos) {
+        int count = poll(batch);
+        if (count != 0 || nanos <= 0) {
+            return count;
+        }
+        long start = System.nanoTime();
+        do {
+            for (int i = 0; i < SPINS; i++) {
+                Thread.onSpinWait();
+                if (pushed != polled || broken) {
+                    count = poll(batch);
+                    if (count != 0) {
+                        return count;
+                    }
+                }
+            }
+        } while (System.nanoTime() - start < nanos);
+        return 0;
+    }
+
+    @Override
+    public int arm() {
+        if (!isOpen || broken) {
+            return unusable();
+        }
+        lock.lock();
+        try {
+            armed = true; // what is there already raises nothing
+        } finally {
+            lock.unlock();
+        }
+        return 0;
+    }
+
+    @Override
+    public int ackEvents(int count) throws IOException {
+        if (completionChannel == null || !completionChannel.acknowledge(this, count)) {
+            device.provider().registry().violation("acknowledged more events than were taken");
+            throw new VerbsException("ibv_ack_cq_events", count + " events", Errno.EINVAL);
+        }
+        return 0;
+    }
+
+    @Override
+    public synchronized int destroyCQ() throws IOException {
+        if (!isOpen) {
+            return 0;
+        }
+        if (users.get() > 0) {
+            throw new VerbsException("ibv_destroy_cq", users + " queue pairs", Errno.EBUSY);
+        }
+        if (completionChannel != null) {
+            int left = completionChannel.unacknowledged(this);
+            if (left > 0) {
+                device.provider().registry().violation("completion queue destroyed with " + left + " unacknowledged events: a real one waits for ever");
+                throw new VerbsException("ibv_destroy_cq", left + " unacknowledged events", Errno.EBUSY);
+            }
+            completionChannel.purge(this);
+            completionChannel.cqs.decrementAndGet();
+        }
+        isOpen = false;
+        device.provider().registry().remove(Registry.Kind.CQ, this);
+        return 0;
+    }
+}

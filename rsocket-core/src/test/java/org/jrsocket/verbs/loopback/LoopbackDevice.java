@@ -1,0 +1,167 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.DeviceInfo;
+import org.jrsocket.verbs.Errno;
+import org.jrsocket.verbs.EventFd;
+import org.jrsocket.verbs.VerbsException;
+
+/** A device: limits, addresses, asynchronous events. */
+public final class LoopbackDevice extends Device {
+
+    private final LoopbackProvider provider;
+    private final EventFd asyncEvents;
+    private final Queue<Integer> events = new ArrayDeque<>(); // guarded by itself
+    private final AtomicLong registered = new AtomicLong();
+    private final String name;
+    private final boolean iwarp;
+    private final long maxRegistered;
+    private final int maxQp;
+    private final int maxQpWr;
+    private final int maxCqe;
+    private final int maxMr;
+    final int maxInline;
+    final int maxSge;
+    final int maxRdAtom;
+    final int mtu;
+    final boolean roundUp;
+    private volatile boolean removed;
+
+    private LoopbackDevice(LoopbackProvider provider, LoopbackConfig config, EventFd asyncEvents) throws IOException {
+        super(-1, 1);
+        this.provider = provider;
+        this.asyncEvents = asyncEvents;
+        this.name = config.name;
+        this.iwarp = config.iwarp;
+        this.maxRegistered = config.maxRegistered;
+        this.maxQp = config.maxQp;
+        this.maxQpWr = config.maxQpWr;
+        this.maxCqe = config.maxCqe;
+        this.maxMr = config.maxMr;
+        this.maxInline = config.maxInline;
+        this.maxSge = config.maxSge;
+        this.maxRdAtom = config.maxRdAtom;
+        this.mtu = config.mtu;
+        this.roundUp = config.roundUp;
+    }
+
+    static LoopbackDevice create(LoopbackProvider provider, LoopbackConfig config) {
+        try {
+            return new LoopbackDevice(provider, config, new EventFd());
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    LoopbackProvider provider() {
+        return provider;
+    }
+
+    DeviceInfo info(List<InetAddress> addresses) {
+        List<DeviceInfo.Gid> gids = new ArrayList<>();
+        for (InetAddress address : addresses) {
+            gids.add(new DeviceInfo.Gid(gids.size(), "RoCE v2", address));
+        }
+        DeviceInfo.Port port = new DeviceInfo.Port(1, true, "PORT_ACTIVE", true, mtu, List.copyOf(gids));
+        return new DeviceInfo(name, iwarp, "", 1, maxQp, maxQpWr, maxCqe, maxMr, List.of(port));
+    }
+
+    /** @throws VerbsException EIO if the device is gone, else ENOMEM if {@code kind} has reached its limit here (counted over all devices) */
+    void admit(String call, Registry.Kind kind) throws VerbsException {
+        int limit = kind == Registry.Kind.QP ? maxQp : kind == Registry.Kind.MR ? maxMr : Integer.MAX_VALUE;
+        if (removed) {
+            throw new VerbsException(call, name, Errno.EIO);
+        }
+        if (provider.registry().count(kind) >= limit) {
+            throw new VerbsException(call, name, Errno.ENOMEM);
+        }
+    }
+
+    void pin(long bytes) throws VerbsException {
+        if (registered.addAndGet(bytes) > maxRegistered) {
+            registered.addAndGet(-bytes);
+            throw new VerbsException("ibv_reg_mr", bytes + " bytes on " + name, Errno.ENOMEM);
+        }
+    }
+
+    void unpin(long bytes) {
+        registered.addAndGet(-bytes);
+    }
+
+    /** Bytes registered now. */
+    public long registeredBytes() {
+        return registered.get();
+    }
+
+    void remove() {
+        removed = true;
+        raise(EVENT_DEVICE_FATAL);
+    }
+
+    boolean isRemoved() {
+        return removed;
+    }
+
+    void raise(int event) {
+        synchronized (events) {
+            events.add(event);
+            asyncEvents.signal();
+        }
+    }
+
+    void closeFd() {
+        asyncEvents.close();
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public boolean isIwarp() {
+        return iwarp;
+    }
+
+    @Override
+    public int maxQpWr() {
+        return maxQpWr;
+    }
+
+    @Override
+    public int maxCqe() {
+        return maxCqe;
+    }
+
+    @Override
+    public int asyncFd() {
+        return asyncEvents.fd();
+    }
+
+    @Override
+    public int takeAsyncEvent() {
+        synchronized (events) {
+            Integer event = events.poll();
+            if (events.isEmpty()) {
+                asyncEvents.clear();
+            }
+            return event == null ? -1 : event;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

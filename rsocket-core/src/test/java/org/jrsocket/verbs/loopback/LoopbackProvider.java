@@ -1,0 +1,293 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.verbs.DeviceInfo;
+import org.jrsocket.verbs.NativeLibrary;
+import org.jrsocket.verbs.VerbsProvider;
+
+/**
+ * Verbs within one JVM. A new provider has one device, which serves 127.0.0.1 and ::1; it installs itself, see {@link VerbsProvider#install()}, but
+ * several can be used side by side. Safe for use by many threads. Memory that is registered must stay mapped: a real device keeps its pages, this one
+ * would take the JVM down with a SIGSEGV.
+ */
+public final class LoopbackProvider extends VerbsProvider implements AutoCloseable {
+
+    private static final AtomicLong NUMBER = new AtomicLong();
+
+    private record Place(LoopbackDevice device, Reachability reachability) {
+    }
+
+    private final Registry registry = new Registry();
+    private final Faults faults = new Faults(this);
+    private final KeyTable keys = new KeyTable();
+    private final Map<InetAddress, Place> places = new ConcurrentHashMap<>();
+    private final List<LoopbackDevice> devices = new CopyOnWriteArrayList<>();
+    private final AtomicLong rnrs = new AtomicLong();
+    private final AtomicLong messages = new AtomicLong();
+    private final AtomicLong sequence = new AtomicLong();
+    private final Timers timers;
+    private final Wire wire;
+    private final CmFabric fabric;
+    private final LoopbackCm cm;
+    private final LoopbackVerbs verbs;
+    private final long cmTimeoutMillis;
+    private final long retryTimeoutMillis;
+    private final boolean retryForever;
+    private final boolean timewaitEvents;
+    private volatile MessageListener listener;
+
+    public LoopbackProvider() {
+        this(new LoopbackConfig());
+    }
+
+    public LoopbackProvider(LoopbackConfig config) {
+        NativeLibrary.load();
+        install();
+        String name = "loopback-" + NUMBER.incrementAndGet();
+        cmTimeoutMillis = config.cmTimeoutMillis;
+        retryTimeoutMillis = config.retryTimeoutMillis;
+        retryForever = config.retryForever;
+        timewaitEvents = config.timewaitEvents;
+        timers = new Timers(name + "-timer", registry);
+        wire = new Wire(name + "-wire", config.delivery, config.latencyNanos, registry);
+        fabric = new CmFabric(this);
+        cm = new LoopbackCm(this);
+        verbs = new LoopbackVerbs(this);
+        addDevice(config, literal(127, 0, 0, 1), literal(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1));
+    }
+
+    private static InetAddress literal(int... bytes) {
+        byte[] address = new byte[bytes.length];
+        for (int i = 0; i < bytes.length; i++) {
+            address[i] = (byte) bytes[i];
+        }
+        try {
+            return InetAddress.getByAddress(address);
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    // What a test sets up.
+
+    /** Another device, serving {@code addresses}; of {@code config} only what concerns devices counts. */
+    public LoopbackDevice addDevice(LoopbackConfig config, InetAddress... addresses) {
+        LoopbackDevice device = LoopbackDevice.create(this, config);
+        devices.add(device);
+        for (InetAddress address : addresses) {
+            serve(address, device);
+        }
+        return device;
+    }
+
+    /** Lets {@code device} have {@code address}. */
+    public void serve(InetAddress address, LoopbackDevice device) {
+        places.put(address, new Place(device, Reachability.SERVED));
+    }
+
+    /** Says what becomes of connecting to {@code address}, which is nobody's here; for SERVED, the first device's. */
+    public void place(InetAddress address, Reachability reachability) {
+        places.put(address, new Place(devices.get(0), reachability));
+    }
+
+    /** The first device. */
+    public LoopbackDevice device() {
+        return devices.get(0);
+    }
+
+    public Faults faults() {
+        return faults;
+    }
+
+    /** Calls {@code newListener} for each message from now on; null for nobody. */
+    public void onMessage(MessageListener newListener) {
+        listener = newListener;
+    }
+
+    // What a test moves.
+
+    /** With {@link Delivery#STEPPED}: lets the message arrive that was posted first and can; false if there is none. */
+    public boolean step() {
+        return wire.step(null);
+    }
+
+    /** The same for a random connection and direction: within one of these order never changes. */
+    public boolean step(Random random) {
+        return wire.step(random);
+    }
+
+    /** Steps until nothing can move; how many messages that were. */
+    public int stepAll() {
+        int steps = 0;
+        while (step()) {
+            steps++;
+        }
+        return steps;
+    }
+
+    /** Lets all timeouts and delays end now, those included that follow from that. */
+    public void expireTimeouts() {
+        timers.expireAll();
+    }
+
+    // What a test asks.
+
+    /** Messages that found no receive posted; on a real device each costs 655 ms. */
+    public long rnrCount() {
+        return rnrs.get();
+    }
+
+    /** Messages that arrived. */
+    public long messageCount() {
+        return messages.get();
+    }
+
+    public LiveObjects liveObjects() {
+        return registry.counts();
+    }
+
+    /** Uses that would crash, hang or corrupt on a real device, with the place in the code; empty is good. */
+    public List<String> violations() {
+        return List.copyOf(registry.violations());
+    }
+
+    /** @throws AssertionError if something lives, or something was used wrongly */
+    public void assertClean() {
+        if (!liveObjects().isEmpty() || !registry.violations().isEmpty()) {
+            throw new AssertionError(liveObjects() + ", violations " + registry.violations() + ", live " + registry);
+        }
+    }
+
+    /** The ids that live, oldest first. */
+    public List<LoopbackId> ids() {
+        List<LoopbackId> ids = new ArrayList<>();
+        registry.all(Registry.Kind.ID).forEach(id -> ids.add((LoopbackId) id));
+        ids.sort(Comparator.comparingLong(LoopbackId::number));
+        return ids;
+    }
+
+    /** The queue pairs that live, oldest first. */
+    public List<LoopbackQp> qps() {
+        List<LoopbackQp> qps = new ArrayList<>();
+        registry.all(Registry.Kind.QP).forEach(qp -> qps.add((LoopbackQp) qp));
+        qps.sort(Comparator.comparingInt(LoopbackQp::number));
+        return qps;
+    }
+
+    /** Ends the provider's threads and closes its devices' descriptors. What still lives is of no use any more. */
+    @Override
+    public void close() {
+        timers.close();
+        wire.close();
+        devices.forEach(LoopbackDevice::closeFd);
+    }
+
+    // VerbsProvider
+
+    @Override
+    public LoopbackCm openCm() {
+        return cm;
+    }
+
+    @Override
+    public LoopbackVerbs openVerbs() {
+        return verbs;
+    }
+
+    @Override
+    public int getVersion() {
+        return 1;
+    }
+
+    @Override
+    public String description() {
+        return "loopback (within this JVM)";
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return devices.stream().filter(device -> !device.isRemoved()).map(device -> device.info(addressesOf(device))).toList();
+    }
+
+    List<InetAddress> addressesOf(LoopbackDevice device) {
+        return places.entrySet().stream().filter(e -> e.getValue().device() == device && e.getValue().reachability() == Reachability.SERVED)
+                .map(Map.Entry::getKey).sorted(Comparator.comparing(InetAddress::getHostAddress)).toList();
+    }
+
+    // What the objects ask.
+
+    Reachability reachability(InetAddress address) {
+        Place place = places.get(address);
+        return place == null || place.device().isRemoved() ? Reachability.NO_DEVICE : place.reachability();
+    }
+
+    /** The device that leads to {@code address}, or null. */
+    LoopbackDevice deviceFor(InetAddress address) {
+        return reachability(address) == Reachability.NO_DEVICE ? null : places.get(address).device();
+    }
+
+    Registry registry() {
+        return registry;
+    }
+
+    KeyTable keys() {
+        return keys;
+    }
+
+    Timers timers() {
+        return timers;
+    }
+
+    Wire wire() {
+        return wire;
+    }
+
+    CmFabric fabric() {
+        return fabric;
+    }
+
+    long cmTimeoutMillis() {
+        return cmTimeoutMillis;
+    }
+
+    long retryTimeoutMillis() {
+        return retryTimeoutMillis;
+    }
+
+    boolean retryForever() {
+        return retryForever;
+    }
+
+    boolean timewaitEvents() {
+        return timewaitEvents;
+    }
+
+    long nextSequence() {
+        return sequence.getAndIncrement();
+    }
+
+    void countRnr() {
+        rnrs.getAndIncrement();
+    }
+
+    void arrived(LoopbackQp from, LoopbackQp to, int opcode, int imm, int length, long remoteAddress, int rkey) {
+        messages.getAndIncrement();
+        MessageListener observer = listener;
+        if (observer != null) {
+            observer.arrived(from, to, opcode, imm, length, remoteAddress, rkey);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jrsocket.verbs.Errno;
+import org.jrsocket.verbs.VerbsException;
+
+/** Who owns which port, by the kernel CM's rules. Guarded by the fabric's lock. */
+final class Ports {
+
+    private static final int FIRST = 32768;
+    private static final int LAST = 60999;
+
+    private final Map<Integer, List<LoopbackId>> owners = new HashMap<>();
+    private int next = FIRST;
+
+    /** Gives {@code id} the address, with a free port if it names none. */
+    InetSocketAddress bind(LoopbackId id, InetSocketAddress address) throws VerbsException {
+        InetSocketAddress bound = address;
+        if (address.getPort() == 0) {
+            bound = new InetSocketAddress(address.getAddress(), free());
+        } else {
+            check("rdma_bind_addr", id, address, id.reuseAddress);
+        }
+        owners.computeIfAbsent(bound.getPort(), port -> new ArrayList<>()).add(id);
+        return bound;
+    }
+
+    private int free() throws VerbsException {
+        for (int i = FIRST; i <= LAST; i++) {
+            int port = next;
+            next = next == LAST ? FIRST : next + 1;
+            if (!owners.containsKey(port)) {
+                return port;
+            }
+        }
+        throw new VerbsException("rdma_bind_addr", "no free port", Errno.EADDRNOTAVAIL);
+    }
+
+    /** The kernel's answer for a wildcard that meets another owner is EADDRNOTAVAIL, only for equal addresses it is EADDRINUSE. */
+    private void check(String call, LoopbackId id, InetSocketAddress address, boolean reuse) throws VerbsException {
+        for (LoopbackId other : owners.getOrDefault(address.getPort(), List.of())) {
+            if (other == id || reuse && other.reuseAddress) {
+                continue;
+            }
+            InetAddress theirs = other.source.getAddress();
+            if (isFamilyOnly(id, address.getAddress()) && isFamilyOnly(other, theirs) && isIpv4(theirs) != isIpv4(address.getAddress())) {
+                continue;
+            }
+            if (theirs.isAnyLocalAddress() || address.getAddress().isAnyLocalAddress()) {
+                throw new VerbsException(call, address.toString(), Errno.EADDRNOTAVAIL);
+            }
+            if (theirs.equals(address.getAddress())) {
+                throw new VerbsException(call, address.toString(), Errno.EADDRINUSE);
+            }
+        }
+    }
+
+    /** An id that was allowed to share its address must have it for itself now, and shares it no more. */
+    void checkListen(LoopbackId id) throws VerbsException {
+        if (id.reuseAddress) {
+            check("rdma_listen", id, id.source, false);
+            id.reuseAddress = false;
+        }
+    }
+
+    /** IPv4 ids keep to their family without being told. */
+    private static boolean isFamilyOnly(LoopbackId id, InetAddress address) {
+        return id.familyOnly == null ? isIpv4(address) : id.familyOnly;
+    }
+
+    void release(LoopbackId id) {
+        if (id.source != null) {
+            owners.computeIfPresent(id.source.getPort(), (port, ids) -> ids.remove(id) && ids.isEmpty() ? null : ids);
+        }
+    }
+
+    /** Who listens there: on the very address, else on the wildcard of its family, else on :: if that takes IPv4. */
+    LoopbackId listener(InetSocketAddress address) {
+        LoopbackId best = null;
+        int bestRank = 0;
+        for (LoopbackId id : owners.getOrDefault(address.getPort(), List.of())) {
+            int rank = id.state == LoopbackId.State.LISTENING ? rank(id, address.getAddress()) : 0;
+            if (rank > bestRank) {
+                best = id;
+                bestRank = rank;
+            }
+        }
+        return best;
+    }
+
+    private static int rank(LoopbackId listener, InetAddress address) {
+        InetAddress local = listener.source.getAddress();
+        if (local.equals(address)) {
+            return 3;
+        }
+        if (!local.isAnyLocalAddress()) {
+            return 0;
+        }
+        if (isIpv4(local) == isIpv4(address)) {
+            return 2;
+        }
+        return !isIpv4(local) && !isFamilyOnly(listener, local) ? 1 : 0;
+    }
+
+    static boolean isIpv4(InetAddress address) {
+        return address instanceof Inet4Address;
+    }
+}

@@ -1,0 +1,195 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.loopback;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.verbs.Errno;
+import org.jrsocket.verbs.SendBatch;
+
+/**
+ * The send queue of a queue pair: a ring of work requests, copied from the caller's batch. Three counters run over it: posted, arrived (at the peer) and
+ * completed. Guarded by the queue pair's lock, except where marked.
+ */
+final class SendQueue {
+
+    private static final int SGES = SendBatch.MAX_SGE;
+
+    final int capacity;
+    private final int maxSge;
+    private final int maxInline;
+    /** Slots taken: from posting until a completion at or after the request was polled. Any thread. */
+    final AtomicInteger used = new AtomicInteger();
+
+    long posted;
+    long arrived;
+    long completed;
+    /** Requests completed since the last completion that told of it. */
+    int silent;
+
+    private final long[] ids;
+    private final int[] opcodes;
+    private final int[] flags;
+    private final int[] imms;
+    private final long[] remoteAddresses;
+    private final int[] rkeys;
+    private final int[] lengths;
+    private final int[] sgeCounts;
+    private final long[] sgeAddresses;
+    private final int[] sgeLengths;
+    private final int[] sgeLkeys;
+    private final long[] sequences;
+    private final long[] times;
+    private final ByteBuffer inline;
+    private final InlineWindows windows = new InlineWindows();
+
+    SendQueue(int capacity, int maxSge, int maxInline) {
+        this.capacity = capacity;
+        this.maxSge = maxSge;
+        this.maxInline = maxInline;
+        ids = new long[capacity];
+        opcodes = new int[capacity];
+        flags = new int[capacity];
+        imms = new int[capacity];
+        remoteAddresses = new long[capacity];
+        rkeys = new int[capacity];
+        lengths = new int[capacity];
+        sgeCounts = new int[capacity];
+        sgeAddresses = new long[capacity * SGES];
+        sgeLengths = new int[capacity * SGES];
+        sgeLkeys = new int[capacity * SGES];
+        sequences = new long[capacity];
+        times = new long[capacity];
+        inline = ByteBuffer.allocate(capacity * maxInline);
+    }
+
+    /** Takes request {@code index} of the batch; its errno, or 0. */
+    int add(SendBatch batch, int index, boolean iwarp, long sequence, long time) {
+        if (used.get() >= capacity) {
+            return Errno.ENOMEM;
+        }
+        int opcode = batch.opcode(index);
+        boolean withImm = opcode == SendBatch.RDMA_WRITE_WITH_IMM || opcode == SendBatch.SEND_WITH_IMM;
+        int sges = batch.sgeCount(index);
+        if (opcode < 0 || opcode > SendBatch.SEND_WITH_IMM || withImm && iwarp || sges > maxSge) {
+            return Errno.EINVAL;
+        }
+        long length = 0;
+        for (int i = 0; i < sges; i++) {
+            if (batch.sgeLength(index, i) < 0) {
+                return Errno.EINVAL;
+            }
+            length += batch.sgeLength(index, i);
+        }
+        boolean isInline = (batch.flags(index) & SendBatch.INLINE) != 0;
+        if (length > Integer.MAX_VALUE || isInline && length > maxInline) {
+            return Errno.EINVAL;
+        }
+        int at = slot(posted);
+        ids[at] = batch.id(index);
+        opcodes[at] = opcode;
+        flags[at] = batch.flags(index);
+        imms[at] = batch.imm(index);
+        remoteAddresses[at] = batch.remoteAddress(index);
+        rkeys[at] = batch.rkey(index);
+        lengths[at] = (int) length;
+        sgeCounts[at] = isInline ? 0 : sges;
+        sequences[at] = sequence;
+        times[at] = time;
+        int target = at * maxInline;
+        for (int i = 0; i < sges; i++) {
+            int bytes = batch.sgeLength(index, i);
+            if (!isInline) {
+                sgeAddresses[at * SGES + i] = batch.sgeAddress(index, i);
+                sgeLengths[at * SGES + i] = bytes;
+                sgeLkeys[at * SGES + i] = batch.sgeLkey(index, i);
+            } else if (bytes > 0) {
+                windows.copy(batch.sgeAddress(index, i), bytes, inline, target);
+                target += bytes;
+            }
+        }
+        used.incrementAndGet();
+        posted++;
+        return 0;
+    }
+
+    int slot(long counter) {
+        return (int) (counter % capacity);
+    }
+
+    boolean hasWork() {
+        return arrived < posted;
+    }
+
+    // Of one slot.
+
+    long id(int slot) {
+        return ids[slot];
+    }
+
+    int opcode(int slot) {
+        return opcodes[slot];
+    }
+
+    boolean isSignaled(int slot) {
+        return (flags[slot] & SendBatch.SIGNALED) != 0;
+    }
+
+    boolean isInline(int slot) {
+        return (flags[slot] & SendBatch.INLINE) != 0;
+    }
+
+    int imm(int slot) {
+        return imms[slot];
+    }
+
+    long remoteAddress(int slot) {
+        return remoteAddresses[slot];
+    }
+
+    int rkey(int slot) {
+        return rkeys[slot];
+    }
+
+    /** Bytes of payload. */
+    int length(int slot) {
+        return lengths[slot];
+    }
+
+    long sequence(int slot) {
+        return sequences[slot];
+    }
+
+    long time(int slot) {
+        return times[slot];
+    }
+
+    /** Whether the queue pair's domain may read what the scatter entries name. */
+    boolean isReadable(int slot, LoopbackPd pd, KeyTable keys) {
+        for (int i = slot * SGES; i < slot * SGES + sgeCounts[slot]; i++) {
+            LoopbackMr mr = keys.local(sgeLkeys[i]);
+            if (sgeLengths[i] > 0 && (mr == null || !mr.allows(pd, sgeAddresses[i], sgeLengths[i], 0))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Copies the payload, which is readable. */
+    void copyTo(int slot, KeyTable keys, ByteBuffer target, int index) {
+        if (isInline(slot)) {
+            target.put(index, inline, slot * maxInline, lengths[slot]);
+            return;
+        }
+        int at = index;
+        for (int i = slot * SGES; i < slot * SGES + sgeCounts[slot]; i++) {
+            if (sgeLengths[i] > 0) {
+                LoopbackMr mr = keys.local(sgeLkeys[i]);
+                target.put(at, mr.bytes(), mr.offset(sgeAddresses[i]), sgeLengths[i]);
+                at += sgeLengths[i];
+            }
+        }
+    }
+}

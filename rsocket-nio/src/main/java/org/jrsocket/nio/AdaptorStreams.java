@@ -1,0 +1,166 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
+
+/** The streams of a socket adaptor: over TCP those of the inner adaptor, over RDMA the channel's own reads and writes. For blocking channels only. */
+final class AdaptorStreams {
+
+    private AdaptorStreams() {
+    }
+
+    /**
+     * @param tcp the inner adaptor's, or null over RDMA
+     * @param timeout milliseconds, 0 for none; asked at each read
+     */
+    static InputStream input(RSocketChannel channel, InputStream tcp, IntSupplier timeout) {
+        return tcp == null ? new RdmaInput(channel, timeout) : new TcpInput(channel, tcp);
+    }
+
+    static OutputStream output(RSocketChannel channel, OutputStream tcp) {
+        return tcp == null ? new RdmaOutput(channel) : new TcpOutput(channel, tcp);
+    }
+
+    private static final class RdmaInput extends InputStream {
+        private final RSocketChannel channel;
+        private final IntSupplier timeout;
+
+        RdmaInput(RSocketChannel channel, IntSupplier timeout) {
+            this.channel = channel;
+            this.timeout = timeout;
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) > 0 ? one[0] & 0xff : -1;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, target.length);
+            return length == 0 ? 0 : channel.readWithTimeout(ByteBuffer.wrap(target, offset, length), TimeUnit.MILLISECONDS.toNanos(timeout.getAsInt()));
+        }
+
+        @Override
+        public int available() throws IOException {
+            if (!channel.isOpen()) {
+                throw new ClosedChannelException();
+            }
+            return channel.rdma().available();
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    private static final class RdmaOutput extends OutputStream {
+        private final RSocketChannel channel;
+
+        RdmaOutput(RSocketChannel channel) {
+            this.channel = channel;
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] source, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, source.length);
+            if (length > 0) {
+                if (channel.isOpen() && !channel.isBlocking()) {
+                    throw new IllegalBlockingModeException();
+                }
+                channel.write(ByteBuffer.wrap(source, offset, length));
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    /** A thread interrupted in there closes the inner channel: then the outer one closes too. */
+    private static final class TcpInput extends InputStream {
+        private final RSocketChannel channel;
+        private final InputStream tcp;
+
+        TcpInput(RSocketChannel channel, InputStream tcp) {
+            this.channel = channel;
+            this.tcp = tcp;
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) > 0 ? one[0] & 0xff : -1;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            try {
+                return tcp.read(target, offset, length);
+            } catch (AsynchronousCloseException e) {
+                channel.closeWithTcp();
+                throw e;
+            }
+        }
+
+        @Override
+        public int available() throws IOException {
+            return tcp.available();
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    private static final class TcpOutput extends OutputStream {
+        private final RSocketChannel channel;
+        private final OutputStream tcp;
+
+        TcpOutput(RSocketChannel channel, OutputStream tcp) {
+            this.channel = channel;
+            this.tcp = tcp;
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] source, int offset, int length) throws IOException {
+            try {
+                tcp.write(source, offset, length);
+            } catch (AsynchronousCloseException e) {
+                channel.closeWithTcp();
+                throw e;
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import org.jrsocket.stream.RdmaStream;
+
+/** A channel of ours, as selectors see it. All methods may be called by any thread and do not block. */
+interface Member {
+
+    /** The key begins: the channel tells it from now on of its inner TCP channel, its stream and its progress. */
+    void join(RSelectionKey key);
+
+    /** The key has ended. */
+    void leave(RSelectionKey key);
+
+    /** What of {@code interest} the channel inside the JDK's selector is to watch. */
+    int tcpInterest(int interest);
+
+    /** What is ready of {@code interest}, apart from what the JDK's selector sees; makes what progress can be made without waiting. */
+    int readyOps(int interest);
+
+    /** The stream whose completion channel wakes a selector, or null. */
+    RdmaStream stream();
+}

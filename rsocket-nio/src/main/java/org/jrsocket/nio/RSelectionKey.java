@@ -1,0 +1,206 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelectionKey;
+import org.jrsocket.stream.RdmaStream;
+
+/**
+ * One channel in one {@link RSelector}. Safe for use by many threads. The channel is of ours, or one of the JDK's, whose key in the JDK's selector
+ * then does the work.
+ */
+final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Observer {
+
+    private final RSelector selector;
+    private final AbstractSelectableChannel channel;
+    final Member member; // null for a channel of the JDK's
+
+    private volatile int interest; // written with this key's monitor
+    private SelectionKey inner; // in the JDK's selector; guarded by this key's monitor, as the next
+    private int innerInterest;
+    private volatile int ready; // written by the selecting thread
+
+    /** What of this key was found ready in the selection under way; the selecting thread's. */
+    int found;
+    /** The selecting thread's: it was ready and is to be looked at again. */
+    boolean again;
+    /** The selecting thread's: it polls this key at every selection. */
+    boolean hot;
+    /** Selections in a row in which a hot key had nothing. */
+    int idleRounds;
+
+    /** Guarded by the selector's descriptor lock: the stream whose descriptor is in the selector's epoll set. */
+    RdmaStream watched;
+    int watchedFd = -1;
+
+    RSelectionKey(RSelector selector, AbstractSelectableChannel channel) {
+        this.selector = selector;
+        this.channel = channel;
+        this.member = channel instanceof Member m ? m : null;
+    }
+
+    @Override
+    public SelectableChannel channel() {
+        return channel;
+    }
+
+    @Override
+    public Selector selector() {
+        return selector;
+    }
+
+    RSelector owner() {
+        return selector;
+    }
+
+    private void ensureValid() {
+        if (!isValid()) {
+            throw new CancelledKeyException();
+        }
+    }
+
+    // ---- interest ----
+
+    @Override
+    public int interestOps() {
+        ensureValid();
+        return interest;
+    }
+
+    @Override
+    public SelectionKey interestOps(int ops) {
+        ensureValid();
+        check(ops);
+        synchronized (this) {
+            setInterest(ops);
+        }
+        return this;
+    }
+
+    @Override
+    public int interestOpsOr(int ops) {
+        ensureValid();
+        check(ops);
+        synchronized (this) {
+            int before = interest;
+            setInterest(before | ops);
+            return before;
+        }
+    }
+
+    @Override
+    public int interestOpsAnd(int ops) {
+        ensureValid();
+        synchronized (this) {
+            int before = interest;
+            setInterest(before & ops);
+            return before;
+        }
+    }
+
+    private void check(int ops) {
+        if ((ops & ~channel.validOps()) != 0) {
+            throw new IllegalArgumentException();
+        }
+    }
+
+    /** With the monitor. */
+    private void setInterest(int ops) {
+        if (ops != interest) {
+            selector.ensureOpen();
+            interest = ops;
+            refresh();
+        }
+    }
+
+    /** The first interest; unlike a later one it is no error if key or selector are closed meanwhile. */
+    synchronized void start(int ops) {
+        interest = ops;
+        refresh();
+    }
+
+    /** The interest, whether or not the key is valid. */
+    int interest() {
+        return interest;
+    }
+
+    /** The interest or the state of the channel has changed: passes it on to the JDK's selector and has ours look. */
+    void refresh() {
+        synchronized (this) {
+            if (inner != null) {
+                int ops = member == null ? interest : member.tcpInterest(interest);
+                if (ops != innerInterest) {
+                    selector.innerInterest(innerInterest, ops);
+                    innerInterest = ops;
+                    try {
+                        inner.interestOps(ops);
+                    } catch (CancelledKeyException | ClosedSelectorException e) {
+                        // closed inside; the outer one is about to be
+                    }
+                }
+            }
+        }
+        if (member != null) {
+            selector.lookAt(this);
+        }
+    }
+
+    // ---- the key in the JDK's selector ----
+
+    /** Set once, without interest so far. */
+    synchronized void inner(SelectionKey key) {
+        inner = key;
+    }
+
+    /** Ends the key in the JDK's selector; that selector forgets it at its next selection. Harmless when repeated. */
+    synchronized void cancelInner() {
+        if (inner != null) {
+            inner.cancel();
+            selector.innerInterest(innerInterest, 0);
+            innerInterest = 0;
+            inner = null;
+        }
+    }
+
+    // ---- readiness ----
+
+    @Override
+    public int readyOps() {
+        ensureValid();
+        return ready;
+    }
+
+    /** What {@link #readyOps} says, whether or not the key is valid. */
+    int ready() {
+        return ready;
+    }
+
+    /** By the selecting thread. */
+    void ready(int ops) {
+        ready = ops;
+    }
+
+    @Override
+    public void onProgress() {
+        selector.lookAt(this);
+    }
+
+    @Override
+    public String toString() {
+        String state = isValid() ? "interestOps=" + interest + ", readyOps=" + ready : "invalid";
+        return "channel=" + channel + ", selector=" + selector + ", " + state;
+    }
+
+    // ---- the selector's queue of keys to look at, see LookQueue ----
+
+    RSelectionKey nextInQueue;
+    volatile boolean queued;
+}

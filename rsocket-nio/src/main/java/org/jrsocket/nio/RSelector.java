@@ -1,0 +1,578 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.IllegalSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.SpinBudget;
+import org.jrsocket.stream.Threads;
+
+/**
+ * A selector for RDMA, TCP, datagrams and pipes together. What is not RDMA is in a selector of the JDK's inside.
+ *
+ * <p>A selection looks only at keys that may be ready: those found ready by the last one (readiness is a level, not an event), those in the
+ * {@link LookQueue}, where anybody puts a key whose state changed, and the {@link HotKeys}. Any other key's stream is <em>armed</em>: the next thing
+ * to happen to it makes its descriptor readable. So a selection costs as much as is ready, however many keys there are.
+ *
+ * <p>With nothing ready it polls the hot keys for a while, then arms them too, and sleeps: in the JDK's selector when there are no streams, else in an
+ * epoll set of ours that holds the JDK selector's own epoll set. No wake-up is lost: a sleeper says where it sleeps, then looks at the queue and at the
+ * wake-up flag once more; others change those first, and then look whether anybody sleeps.
+ *
+ * <p>Locks, in this order: this, the selected-key set, {@code registrations}, a channel's state, a key, the descriptors.
+ */
+final class RSelector extends AbstractSelector {
+
+    private static final int AWAKE = 0;
+    private static final int IN_JDK = 1;
+    private static final int IN_EPOLL = 2;
+
+    /** While there is always something over RDMA, TCP is looked at once in so many selections. */
+    private static final int TCP_TURN = 16;
+
+    private static final long YIELD_NANOS = 10_000;
+
+    private final RSelectorProvider provider;
+    private final AbstractSelector jdk;
+    private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
+    private final Set<SelectionKey> selected = new HashSet<>();
+    private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
+    private final Set<SelectionKey> publicSelected = new UngrowableSet<>(selected);
+    private final Object registrations = new Object();
+
+    private final LookQueue queue = new LookQueue();
+    private final Descriptors descriptors;
+    private final AtomicInteger tcpInterested = new AtomicInteger(); // keys in the JDK's selector with any interest
+    private volatile boolean tcpChanged; // the JDK's selector has something to take over
+    private final AtomicBoolean woken = new AtomicBoolean();
+    private volatile int asleep = AWAKE; // written by the selecting thread
+
+    // The selecting thread's, which holds this.
+    private boolean inSelect;
+    private final List<RSelectionKey> found = new ArrayList<>();
+    private List<RSelectionKey> again = new ArrayList<>(); // found ready, and not hot
+    private List<RSelectionKey> lastAgain = new ArrayList<>();
+    private final HotKeys hot = new HotKeys();
+    private final Consumer<SelectionKey> collector = this::collect;
+    private int sinceTcp;
+    private final SpinBudget budget;
+
+    RSelector(RSelectorProvider provider, AbstractSelector jdk) throws IOException {
+        super(provider);
+        this.provider = provider;
+        this.jdk = jdk;
+        this.descriptors = new Descriptors(JdkChannels.epollDescriptor(jdk));
+        this.budget = new SpinBudget(provider.stack().settings().streamConfig().spinNanos());
+    }
+
+    void ensureOpen() {
+        if (!isOpen()) {
+            throw new ClosedSelectorException();
+        }
+    }
+
+    @Override
+    public Set<SelectionKey> keys() {
+        ensureOpen();
+        return publicKeys;
+    }
+
+    @Override
+    public Set<SelectionKey> selectedKeys() {
+        ensureOpen();
+        return publicSelected;
+    }
+
+    // ---- selecting ----
+
+    @Override
+    public int select() throws IOException {
+        return lockAndSelect(null, -1);
+    }
+
+    @Override
+    public int select(long timeout) throws IOException {
+        return lockAndSelect(null, nanos(timeout));
+    }
+
+    @Override
+    public int selectNow() throws IOException {
+        return lockAndSelect(null, 0);
+    }
+
+    @Override
+    public int select(Consumer<SelectionKey> action) throws IOException {
+        return lockAndSelect(Objects.requireNonNull(action), -1);
+    }
+
+    @Override
+    public int select(Consumer<SelectionKey> action, long timeout) throws IOException {
+        Objects.requireNonNull(action);
+        return lockAndSelect(action, nanos(timeout));
+    }
+
+    @Override
+    public int selectNow(Consumer<SelectionKey> action) throws IOException {
+        return lockAndSelect(Objects.requireNonNull(action), 0);
+    }
+
+    private static long nanos(long millis) {
+        if (millis < 0) {
+            throw new IllegalArgumentException("Negative timeout");
+        }
+        return millis == 0 ? -1 : TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    /** @param nanos 0 does not wait, negative waits for ever */
+    private int lockAndSelect(Consumer<SelectionKey> action, long nanos) throws IOException {
+        synchronized (this) {
+            ensureOpen();
+            if (inSelect) {
+                throw new IllegalStateException("select in progress");
+            }
+            inSelect = true;
+            try {
+                synchronized (publicSelected) {
+                    deregisterCancelled();
+                    findReady(nanos);
+                    deregisterCancelled();
+                    return publish(action);
+                }
+            } finally {
+                inSelect = false;
+                found.forEach(key -> key.found = 0);
+                found.clear();
+            }
+        }
+    }
+
+    private void findReady(long nanos) throws IOException {
+        long start = nanos > 0 ? System.nanoTime() : 0;
+        long waitStart = 0;
+        boolean tcpSeen = false; // since the last time we slept
+        for (;;) {
+            lookAround();
+            boolean over = nanos == 0 || woken.get() || Thread.currentThread().isInterrupted();
+            if (over || !found.isEmpty()) {
+                if (!tcpSeen && (over || ++sinceTcp >= TCP_TURN)) {
+                    selectTcpNow();
+                }
+                break;
+            }
+            long left = nanos < 0 ? -1 : nanos - (System.nanoTime() - start);
+            if (nanos > 0 && left <= 0) {
+                break;
+            }
+            if (!descriptors.isEmpty()) {
+                if (waitStart == 0) {
+                    waitStart = nanos > 0 ? start : System.nanoTime();
+                }
+                selectTcpNow();
+                if (!found.isEmpty()) {
+                    break;
+                }
+                if (spin(left) || !armHot()) {
+                    tcpSeen = true;
+                    continue;
+                }
+                if (descriptors.coverJdk() && !Threads.isVirtual()) {
+                    sleepInEpoll(left);
+                    tcpSeen = false;
+                    continue;
+                }
+            }
+            sleepInJdk(left);
+            tcpSeen = true;
+        }
+        if (waitStart != 0) {
+            budget.waited(System.nanoTime() - waitStart);
+        }
+        woken.getAndSet(false);
+    }
+
+    private int publish(Consumer<SelectionKey> action) {
+        int count = 0;
+        for (int i = 0; i < found.size(); i++) {
+            RSelectionKey key = found.get(i);
+            int ops = key.found;
+            key.found = 0;
+            boolean wanted = key.isValid() && (ops & key.interest()) != 0;
+            if (wanted && action != null) {
+                key.ready(ops);
+                count++;
+                action.accept(key);
+                ensureOpen();
+            } else if (wanted && selected.add(key)) {
+                key.ready(ops);
+                count++;
+            } else if (wanted && (ops & ~key.ready()) != 0) {
+                key.ready(key.ready() | ops);
+                count++;
+            }
+        }
+        return count;
+    }
+
+    // ---- what is ready ----
+
+    private void found(RSelectionKey key, int ops) {
+        if (key.found == 0) {
+            found.add(key);
+        }
+        key.found |= ops;
+    }
+
+    /** Looks at every key of ours that may be ready. */
+    private void lookAround() {
+        List<RSelectionKey> last = again;
+        again = lastAgain;
+        lastAgain = last;
+        for (int i = 0; i < last.size(); i++) {
+            last.get(i).again = false;
+        }
+        for (int i = 0; i < last.size(); i++) {
+            look(last.get(i), true);
+        }
+        last.clear();
+        for (RSelectionKey key = queue.takeAll(); key != null;) {
+            RSelectionKey next = LookQueue.after(key);
+            look(key, false);
+            key = next;
+        }
+        pollHot(true);
+    }
+
+    /** @param active whether it was ready a moment ago */
+    private void look(RSelectionKey key, boolean active) {
+        if (!key.isValid() || key.hot) {
+            return; // the hot ones have their turn
+        }
+        int interest = key.interest();
+        int ops = interest == 0 ? 0 : key.member.readyOps(interest);
+        if (ops != 0) {
+            foundAgain(key, ops);
+        } else if (active && key.member.stream() != null) {
+            RSelectionKey evicted = hot.add(key);
+            if (evicted != null) {
+                arm(evicted);
+            }
+        } else {
+            arm(key);
+        }
+    }
+
+    /** A key that is not hot is ready: the next selection has to look again. */
+    private void foundAgain(RSelectionKey key, int ops) {
+        found(key, ops);
+        if (!key.again) {
+            key.again = true;
+            again.add(key);
+        }
+    }
+
+    /** Lets the next thing that happens to the key's stream wake us; whether there was nothing yet. */
+    private boolean arm(RSelectionKey key) {
+        RdmaStream stream = key.member.stream();
+        int interest = key.interest();
+        if (stream == null || interest == 0 || !key.isValid()) {
+            return true;
+        }
+        stream.arm((interest & SelectionKey.OP_WRITE) != 0);
+        int ops = key.member.readyOps(interest);
+        if (ops == 0) {
+            return true;
+        }
+        if (key.hot) {
+            found(key, ops);
+        } else {
+            foundAgain(key, ops);
+        }
+        return false;
+    }
+
+    /** Whether any of them is ready. @param counts whether this is a new selection, in which unused keys age */
+    private boolean pollHot(boolean counts) {
+        boolean any = false;
+        for (int i = hot.size() - 1; i >= 0; i--) {
+            RSelectionKey key = hot.get(i);
+            int interest = key.interest();
+            int ops = interest == 0 || !key.isValid() ? 0 : key.member.readyOps(interest);
+            if (ops != 0) {
+                any = true;
+                key.idleRounds = 0;
+                found(key, ops);
+            } else if (!key.isValid() || counts && HotKeys.isCold(key)) {
+                hot.remove(i);
+                any |= key.isValid() && !arm(key);
+            }
+        }
+        return any;
+    }
+
+    private boolean armHot() {
+        boolean nothing = true;
+        for (int i = 0; i < hot.size(); i++) {
+            nothing &= arm(hot.get(i));
+        }
+        return nothing;
+    }
+
+    /** Polls for a while; whether there is something to look at. */
+    private boolean spin(long left) {
+        if (hot.size() == 0) {
+            return false;
+        }
+        long time = budget.begin(left);
+        if (time == 0) {
+            return false;
+        }
+        try {
+            long start = System.nanoTime();
+            long yield = start + YIELD_NANOS;
+            for (;;) {
+                if (pollHot(false) || !queue.isEmpty() || woken.get()) {
+                    return true;
+                }
+                long now = System.nanoTime();
+                if (now - start >= time) {
+                    return false;
+                }
+                if (now - yield >= 0) { // whoever else wants this CPU, perhaps the very one we wait for, gets it
+                    Thread.yield();
+                    yield = now + YIELD_NANOS;
+                } else {
+                    Thread.onSpinWait();
+                }
+            }
+        } finally {
+            budget.end();
+        }
+    }
+
+    // ---- TCP and the rest ----
+
+    private void collect(SelectionKey inner) {
+        try {
+            found((RSelectionKey) inner.attachment(), inner.readyOps());
+        } catch (CancelledKeyException e) {
+            // cancelled since: nothing to report
+        }
+    }
+
+    private void selectTcpNow() throws IOException {
+        sinceTcp = 0;
+        if (tcpChanged || tcpInterested.get() > 0) {
+            tcpChanged = false;
+            jdk.selectNow(collector);
+        }
+    }
+
+    /** A key in the JDK's selector gets another interest. */
+    void innerInterest(int before, int now) {
+        if (before == 0 && now != 0) {
+            tcpInterested.incrementAndGet();
+        } else if (before != 0 && now == 0) {
+            tcpInterested.decrementAndGet();
+        }
+        tcpChanged = true;
+    }
+
+    AbstractSelector jdk() {
+        return jdk;
+    }
+
+    // ---- sleeping ----
+
+    private void sleepInEpoll(long left) throws IOException {
+        int n = 0;
+        asleep = IN_EPOLL;
+        try {
+            if (!somethingCame()) {
+                begin();
+                try {
+                    n = descriptors.await(left);
+                } finally {
+                    end();
+                }
+            }
+        } finally {
+            asleep = AWAKE;
+        }
+        takeEvents(n);
+    }
+
+    private boolean somethingCame() {
+        return woken.get() || tcpChanged || !queue.isEmpty();
+    }
+
+    private void takeEvents(int n) throws IOException {
+        for (int i = 0; i < n; i++) {
+            if (descriptors.isJdk(i)) {
+                sinceTcp = 0;
+                tcpChanged = false;
+                jdk.selectNow(collector);
+            } else {
+                RSelectionKey key = descriptors.take(i);
+                if (key != null) {
+                    look(key, false);
+                }
+            }
+        }
+    }
+
+    /** With streams, the service thread watches their descriptors for us. */
+    private void sleepInJdk(long left) throws IOException {
+        boolean streams = !descriptors.isEmpty();
+        asleep = IN_JDK;
+        try {
+            if (woken.get() || !queue.isEmpty()) {
+                return;
+            }
+            if (streams) {
+                descriptors.watch(provider.holder().transport().service(), () -> {
+                    if (asleep == IN_JDK) {
+                        jdk.wakeup();
+                    }
+                });
+            }
+            sinceTcp = 0;
+            tcpChanged = false;
+            jdk.select(collector, left < 0 ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(left + 999_999)));
+        } finally {
+            asleep = AWAKE;
+        }
+        if (streams) {
+            takeEvents(descriptors.await(0));
+        }
+    }
+
+    @Override
+    public Selector wakeup() {
+        if (!woken.getAndSet(true)) {
+            wakeSleeper();
+        }
+        return this;
+    }
+
+    private void wakeSleeper() {
+        int where = asleep;
+        if (where == IN_JDK) {
+            jdk.wakeup();
+        } else if (where == IN_EPOLL) {
+            descriptors.signal();
+        }
+    }
+
+    /** The key may have become ready, or its interest changed. Any thread; must not block. */
+    void lookAt(RSelectionKey key) {
+        if (queue.add(key)) {
+            wakeSleeper();
+        }
+    }
+
+    /** The key's channel is a stream from now on. */
+    void watch(RSelectionKey key, RdmaStream stream) {
+        descriptors.add(key, stream);
+        lookAt(key);
+    }
+
+    /** Before a stream closes. */
+    void unwatch(RSelectionKey key) {
+        descriptors.remove(key);
+    }
+
+    // ---- registering and deregistering ----
+
+    @Override
+    protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
+        if (!(channel instanceof Member) && !JdkChannels.isJdkChannel(channel)) {
+            throw new IllegalSelectorException();
+        }
+        RSelectionKey key = new RSelectionKey(this, channel);
+        key.attach(attachment);
+        synchronized (registrations) {
+            ensureOpen();
+            keys.add(key);
+            if (key.member != null) {
+                key.member.join(key);
+            } else {
+                key.inner(JdkChannels.register(jdk, channel, 0, key));
+            }
+        }
+        key.start(ops);
+        return key;
+    }
+
+    private void deregisterCancelled() throws IOException {
+        Set<SelectionKey> cancelled = cancelledKeys();
+        Object[] gone;
+        synchronized (cancelled) {
+            if (cancelled.isEmpty()) {
+                return;
+            }
+            gone = cancelled.toArray();
+            cancelled.clear();
+        }
+        for (Object key : gone) {
+            ((RSelectionKey) key).cancelInner();
+        }
+        selectTcpNow(); // the JDK's selector forgets its keys before the channels forget ours, and can be registered again
+        for (Object key : gone) {
+            end((RSelectionKey) key);
+        }
+    }
+
+    /** After the key inside has ended. */
+    private void end(RSelectionKey key) {
+        if (key.member != null) {
+            key.member.leave(key);
+        }
+        descriptors.remove(key);
+        selected.remove(key);
+        keys.remove(key);
+        deregister(key);
+        if (key.member == null && !key.channel().isOpen() && !key.channel().isRegistered()) {
+            JdkChannels.release(key.channel());
+        }
+    }
+
+    @Override
+    protected void implCloseSelector() throws IOException {
+        wakeup();
+        synchronized (this) {
+            synchronized (publicSelected) {
+                List<SelectionKey> all;
+                synchronized (registrations) {
+                    all = List.copyOf(keys); // nobody registers after this
+                }
+                for (SelectionKey key : all) {
+                    key.channel().keyFor(this); // waits for a registration that is under way to be complete
+                }
+                jdk.close();
+                for (SelectionKey key : all) {
+                    end((RSelectionKey) key);
+                }
+                descriptors.close();
+            }
+        }
+    }
+}

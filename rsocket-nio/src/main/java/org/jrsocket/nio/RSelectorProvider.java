@@ -1,0 +1,212 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ProtocolFamily;
+import java.net.SocketOption;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.Channel;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Set;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Channels and selectors that use RDMA where both ends can, and TCP elsewhere. Set for a whole JVM by {@code -Djava.nio.channels.spi.SelectorProvider}
+ * or {@link #install}, or used by itself. Where the process has no RDMA, and no rule insists on it, everything it opens
+ * is the JDK's own. Safe for use by many threads.
+ */
+public final class RSelectorProvider extends SelectorProvider {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RSelectorProvider.class);
+    private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
+
+    /** What providers made by the no-argument constructor share. */
+    private record Shared(Stack stack, TransportHolder holder) {
+    }
+
+    private static Shared shared; // guarded by the class
+
+    private final SelectorProvider jdk;
+    private final Stack stack;
+    private final TransportHolder holder;
+    private volatile Set<SocketOption<?>> clientOptions;
+
+    /**
+     * With the settings of the system properties and the environment, unless {@link #install} brought others.
+     *
+     * @throws IllegalStateException a setting cannot be used, or the JDK's internals are not open; the message says what to do
+     */
+    public RSelectorProvider() {
+        this(shared());
+    }
+
+    private RSelectorProvider(Shared shared) {
+        this(shared.stack, shared.holder);
+    }
+
+    /** @param holder the one that {@code stack} uses */
+    public RSelectorProvider(Stack stack, TransportHolder holder) {
+        this.jdk = JdkChannels.defaultProvider();
+        this.stack = stack;
+        this.holder = holder;
+    }
+
+    private static synchronized Shared shared() {
+        if (shared == null) {
+            TransportHolder holder = TransportHolder.rdmaCore();
+            try {
+                shared = new Shared(Stack.open(Settings.read(null, System.getProperties(), System.getenv()), holder), holder);
+            } catch (ConfigurationException e) {
+                throw new IllegalStateException("jrsocket: " + e.getMessage(), e);
+            }
+        }
+        return shared;
+    }
+
+    /**
+     * Makes this the provider of the whole JVM, which works only before anybody has used NIO sockets.
+     *
+     * @throws IOException another provider is in use already
+     */
+    public static synchronized void install(Stack stack, TransportHolder holder) throws IOException {
+        JdkChannels.ensureOpen();
+        shared = new Shared(stack, holder);
+        String before = System.setProperty(PROPERTY, RSelectorProvider.class.getName());
+        SelectorProvider current = SelectorProvider.provider();
+        if (!(current instanceof RSelectorProvider)) {
+            if (before == null) {
+                System.clearProperty(PROPERTY);
+            } else {
+                System.setProperty(PROPERTY, before);
+            }
+            throw new IOException("another selector provider is in use already: " + current.getClass().getName());
+        }
+        RAsynchronousChannelProvider.install(stack);
+    }
+
+    // ---- what is opened ----
+
+    @Override
+    public SocketChannel openSocketChannel() throws IOException {
+        SocketChannel tcp = jdk.openSocketChannel();
+        return isRdmaUsable() ? new RSocketChannel(this, tcp, null) : tcp;
+    }
+
+    /** Families as the JDK's {@code SocketChannel.open(ProtocolFamily)} takes them; UNIX gives a channel of the JDK's. */
+    @Override
+    public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
+        SocketChannel tcp = jdk.openSocketChannel(family);
+        return isInternet(family) && isRdmaUsable() ? new RSocketChannel(this, tcp, family) : tcp;
+    }
+
+    @Override
+    public ServerSocketChannel openServerSocketChannel() throws IOException {
+        ServerSocketChannel tcp = jdk.openServerSocketChannel();
+        return isRdmaUsable() ? new RServerSocketChannel(this, tcp, null) : tcp;
+    }
+
+    @Override
+    public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
+        ServerSocketChannel tcp = jdk.openServerSocketChannel(family);
+        return isInternet(family) && isRdmaUsable() ? new RServerSocketChannel(this, tcp, family) : tcp;
+    }
+
+    private static boolean isInternet(ProtocolFamily family) {
+        return family == StandardProtocolFamily.INET || family == StandardProtocolFamily.INET6;
+    }
+
+    @Override
+    public AbstractSelector openSelector() throws IOException {
+        AbstractSelector inner = jdk.openSelector();
+        return isRdmaUsable() ? new RSelector(this, inner) : inner;
+    }
+
+    @Override
+    public DatagramChannel openDatagramChannel() throws IOException {
+        return jdk.openDatagramChannel();
+    }
+
+    @Override
+    public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
+        return jdk.openDatagramChannel(family);
+    }
+
+    @Override
+    public Pipe openPipe() throws IOException {
+        return jdk.openPipe();
+    }
+
+    /** What inetd or systemd passed on; a connection of the JDK's, over TCP, that our selectors take too. */
+    @Override
+    public Channel inheritedChannel() throws IOException {
+        return jdk.inheritedChannel();
+    }
+
+    // ---- for the parts ----
+
+    /** Whether ours are needed. */
+    private boolean isRdmaUsable() {
+        try {
+            holder.transport();
+            return true;
+        } catch (VerbsUnavailableException e) {
+            LOG.debug("no RDMA: {}", e.getMessage());
+            return stack.mayUse(Policy.RDMA); // connections that must not use TCP have to fail
+        }
+    }
+
+    SelectorProvider jdk() {
+        return jdk;
+    }
+
+    Stack stack() {
+        return stack;
+    }
+
+    TransportHolder holder() {
+        return holder;
+    }
+
+    SocketChannel openTcp(ProtocolFamily family) throws IOException {
+        return family == null ? jdk.openSocketChannel() : jdk.openSocketChannel(family);
+    }
+
+    ServerSocketChannel openTcpServer(ProtocolFamily family) throws IOException {
+        return family == null ? jdk.openServerSocketChannel() : jdk.openServerSocketChannel(family);
+    }
+
+    /** What a client channel of the JDK's supports. */
+    Set<SocketOption<?>> clientOptions() {
+        Set<SocketOption<?>> options = clientOptions;
+        if (options == null) {
+            try (SocketChannel tcp = jdk.openSocketChannel()) {
+                options = tcp.supportedOptions();
+            } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+            clientOptions = options;
+        }
+        return options;
+    }
+
+    /** Whether an RDMA connection of a channel of this family can have the address; if not, the JDK says what is wrong with it. */
+    static boolean fits(ProtocolFamily family, InetAddress address) {
+        return address instanceof java.net.Inet4Address || family != StandardProtocolFamily.INET && JdkChannels.isIpv6();
+    }
+}

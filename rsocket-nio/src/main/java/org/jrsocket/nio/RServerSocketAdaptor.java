@@ -1,0 +1,183 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/** {@link ServerSocketChannel#socket()} of our channels. Safe for use by many threads. */
+final class RServerSocketAdaptor extends ServerSocket {
+
+    private static final int DEFAULT_BACKLOG = 50;
+
+    private final RServerSocketChannel channel;
+    private volatile int timeout; // milliseconds
+
+    RServerSocketAdaptor(RServerSocketChannel channel) throws IOException {
+        super(new NoSocketImpl());
+        this.channel = channel;
+    }
+
+    @Override
+    public void bind(SocketAddress local) throws IOException {
+        bind(local, DEFAULT_BACKLOG);
+    }
+
+    @Override
+    public void bind(SocketAddress local, int backlog) throws IOException {
+        try {
+            channel.bind(local == null ? new InetSocketAddress(0) : local, backlog);
+        } catch (java.nio.channels.UnresolvedAddressException e) {
+            throw SocketErrors.socket(e);
+        } catch (Exception e) {
+            throw SocketErrors.io(e);
+        }
+    }
+
+    @Override
+    public InetAddress getInetAddress() {
+        InetSocketAddress local = channel.boundAddress();
+        return local == null ? null : local.getAddress();
+    }
+
+    @Override
+    public int getLocalPort() {
+        InetSocketAddress local = channel.boundAddress();
+        return local == null ? -1 : local.getPort();
+    }
+
+    /** Not blocking, it accepts a connection that waits. */
+    @Override
+    public Socket accept() throws IOException {
+        try {
+            int millis = timeout;
+            SocketChannel accepted = millis > 0 ? channel.acceptWithTimeout(TimeUnit.MILLISECONDS.toNanos(millis)) : channel.accept();
+            if (accepted == null) {
+                throw new IllegalBlockingModeException();
+            }
+            return accepted.socket();
+        } catch (Exception e) {
+            throw SocketErrors.io(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    @Override
+    public ServerSocketChannel getChannel() {
+        return channel;
+    }
+
+    @Override
+    public boolean isBound() {
+        return channel.boundAddress() != null;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return !channel.isOpen();
+    }
+
+    private void ensureOpen() throws SocketException {
+        if (!channel.isOpen()) {
+            throw new SocketException("Socket is closed");
+        }
+    }
+
+    @Override
+    public void setSoTimeout(int millis) throws SocketException {
+        ensureOpen();
+        if (millis < 0) {
+            throw new IllegalArgumentException("timeout < 0");
+        }
+        timeout = millis;
+    }
+
+    @Override
+    public int getSoTimeout() throws SocketException {
+        ensureOpen();
+        return timeout;
+    }
+
+    private <T> void set(SocketOption<T> name, T value) throws SocketException {
+        try {
+            channel.setOption(name, value);
+        } catch (IOException e) {
+            throw SocketErrors.socket(e);
+        }
+    }
+
+    private <T> T get(SocketOption<T> name) throws SocketException {
+        try {
+            return channel.getOption(name);
+        } catch (IOException e) {
+            throw SocketErrors.socket(e);
+        }
+    }
+
+    @Override
+    public void setReuseAddress(boolean on) throws SocketException {
+        set(StandardSocketOptions.SO_REUSEADDR, on);
+    }
+
+    @Override
+    public boolean getReuseAddress() throws SocketException {
+        return get(StandardSocketOptions.SO_REUSEADDR);
+    }
+
+    @Override
+    public void setReceiveBufferSize(int size) throws SocketException {
+        if (size <= 0) {
+            throw new IllegalArgumentException("size cannot be 0 or negative");
+        }
+        set(StandardSocketOptions.SO_RCVBUF, size);
+    }
+
+    @Override
+    public int getReceiveBufferSize() throws SocketException {
+        return get(StandardSocketOptions.SO_RCVBUF);
+    }
+
+    @Override
+    public void setPerformancePreferences(int connectionTime, int latency, int bandwidth) {
+        // as the JDK: nothing
+    }
+
+    @Override
+    public String toString() {
+        return isBound() ? "ServerSocket[addr=" + getInetAddress() + ",localport=" + getLocalPort() + "]" : "ServerSocket[unbound]";
+    }
+
+    @Override
+    public <T> ServerSocket setOption(SocketOption<T> name, T value) throws IOException {
+        channel.setOption(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return channel.getOption(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return channel.supportedOptions();
+    }
+}

@@ -1,0 +1,481 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.DualListener;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.TcpReason;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.StreamConfig;
+
+/**
+ * A listening channel: one of the JDK's for TCP, which settles the port, and an RDMA listener on the same address and port where policy and devices
+ * allow. Without one, the JDK's does everything. Safe for use by many threads, as the JDK's.
+ */
+final class RServerSocketChannel extends ServerSocketChannel implements Member {
+
+    /** How often another port is tried when the one that TCP chose is taken over RDMA. */
+    private static final int PORT_ATTEMPTS = 8;
+    private static final int DEFAULT_BACKLOG = 50;
+
+    private final RSelectorProvider provider;
+    private final ProtocolFamily family; // null for the JDK's default
+    private final ReentrantLock acceptLock = new ReentrantLock();
+
+    private final Object stateLock = new Object();
+    // Written under stateLock.
+    private volatile ServerSocketChannel tcp; // replaced only by bind
+    private volatile SocketChannel holder; // keeps the port where the policy wants no TCP; tcp is unbound then
+    private volatile RdmaAcceptor acceptor;
+    private volatile List<RSelectionKey> keys = List.of();
+    private volatile int receiveBuffer; // what the application asked for, bytes; 0 if it did not
+    private ServerSocket socket;
+    private boolean tcpIsNext; // with acceptLock: whose turn it is when both have a connection
+
+    RServerSocketChannel(RSelectorProvider provider, ServerSocketChannel tcp, ProtocolFamily family) {
+        super(provider);
+        this.provider = provider;
+        this.tcp = tcp;
+        this.family = family;
+    }
+
+    private void ensureOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    ServerSocketChannel tcp() {
+        return tcp;
+    }
+
+    // ---- binding ----
+
+    @Override
+    public ServerSocketChannel bind(SocketAddress local, int backlog) throws IOException {
+        synchronized (stateLock) {
+            if (holder != null) {
+                ensureOpen();
+                throw new AlreadyBoundException();
+            }
+            RdmaAcceptor opened = openRdmaAlone(local, backlog);
+            if (opened == null) {
+                tcp.bind(local, backlog);
+                try {
+                    opened = openRdma(local, backlog);
+                } catch (IOException e) {
+                    close();
+                    throw e;
+                }
+            }
+            if (opened != null) {
+                listenOnBoth(opened);
+            }
+        }
+        keys.forEach(RSelectionKey::refresh);
+        return this;
+    }
+
+    /**
+     * Where the policy wants no TCP nothing ever listens there: a TCP channel that did could not give up its port at once if it is registered. With
+     * stateLock. @return null if the policy allows TCP, or TCP has to say what is wrong with the call
+     */
+    private RdmaAcceptor openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
+        InetSocketAddress address = wanted == null ? new InetSocketAddress(0) : wanted instanceof InetSocketAddress ? (InetSocketAddress) wanted : null;
+        if (address == null || address.isUnresolved() || !isOpen() || tcp.socket().isBound() || !isRdmaAlone(address)) {
+            return null;
+        }
+        for (int attempt = 1;; attempt++) {
+            SocketChannel keeper = keeper(wanted);
+            try {
+                InetSocketAddress local = (InetSocketAddress) keeper.getLocalAddress();
+                RdmaAcceptor opened = isRdmaAlone(local) ? RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config()) : null;
+                if (opened != null) {
+                    holder = keeper;
+                }
+                return opened;
+            } catch (BindException e) {
+                if (address.getPort() != 0 || attempt == PORT_ATTEMPTS) {
+                    throw e;
+                }
+            } finally {
+                if (holder != keeper) {
+                    keeper.close();
+                }
+            }
+        }
+    }
+
+    private boolean isRdmaAlone(InetSocketAddress local) {
+        return provider.stack().policy(Rules.Action.BIND, local) == Policy.RDMA;
+    }
+
+    private StreamConfig config() {
+        StreamConfig config = provider.stack().settings().streamConfig();
+        return receiveBuffer == 0 ? config : config.withBuffers(config.sendBuffer(), Math.min(receiveBuffer, provider.stack().settings().maxBuffer()));
+    }
+
+    /** With stateLock. */
+    private RdmaAcceptor openRdma(SocketAddress wanted, int backlog) throws IOException {
+        StreamConfig config = config();
+        boolean anyPort = wanted == null || ((InetSocketAddress) wanted).getPort() == 0;
+        for (int attempt = 1;; attempt++) {
+            InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
+            try {
+                return RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config);
+            } catch (BindException e) {
+                if (anyPort && attempt < PORT_ATTEMPTS) {
+                    replaceTcp(fresh -> fresh.bind(wanted == null ? null : new InetSocketAddress(((InetSocketAddress) wanted).getAddress(), 0), backlog));
+                } else if (isRdmaAlone(local)) {
+                    throw e;
+                } else {
+                    DualListener.tcpOnly(provider.stack(), local, TcpReason.IN_USE, e);
+                    return null;
+                }
+            }
+        }
+    }
+
+    private interface Setup {
+        void on(ServerSocketChannel fresh) throws IOException;
+    }
+
+    /** Another TCP channel with the same options takes the place of this one, and is set up before this one goes; with stateLock. */
+    private void replaceTcp(Setup setup) throws IOException {
+        ServerSocketChannel last = tcp;
+        ServerSocketChannel fresh = provider.openTcpServer(family);
+        try {
+            for (SocketOption<?> option : last.supportedOptions()) {
+                copyOption(option, last, fresh);
+            }
+            setup.on(fresh);
+            fresh.configureBlocking(last.isBlocking());
+        } catch (IOException e) {
+            fresh.close();
+            throw e;
+        }
+        tcp = fresh;
+        for (RSelectionKey key : keys) {
+            key.cancelInner();
+            key.inner(fresh.register(key.owner().jdk(), 0, key));
+        }
+        last.close();
+    }
+
+    private static <T> void copyOption(SocketOption<T> option, ServerSocketChannel from, ServerSocketChannel to) throws IOException {
+        T value = from.getOption(option);
+        if (!Objects.equals(value, to.getOption(option))) {
+            to.setOption(option, value);
+        }
+    }
+
+    /** With stateLock. Now that connections come from two sides, a blocking accept waits for both, and the TCP channel itself never waits. */
+    private void listenOnBoth(RdmaAcceptor opened) throws IOException {
+        try {
+            if (holder == null && isRdmaAlone((InetSocketAddress) tcp.getLocalAddress())) {
+                refuseTcp((InetSocketAddress) tcp.getLocalAddress()); // a rule for the port that TCP chose
+            }
+            tcp.configureBlocking(false);
+        } catch (IOException e) {
+            opened.close();
+            close();
+            throw e;
+        }
+        opened.observe(this::progressed);
+        acceptor = opened;
+    }
+
+    /** TCP clients are refused: a socket that does not listen keeps the port. */
+    private void refuseTcp(InetSocketAddress local) throws IOException {
+        replaceTcp(fresh -> { });
+        holder = keeper(local);
+    }
+
+    private SocketChannel keeper(SocketAddress local) throws IOException {
+        SocketChannel keeper = provider.openTcp(family);
+        try {
+            keeper.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            keeper.bind(local);
+        } catch (IOException | RuntimeException e) {
+            keeper.close();
+            throw e;
+        }
+        return keeper;
+    }
+
+    private void progressed() {
+        for (RSelectionKey key : keys) {
+            key.onProgress();
+        }
+    }
+
+    // ---- accepting ----
+
+    @Override
+    public SocketChannel accept() throws IOException {
+        acceptLock.lock();
+        try {
+            RdmaAcceptor rdma = acceptor;
+            if (rdma == null) {
+                return acceptTcpAlone();
+            }
+            if (!isBlocking()) {
+                ensureOpen();
+                return acceptNow(rdma);
+            }
+            return acceptBlocking(rdma, 0);
+        } finally {
+            acceptLock.unlock();
+        }
+    }
+
+    /** The socket adaptor's. @param nanos more than 0 */
+    SocketChannel acceptWithTimeout(long nanos) throws IOException {
+        acceptLock.lock();
+        try {
+            RdmaAcceptor rdma = acceptor;
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            if (rdma == null) {
+                tcp.socket().setSoTimeout((int) Math.max(1, nanos / 1_000_000));
+                try {
+                    return new RSocketChannel(provider, tcp.socket().accept().getChannel());
+                } finally {
+                    closeWithTcp();
+                }
+            }
+            return acceptBlocking(rdma, nanos);
+        } finally {
+            acceptLock.unlock();
+        }
+    }
+
+    private SocketChannel acceptTcpAlone() throws IOException {
+        try {
+            SocketChannel accepted = tcp.accept();
+            return accepted == null ? null : new RSocketChannel(provider, accepted);
+        } finally {
+            closeWithTcp();
+        }
+    }
+
+    /** A thread interrupted in there closes the inner channel: then this one closes too. */
+    private void closeWithTcp() throws IOException {
+        if (!tcp.isOpen()) {
+            close();
+        }
+    }
+
+    /** With acceptLock. */
+    private SocketChannel acceptNow(RdmaAcceptor rdma) throws IOException {
+        SocketChannel accepted = tcpIsNext ? acceptTcp() : null;
+        if (accepted == null) {
+            RdmaStream stream = rdma.take();
+            if (stream != null) {
+                tcpIsNext = true;
+                return new RSocketChannel(provider, stream);
+            }
+            accepted = tcpIsNext ? null : acceptTcp();
+        }
+        tcpIsNext = false;
+        return accepted;
+    }
+
+    private SocketChannel acceptTcp() throws IOException {
+        SocketChannel accepted = holder != null ? null : tcp.accept();
+        return accepted == null ? null : RSocketChannel.accepted(provider, accepted);
+    }
+
+    /** With acceptLock. */
+    private SocketChannel acceptBlocking(RdmaAcceptor rdma, long nanos) throws IOException {
+        long start = System.nanoTime();
+        SocketChannel accepted = null;
+        boolean timedOut = false;
+        try {
+            begin();
+            while (isOpen()) {
+                accepted = acceptNow(rdma);
+                long left = nanos == 0 ? 0 : nanos - (System.nanoTime() - start);
+                timedOut = nanos > 0 && left <= 0;
+                if (accepted != null || timedOut) {
+                    break;
+                }
+                rdma.await(holder != null ? -1 : JdkChannels.descriptor(tcp), () -> !isOpen(), left);
+            }
+        } catch (ClosedChannelException e) {
+            if (isOpen()) {
+                throw e;
+            }
+        } finally {
+            end(accepted != null || timedOut && isOpen());
+        }
+        if (timedOut && accepted == null) {
+            throw new SocketTimeoutException("Accept timed out");
+        }
+        return accepted;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        RdmaAcceptor rdma;
+        synchronized (stateLock) {
+            rdma = acceptor;
+        }
+        if (rdma != null) {
+            rdma.close(); // first: the service thread watches the other's descriptor for it
+        }
+        tcp.close();
+        if (holder != null) {
+            holder.close();
+        }
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        acceptLock.lock();
+        try {
+            synchronized (stateLock) {
+                for (RSelectionKey key : keys) {
+                    if (!key.isValid()) {
+                        key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
+                    }
+                }
+                if (acceptor == null) {
+                    tcp.configureBlocking(block);
+                } else if (!tcp.isOpen()) {
+                    throw new ClosedChannelException();
+                }
+            }
+        } finally {
+            acceptLock.unlock();
+        }
+    }
+
+    // ---- addresses and options ----
+
+    @Override
+    public SocketAddress getLocalAddress() throws IOException {
+        return holder != null ? holder.getLocalAddress() : tcp.getLocalAddress();
+    }
+
+    /** For the socket adaptor, which still knows it after the close. */
+    InetSocketAddress boundAddress() {
+        SocketChannel keeper = holder;
+        if (keeper != null) {
+            return (InetSocketAddress) keeper.socket().getLocalSocketAddress();
+        }
+        ServerSocket inner = tcp.socket();
+        return inner.getInetAddress() == null ? null : new InetSocketAddress(inner.getInetAddress(), inner.getLocalPort());
+    }
+
+    @Override
+    public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        tcp.setOption(name, value);
+        if (name == StandardSocketOptions.SO_RCVBUF) {
+            receiveBuffer = (Integer) value;
+        }
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return tcp.getOption(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return tcp.supportedOptions();
+    }
+
+    @Override
+    public ServerSocket socket() {
+        synchronized (stateLock) {
+            if (socket == null) {
+                try {
+                    socket = new RServerSocketAdaptor(this);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+            return socket;
+        }
+    }
+
+    // ---- for selectors ----
+
+    @Override
+    public void join(RSelectionKey key) {
+        synchronized (stateLock) {
+            List<RSelectionKey> more = new ArrayList<>(keys);
+            more.add(key);
+            keys = List.copyOf(more);
+            try {
+                key.inner(tcp.register(key.owner().jdk(), 0, key));
+            } catch (ClosedChannelException e) {
+                // closed inside, soon outside: the key is cancelled then
+            }
+        }
+    }
+
+    @Override
+    public void leave(RSelectionKey key) {
+        synchronized (stateLock) {
+            List<RSelectionKey> fewer = new ArrayList<>(keys);
+            fewer.remove(key);
+            keys = List.copyOf(fewer);
+        }
+    }
+
+    @Override
+    public int tcpInterest(int interest) {
+        return holder != null ? 0 : interest; // a socket that does not listen is "ready" all the time: it has hung up
+    }
+
+    @Override
+    public int readyOps(int interest) {
+        RdmaAcceptor rdma = acceptor;
+        return (interest & SelectionKey.OP_ACCEPT) != 0 && rdma != null && rdma.isReady() ? SelectionKey.OP_ACCEPT : 0;
+    }
+
+    @Override
+    public RdmaStream stream() {
+        return null;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(ServerSocketChannel.class.getName()).append('[');
+        if (!isOpen()) {
+            text.append("closed");
+        } else {
+            InetSocketAddress local = boundAddress();
+            text.append(local == null ? "unbound" : local);
+        }
+        return text.append(']').toString();
+    }
+}

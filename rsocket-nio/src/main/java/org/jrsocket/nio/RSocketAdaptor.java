@@ -1,0 +1,374 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
+import java.nio.channels.SocketChannel;
+import java.util.Set;
+
+/** {@link SocketChannel#socket()} of our channels. What is TCP's is asked of the inner channel's own adaptor. Safe for use by many threads. */
+final class RSocketAdaptor extends Socket {
+
+    /** Since 25 the JDK looks for an unresolved address itself, and closes the socket over it. */
+    private static final boolean CLOSES_WHEN_UNRESOLVED = Runtime.version().feature() >= 24;
+
+    private final RSocketChannel channel;
+    private volatile int timeout; // milliseconds
+
+    RSocketAdaptor(RSocketChannel channel) throws SocketException {
+        super(new NoSocketImpl());
+        this.channel = channel;
+    }
+
+    private Socket tcp() {
+        return channel.options().tcp().socket();
+    }
+
+    // ---- connecting ----
+
+    @Override
+    public void connect(SocketAddress remote) throws IOException {
+        connect(remote, 0);
+    }
+
+    @Override
+    public void connect(SocketAddress remote, int millis) throws IOException {
+        if (remote == null) {
+            throw new IllegalArgumentException("connect: The address can't be null");
+        }
+        if (CLOSES_WHEN_UNRESOLVED && remote instanceof InetSocketAddress address && address.isUnresolved()) {
+            connectUnresolved(address);
+        }
+        if (millis < 0) {
+            throw new IllegalArgumentException("connect: timeout can't be negative");
+        }
+        try {
+            channel.connect(remote, millis);
+        } catch (Exception e) {
+            throw SocketErrors.io(e);
+        }
+    }
+
+    private void connectUnresolved(InetSocketAddress address) throws IOException {
+        if (!channel.isOpen()) {
+            throw new SocketException("Socket is closed");
+        }
+        if (channel.isConnected()) {
+            throw new SocketException("Already connected");
+        }
+        try {
+            tcp().connect(address); // fails, with the JDK's words
+            throw new UnknownHostException(address.toString());
+        } finally {
+            close();
+        }
+    }
+
+    @Override
+    public void bind(SocketAddress local) throws IOException {
+        try {
+            channel.bind(local);
+        } catch (Exception e) {
+            throw SocketErrors.io(e);
+        }
+    }
+
+    // ---- addresses ----
+
+    @Override
+    public InetAddress getInetAddress() {
+        InetSocketAddress remote = channel.rdmaRemote();
+        return remote == null ? tcp().getInetAddress() : remote.getAddress();
+    }
+
+    @Override
+    public InetAddress getLocalAddress() {
+        if (channel.stream() == null) {
+            return tcp().getLocalAddress();
+        }
+        return channel.isOpen() ? channel.stream().localAddress().getAddress() : new InetSocketAddress(0).getAddress();
+    }
+
+    @Override
+    public int getPort() {
+        InetSocketAddress remote = channel.rdmaRemote();
+        return remote == null ? tcp().getPort() : remote.getPort();
+    }
+
+    @Override
+    public int getLocalPort() {
+        return channel.stream() == null ? tcp().getLocalPort() : channel.stream().localAddress().getPort();
+    }
+
+    @Override
+    public SocketAddress getRemoteSocketAddress() {
+        InetSocketAddress remote = channel.rdmaRemote();
+        return remote == null ? tcp().getRemoteSocketAddress() : remote;
+    }
+
+    @Override
+    public SocketAddress getLocalSocketAddress() {
+        return channel.stream() == null ? tcp().getLocalSocketAddress() : channel.stream().localAddress();
+    }
+
+    @Override
+    public SocketChannel getChannel() {
+        return channel;
+    }
+
+    // ---- streams ----
+
+    @Override
+    public InputStream getInputStream() throws IOException {
+        ensureConnected();
+        if (isInputShutdown()) {
+            throw new SocketException("Socket input is shutdown");
+        }
+        return AdaptorStreams.input(channel, channel.rdma() == null ? tcp().getInputStream() : null, () -> timeout);
+    }
+
+    @Override
+    public OutputStream getOutputStream() throws IOException {
+        ensureConnected();
+        if (isOutputShutdown()) {
+            throw new SocketException("Socket output is shutdown");
+        }
+        return AdaptorStreams.output(channel, channel.rdma() == null ? tcp().getOutputStream() : null);
+    }
+
+    private void ensureConnected() throws SocketException {
+        ensureOpen();
+        if (!channel.isConnected()) {
+            throw new SocketException("Socket is not connected");
+        }
+    }
+
+    private void ensureOpen() throws SocketException {
+        if (!channel.isOpen()) {
+            throw new SocketException("Socket is closed");
+        }
+    }
+
+    /** rsocket has no urgent data; the byte is dropped, as a receiver does by default (SO_OOBINLINE off). */
+    @Override
+    public void sendUrgentData(int data) throws IOException {
+        if (channel.rdma() == null) {
+            tcp().sendUrgentData(data);
+        } else {
+            if (!channel.isOpen()) {
+                throw new java.nio.channels.ClosedChannelException();
+            }
+            channel.rdma().ensureOutputOpen();
+        }
+    }
+
+    @Override
+    public void shutdownInput() throws IOException {
+        try {
+            channel.shutdownInput();
+        } catch (Exception e) {
+            throw SocketErrors.io(e);
+        }
+    }
+
+    @Override
+    public void shutdownOutput() throws IOException {
+        try {
+            channel.shutdownOutput();
+        } catch (Exception e) {
+            throw SocketErrors.io(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    // ---- state ----
+
+    @Override
+    public boolean isConnected() {
+        return channel.isConnected();
+    }
+
+    @Override
+    public boolean isBound() {
+        return channel.stream() != null || tcp().isBound();
+    }
+
+    @Override
+    public boolean isClosed() {
+        return !channel.isOpen();
+    }
+
+    @Override
+    public boolean isInputShutdown() {
+        return channel.rdma() == null ? tcp().isInputShutdown() : channel.rdma().isInputShut();
+    }
+
+    @Override
+    public boolean isOutputShutdown() {
+        return channel.rdma() == null ? tcp().isOutputShutdown() : channel.rdma().isOutputShut();
+    }
+
+    @Override
+    public String toString() {
+        return channel.isConnected() ? "Socket[addr=" + getInetAddress() + ",port=" + getPort() + ",localport=" + getLocalPort() + "]" : "Socket[unconnected]";
+    }
+
+    // ---- options ----
+
+    private <T> void set(SocketOption<T> name, T value) throws SocketException {
+        try {
+            channel.setOption(name, value);
+        } catch (IOException e) {
+            throw SocketErrors.socket(e);
+        }
+    }
+
+    private <T> T get(SocketOption<T> name) throws SocketException {
+        try {
+            return channel.getOption(name);
+        } catch (IOException e) {
+            throw SocketErrors.socket(e);
+        }
+    }
+
+    @Override
+    public void setTcpNoDelay(boolean on) throws SocketException {
+        set(StandardSocketOptions.TCP_NODELAY, on);
+    }
+
+    @Override
+    public boolean getTcpNoDelay() throws SocketException {
+        return get(StandardSocketOptions.TCP_NODELAY);
+    }
+
+    @Override
+    public void setSoLinger(boolean on, int seconds) throws SocketException {
+        set(StandardSocketOptions.SO_LINGER, on ? seconds : -1);
+    }
+
+    @Override
+    public int getSoLinger() throws SocketException {
+        return get(StandardSocketOptions.SO_LINGER);
+    }
+
+    @Override
+    public void setOOBInline(boolean on) throws SocketException {
+        tcp().setOOBInline(on);
+    }
+
+    @Override
+    public boolean getOOBInline() throws SocketException {
+        return tcp().getOOBInline();
+    }
+
+    @Override
+    public void setSoTimeout(int millis) throws SocketException {
+        ensureOpen();
+        if (millis < 0) {
+            throw new IllegalArgumentException("timeout < 0");
+        }
+        timeout = millis;
+        if (channel.stream() == null) {
+            tcp().setSoTimeout(millis);
+        }
+    }
+
+    @Override
+    public int getSoTimeout() throws SocketException {
+        ensureOpen();
+        return timeout;
+    }
+
+    @Override
+    public void setSendBufferSize(int size) throws SocketException {
+        if (size <= 0) {
+            throw new IllegalArgumentException("Invalid send size");
+        }
+        set(StandardSocketOptions.SO_SNDBUF, size);
+    }
+
+    @Override
+    public int getSendBufferSize() throws SocketException {
+        return get(StandardSocketOptions.SO_SNDBUF);
+    }
+
+    @Override
+    public void setReceiveBufferSize(int size) throws SocketException {
+        if (size <= 0) {
+            throw new IllegalArgumentException("Invalid receive size");
+        }
+        set(StandardSocketOptions.SO_RCVBUF, size);
+    }
+
+    @Override
+    public int getReceiveBufferSize() throws SocketException {
+        return get(StandardSocketOptions.SO_RCVBUF);
+    }
+
+    @Override
+    public void setKeepAlive(boolean on) throws SocketException {
+        set(StandardSocketOptions.SO_KEEPALIVE, on);
+    }
+
+    @Override
+    public boolean getKeepAlive() throws SocketException {
+        return get(StandardSocketOptions.SO_KEEPALIVE);
+    }
+
+    @Override
+    public void setTrafficClass(int tc) throws SocketException {
+        set(StandardSocketOptions.IP_TOS, tc);
+    }
+
+    @Override
+    public int getTrafficClass() throws SocketException {
+        return get(StandardSocketOptions.IP_TOS);
+    }
+
+    @Override
+    public void setReuseAddress(boolean on) throws SocketException {
+        set(StandardSocketOptions.SO_REUSEADDR, on);
+    }
+
+    @Override
+    public boolean getReuseAddress() throws SocketException {
+        return get(StandardSocketOptions.SO_REUSEADDR);
+    }
+
+    @Override
+    public void setPerformancePreferences(int connectionTime, int latency, int bandwidth) {
+        // as the JDK: nothing
+    }
+
+    @Override
+    public <T> Socket setOption(SocketOption<T> name, T value) throws IOException {
+        channel.setOption(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return channel.getOption(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return channel.supportedOptions();
+    }
+}

@@ -1,0 +1,440 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jrsocket.connect.TcpConnection;
+import org.jrsocket.stream.RdmaStream;
+
+/** A socket channel of ours: bytes, closing, options, and what selectors ask. Safe for use by many threads, as the JDK's. */
+final class RSocketChannel extends ConnectingChannel {
+
+    private Socket socket; // guarded by stateLock
+
+    /** Not connected. */
+    RSocketChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
+        super(provider, tcp, family);
+    }
+
+    /** Accepted over TCP. */
+    RSocketChannel(RSelectorProvider provider, SocketChannel tcp) {
+        this(provider, tcp, null);
+        state = State.TCP;
+    }
+
+    /** Accepted over TCP by a server that listens on both. */
+    static RSocketChannel accepted(RSelectorProvider provider, SocketChannel tcp) {
+        RSocketChannel channel = new RSocketChannel(provider, tcp);
+        channel.recorded = TcpConnection.accepted(provider.stack(), () -> (InetSocketAddress) tcp.getLocalAddress(),
+                () -> (InetSocketAddress) tcp.getRemoteAddress());
+        return channel;
+    }
+
+    /** Accepted over RDMA. */
+    RSocketChannel(RSelectorProvider provider, RdmaStream stream) {
+        this(provider, null, null);
+        remote = stream.remoteAddress();
+        become(stream);
+    }
+
+    // ---- data ----
+
+    /** The RDMA connection, or null if the inner channel is to be asked. */
+    private RdmaIo io() throws ClosedChannelException {
+        RdmaIo current = io;
+        if (current == null) {
+            if (state == State.PENDING) {
+                throw new NotYetConnectedException(); // the inner channel may be connected already
+            }
+        } else {
+            ensureOpen();
+        }
+        return current;
+    }
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        Objects.requireNonNull(target);
+        RdmaIo rdma = io();
+        if (rdma == null) {
+            try {
+                return tcp().read(target);
+            } catch (AsynchronousCloseException e) {
+                closeWithTcp();
+                throw e;
+            }
+        }
+        return (int) readRdma(rdma, new ByteBuffer[] {target}, 0, 1);
+    }
+
+    @Override
+    public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, targets.length);
+        RdmaIo rdma = io();
+        if (rdma == null) {
+            try {
+                return tcp().read(targets, offset, length);
+            } catch (AsynchronousCloseException e) {
+                closeWithTcp();
+                throw e;
+            }
+        }
+        return readRdma(rdma, targets, offset, length);
+    }
+
+    private long readRdma(RdmaIo rdma, ByteBuffer[] targets, int offset, int length) throws IOException {
+        readLock.lock();
+        try {
+            ensureOpen();
+            if (!isBlocking()) {
+                return rdma.read(targets, offset, length);
+            }
+            long n = 0;
+            try {
+                begin();
+                ensureOpen();
+                n = rdma.readBlocking(targets, offset, length, 0);
+            } catch (SocketException e) {
+                ensureStillOpen(e);
+            } finally {
+                end(n != 0);
+            }
+            return n;
+        } catch (SocketException e) {
+            ensureStillOpen(e);
+            throw e;
+        } finally {
+            readLock.unlock();
+        }
+    }
+
+    /** Closed by another thread: its own exception, which {@code end} throws if it has a better one. */
+    private void ensureStillOpen(SocketException e) throws IOException {
+        if (!isOpen()) {
+            throw new AsynchronousCloseException();
+        }
+        throw e;
+    }
+
+    /** The socket adaptor's. @param nanos 0 waits for ever */
+    int readWithTimeout(ByteBuffer target, long nanos) throws IOException {
+        readLock.lock();
+        try {
+            ensureOpen();
+            if (!isBlocking()) {
+                throw new java.nio.channels.IllegalBlockingModeException();
+            }
+            long n = 0;
+            boolean done = false;
+            try {
+                begin();
+                ensureOpen();
+                n = io.readBlocking(new ByteBuffer[] {target}, 0, 1, nanos);
+                done = true;
+            } catch (java.net.SocketTimeoutException e) {
+                done = isOpen();
+                throw e;
+            } catch (SocketException e) {
+                ensureStillOpen(e);
+            } finally {
+                end(done);
+            }
+            return (int) n;
+        } finally {
+            readLock.unlock();
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+        Objects.requireNonNull(source);
+        RdmaIo rdma = io();
+        if (rdma == null) {
+            try {
+                return tcp().write(source);
+            } catch (AsynchronousCloseException e) {
+                closeWithTcp();
+                throw e;
+            }
+        }
+        return (int) writeRdma(rdma, new ByteBuffer[] {source}, 0, 1);
+    }
+
+    @Override
+    public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, sources.length);
+        RdmaIo rdma = io();
+        if (rdma == null) {
+            try {
+                return tcp().write(sources, offset, length);
+            } catch (AsynchronousCloseException e) {
+                closeWithTcp();
+                throw e;
+            }
+        }
+        return writeRdma(rdma, sources, offset, length);
+    }
+
+    private long writeRdma(RdmaIo rdma, ByteBuffer[] sources, int offset, int length) throws IOException {
+        writeLock.lock();
+        try {
+            ensureOpen();
+            rdma.ensureOutputOpen();
+            if (!isBlocking()) {
+                return rdma.write(sources, offset, length);
+            }
+            boolean done = false;
+            long n = 0;
+            try {
+                begin();
+                ensureOpen();
+                n = rdma.writeBlocking(sources, offset, length);
+                done = n > 0 || isOpen();
+            } catch (SocketException e) {
+                ensureStillOpen(e);
+            } finally {
+                end(done);
+            }
+            return n;
+        } catch (SocketException e) {
+            ensureStillOpen(e);
+            throw e;
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    // ---- half close, close ----
+
+    @Override
+    public SocketChannel shutdownInput() throws IOException {
+        RdmaIo rdma = io();
+        if (rdma == null) {
+            tcp().shutdownInput();
+        } else {
+            rdma.shutdownInput();
+            progressed();
+        }
+        return this;
+    }
+
+    @Override
+    public SocketChannel shutdownOutput() throws IOException {
+        RdmaIo rdma = io();
+        if (rdma == null) {
+            tcp().shutdownOutput();
+        } else {
+            rdma.shutdownOutput();
+            progressed();
+        }
+        return this;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        RdmaConnect pending;
+        synchronized (stateLock) {
+            state = State.CLOSED;
+            pending = connect;
+            connect = null;
+            stateLock.notifyAll();
+        }
+        for (RSelectionKey key : keys) {
+            key.owner().unwatch(key); // before the descriptor can become another's
+        }
+        if (pending != null) {
+            pending.cancel();
+        }
+        RdmaIo rdma = io;
+        if (rdma != null) {
+            rdma.close(options.linger());
+        }
+        options.close();
+        TcpConnection.closed(recorded);
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        readLock.lock();
+        writeLock.lock();
+        try {
+            synchronized (stateLock) {
+                for (RSelectionKey key : keys) {
+                    if (!key.isValid()) {
+                        key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
+                    }
+                }
+                if (options.hasTcp()) {
+                    tcp().configureBlocking(block);
+                }
+                RdmaConnect pending = connect;
+                if (!block && pending != null && pending.needsTcp()) {
+                    pending.startTcp(tcp());
+                }
+            }
+        } finally {
+            writeLock.unlock();
+            readLock.unlock();
+        }
+    }
+
+    // ---- addresses and options ----
+
+    @Override
+    public SocketAddress getLocalAddress() throws IOException {
+        ensureOpen();
+        RdmaStream rdma = stream;
+        return rdma != null ? rdma.localAddress() : tcp().getLocalAddress();
+    }
+
+    @Override
+    public SocketAddress getRemoteAddress() throws IOException {
+        ensureOpen();
+        RdmaConnect pending = connect;
+        return stream != null ? remote : pending != null ? pending.target() : tcp().getRemoteAddress();
+    }
+
+    /** For the socket adaptor, which still knows it after the close; null over TCP. */
+    InetSocketAddress rdmaRemote() {
+        return stream == null ? null : (InetSocketAddress) remote;
+    }
+
+    /** The stream, once connected over RDMA. */
+    @Override
+    public RdmaStream stream() {
+        return stream;
+    }
+
+    RdmaIo rdma() {
+        return io;
+    }
+
+    ChannelOptions options() {
+        return options;
+    }
+
+    @Override
+    public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        Objects.requireNonNull(name);
+        options.set(name, value, stream);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        Objects.requireNonNull(name);
+        return options.get(name, stream);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.supported();
+    }
+
+    @Override
+    public Socket socket() {
+        synchronized (stateLock) {
+            if (socket == null) {
+                try {
+                    socket = new RSocketAdaptor(this);
+                } catch (SocketException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+            return socket;
+        }
+    }
+
+    // ---- for selectors ----
+
+    @Override
+    public void join(RSelectionKey key) {
+        synchronized (stateLock) {
+            List<RSelectionKey> more = new ArrayList<>(keys);
+            more.add(key);
+            keys = List.copyOf(more);
+            if (state == State.RDMA) {
+                key.owner().watch(key, stream);
+            } else if (state != State.CLOSED) {
+                try {
+                    key.inner(tcp().register(key.owner().jdk(), 0, key));
+                } catch (ClosedChannelException e) {
+                    // closed inside, soon outside: the key is cancelled then
+                }
+            }
+        }
+    }
+
+    @Override
+    public void leave(RSelectionKey key) {
+        synchronized (stateLock) {
+            List<RSelectionKey> fewer = new ArrayList<>(keys);
+            fewer.remove(key);
+            keys = List.copyOf(fewer);
+        }
+    }
+
+    @Override
+    public int tcpInterest(int interest) {
+        RdmaConnect pending = connect;
+        return switch (state) {
+            case UNDECIDED, TCP -> interest;
+            case PENDING -> pending != null && pending.waitsForTcp() ? interest : 0;
+            default -> 0;
+        };
+    }
+
+    @Override
+    public int readyOps(int interest) {
+        RdmaIo rdma = io;
+        if (rdma != null) {
+            return isOpen() ? rdma.readyOps(interest) : 0; // a closed stream is ready for everything, a closed channel for nothing
+        }
+        RdmaConnect pending = connect;
+        if (pending == null) {
+            return 0;
+        }
+        return pending.failure() != null ? interest : pending.isReady() ? interest & SelectionKey.OP_CONNECT : 0;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(SocketChannel.class.getName()).append('[');
+        if (!isOpen()) {
+            text.append("closed");
+        } else {
+            RdmaIo rdma = io;
+            text.append(isConnected() ? "connected" : isConnectionPending() ? "connection-pending" : "unconnected");
+            if (rdma != null) {
+                text.append(rdma.isInputShut() ? " ishut" : "").append(rdma.isOutputShut() ? " oshut" : "");
+            }
+            try {
+                SocketAddress local = getLocalAddress();
+                SocketAddress peer = getRemoteAddress();
+                text.append(local == null ? "" : " local=" + local).append(peer == null ? "" : " remote=" + peer).append(rdma != null ? " over RDMA" : "");
+            } catch (IOException e) {
+                text.append(" closed");
+            }
+        }
+        return text.append(']').toString();
+    }
+}

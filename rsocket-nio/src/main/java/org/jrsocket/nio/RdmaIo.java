@@ -1,0 +1,156 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.stream.RdmaStream;
+
+/** What a channel does over RDMA. The channel sees to it that one reader and one writer at a time are inside. */
+final class RdmaIo {
+
+    private final RdmaStream stream;
+    private volatile boolean inputShut;
+    private volatile boolean outputShut;
+
+    RdmaIo(RdmaStream stream) {
+        this.stream = stream;
+    }
+
+    /** Without waiting: 0 if nothing is there, -1 at the end. */
+    long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        long sum = 0;
+        for (int i = offset; i < offset + length; i++) {
+            int n = stream.read(targets[i]);
+            if (n < 0) {
+                return sum == 0 ? -1 : sum;
+            }
+            sum += n;
+            if (targets[i].hasRemaining()) {
+                break;
+            }
+        }
+        return sum;
+    }
+
+    /** Waits for the first bytes. @param nanos 0 waits for ever */
+    long readBlocking(ByteBuffer[] targets, int offset, int length, long nanos) throws IOException {
+        if (!hasRemaining(targets, offset, length)) {
+            return 0;
+        }
+        while (true) {
+            long n = read(targets, offset, length);
+            if (n != 0) {
+                return n;
+            }
+            if (!stream.awaitReadable(nanos)) {
+                throw new SocketTimeoutException("Read timed out");
+            }
+        }
+    }
+
+    private static boolean hasRemaining(ByteBuffer[] buffers, int offset, int length) {
+        for (int i = offset; i < offset + length; i++) {
+            if (buffers[i].hasRemaining()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Without waiting; what there is room for. */
+    long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        return length == 1 ? stream.write(sources[offset]) : stream.write(sources, offset, length);
+    }
+
+    /** All of it; less if the stream is closed meanwhile. */
+    long writeBlocking(ByteBuffer[] sources, int offset, int length) throws IOException {
+        long sum = 0;
+        try {
+            while (hasRemaining(sources, offset, length)) {
+                long n = write(sources, offset, length);
+                sum += n;
+                if (n == 0) {
+                    stream.awaitWritable(0);
+                }
+            }
+        } catch (SocketException e) {
+            if (sum == 0 || stream.isOpen()) {
+                throw e;
+            }
+        }
+        return sum;
+    }
+
+    void ensureOutputOpen() throws ClosedChannelException {
+        if (outputShut) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    void shutdownInput() throws IOException {
+        if (!inputShut) {
+            inputShut = true;
+            stream.shutdownInput();
+        }
+    }
+
+    void shutdownOutput() throws IOException {
+        if (!outputShut) {
+            outputShut = true;
+            stream.shutdownOutput();
+        }
+    }
+
+    boolean isInputShut() {
+        return inputShut;
+    }
+
+    boolean isOutputShut() {
+        return outputShut;
+    }
+
+    int available() throws IOException {
+        return stream.available();
+    }
+
+    /** Closes as SO_LINGER says: 0 resets, more than 0 waits that many seconds for what was written to arrive. */
+    void close(int linger) {
+        if (linger == 0) {
+            stream.abort();
+            return;
+        }
+        stream.close();
+        if (linger > 0) {
+            stream.awaitDrained(TimeUnit.SECONDS.toNanos(linger));
+        }
+    }
+
+    /** What is ready of {@code interest}, after a poll if that was not all. */
+    int readyOps(int interest) {
+        int ops = now(interest);
+        if (ops != (interest & (SelectionKey.OP_READ | SelectionKey.OP_WRITE))) {
+            stream.poll();
+            ops = now(interest);
+        }
+        return ops;
+    }
+
+    private int now(int interest) {
+        int ops = 0;
+        if ((interest & SelectionKey.OP_READ) != 0 && stream.isReadable()) {
+            ops |= SelectionKey.OP_READ;
+        }
+        if ((interest & SelectionKey.OP_WRITE) != 0 && stream.isWritable()) {
+            ops |= SelectionKey.OP_WRITE;
+        }
+        return ops;
+    }
+}

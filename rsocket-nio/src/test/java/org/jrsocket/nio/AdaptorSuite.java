@@ -1,0 +1,427 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** {@code socket()} of channels: a Socket and a ServerSocket that go through the channel. */
+abstract class AdaptorSuite extends NioSuite {
+
+    @Test
+    void shouldGiveTheSameSocketAlways() throws IOException {
+        SocketChannel client = open();
+        assertSame(client.socket(), client.socket());
+        assertSame(client, client.socket().getChannel());
+        ServerSocketChannel listener = openServer();
+        assertSame(listener.socket(), listener.socket());
+        assertSame(listener, listener.socket().getChannel());
+    }
+
+    @Test
+    void shouldCarryBytesThroughStreams() throws Exception {
+        Pair p = pair();
+        OutputStream out = p.client().socket().getOutputStream();
+        InputStream in = p.server().socket().getInputStream();
+        Future<?> writer = background(() -> {
+            out.write(7);
+            out.write(bytes(500_000).array());
+            out.flush();
+            out.close();
+        });
+        assertEquals(7, in.read());
+        assertArrayEquals(bytes(500_000).array(), in.readAllBytes());
+        assertEquals(-1, in.read());
+        get(writer);
+        assertFalse(p.client().isOpen());
+    }
+
+    @Test
+    void shouldReadAndWriteAtTheSameTimeThroughStreams() throws Exception {
+        Pair p = pair();
+        InputStream in = p.client().socket().getInputStream();
+        Future<Integer> reader = background(() -> in.read());
+        pause(60);
+        p.client().socket().getOutputStream().write(1);
+        assertEquals(1, p.server().socket().getInputStream().read());
+        p.server().socket().getOutputStream().write(2);
+        assertEquals(2, get(reader));
+    }
+
+    @Test
+    void shouldSayWhatIsAvailable() throws IOException {
+        Pair p = pair();
+        InputStream in = p.client().socket().getInputStream();
+        assertEquals(0, in.available());
+        p.server().write(text("four"));
+        while (in.available() < 4) {
+            pause(1);
+        }
+        assertEquals(4, in.available());
+    }
+
+    @Test
+    void shouldReadNothingOfLengthZero() throws IOException {
+        Pair p = pair();
+        assertEquals(0, p.client().socket().getInputStream().read(new byte[0]));
+        assertThrows(IndexOutOfBoundsException.class, () -> p.client().socket().getInputStream().read(new byte[1], 0, 2));
+    }
+
+    @Test
+    void shouldTimeOutAReadAndGoOn() throws IOException {
+        Pair p = pair();
+        Socket socket = p.client().socket();
+        socket.setSoTimeout(80);
+        assertEquals(80, socket.getSoTimeout());
+        InputStream in = socket.getInputStream();
+        long start = System.nanoTime();
+        SocketTimeoutException e = assertThrows(SocketTimeoutException.class, in::read);
+        assertTrue(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(79));
+        assertTrue(e.getMessage().startsWith("Read timed out"), e.getMessage());
+        p.server().write(text("k"));
+        assertEquals('k', in.read());
+        socket.setSoTimeout(0);
+        assertThrows(IllegalArgumentException.class, () -> socket.setSoTimeout(-1));
+    }
+
+    @Test
+    void shouldRefuseStreamsBeforeItIsConnected() throws IOException {
+        Socket socket = open().socket();
+        assertEquals("Socket is not connected", assertThrows(SocketException.class, socket::getInputStream).getMessage());
+        assertEquals("Socket is not connected", assertThrows(SocketException.class, socket::getOutputStream).getMessage());
+    }
+
+    @Test
+    void shouldRefuseStreamsOfHalvesThatAreShut() throws IOException {
+        Socket socket = pair().client().socket();
+        socket.shutdownInput();
+        socket.shutdownOutput();
+        assertTrue(socket.isInputShutdown());
+        assertTrue(socket.isOutputShutdown());
+        assertEquals("Socket input is shutdown", assertThrows(SocketException.class, socket::getInputStream).getMessage());
+        assertEquals("Socket output is shutdown", assertThrows(SocketException.class, socket::getOutputStream).getMessage());
+    }
+
+    @Test
+    void shouldRefuseStreamsWhenNotBlocking() throws IOException {
+        Pair p = pair();
+        InputStream in = p.client().socket().getInputStream();
+        OutputStream out = p.client().socket().getOutputStream();
+        p.client().configureBlocking(false);
+        assertThrows(IllegalBlockingModeException.class, in::read);
+        assertThrows(IllegalBlockingModeException.class, () -> out.write(1));
+    }
+
+    @Test
+    void shouldCloseByInterruptThroughStreamsToo() throws Exception {
+        Pair p = pair();
+        InputStream in = p.client().socket().getInputStream();
+        Failing f = new Failing(in::read);
+        pause(60);
+        f.thread.interrupt();
+        assertInstanceOf(ClosedByInterruptException.class, f.join());
+        assertFalse(p.client().isOpen());
+        assertTrue(p.client().socket().isClosed());
+    }
+
+    @Test
+    void shouldCloseByInterruptDuringATimedRead() throws Exception {
+        Pair p = pair();
+        p.client().socket().setSoTimeout(20_000);
+        InputStream in = p.client().socket().getInputStream();
+        Failing f = new Failing(in::read);
+        pause(60);
+        f.thread.interrupt();
+        assertInstanceOf(ClosedByInterruptException.class, f.join());
+        assertFalse(p.client().isOpen());
+    }
+
+    @Test
+    void shouldFailAStreamReaderWhenClosedByAnother() throws Exception {
+        Pair p = pair();
+        InputStream in = p.client().socket().getInputStream();
+        Failing f = new Failing(in::read);
+        pause(60);
+        p.client().socket().close();
+        assertInstanceOf(AsynchronousCloseException.class, f.join());
+    }
+
+    @Test
+    void shouldKnowItsState() throws IOException {
+        SocketChannel channel = open();
+        Socket socket = channel.socket();
+        assertFalse(socket.isBound());
+        assertFalse(socket.isConnected());
+        assertFalse(socket.isClosed());
+        assertFalse(socket.isInputShutdown());
+        assertFalse(socket.isOutputShutdown());
+        assertNull(socket.getInetAddress());
+        assertEquals(0, socket.getPort());
+        assertEquals(-1, socket.getLocalPort());
+        assertNull(socket.getRemoteSocketAddress());
+        assertNull(socket.getLocalSocketAddress());
+        assertTrue(socket.getLocalAddress().isAnyLocalAddress());
+        assertEquals("Socket[unconnected]", socket.toString());
+    }
+
+    @Test
+    void shouldKnowItsAddressesOnceConnected() throws IOException {
+        Pair p = pair();
+        for (SocketChannel channel : new SocketChannel[] {p.client(), p.server()}) {
+            Socket socket = channel.socket();
+            InetSocketAddress remote = (InetSocketAddress) channel.getRemoteAddress();
+            InetSocketAddress local = (InetSocketAddress) channel.getLocalAddress();
+            assertTrue(socket.isBound());
+            assertTrue(socket.isConnected());
+            assertEquals(remote.getAddress(), socket.getInetAddress());
+            assertEquals(remote.getPort(), socket.getPort());
+            assertEquals(local.getAddress(), socket.getLocalAddress());
+            assertEquals(local.getPort(), socket.getLocalPort());
+            assertEquals(remote, socket.getRemoteSocketAddress());
+            assertEquals(local, socket.getLocalSocketAddress());
+            assertTrue(socket.toString().startsWith("Socket[addr="), socket.toString());
+        }
+    }
+
+    @Test
+    void shouldStillKnowItsPeerWhenClosed() throws IOException {
+        Pair p = pair();
+        Socket socket = p.client().socket();
+        int port = socket.getPort();
+        socket.close();
+        assertTrue(socket.isClosed());
+        assertTrue(socket.isBound());
+        assertEquals(port, socket.getPort());
+        assertNotNull(socket.getInetAddress());
+        assertEquals("Socket is closed", assertThrows(SocketException.class, socket::getInputStream).getMessage());
+        assertEquals("Socket is closed", assertThrows(SocketException.class, () -> socket.setSoTimeout(1)).getMessage());
+        assertEquals("Socket is closed", assertThrows(SocketException.class, socket::getTcpNoDelay).getMessage());
+        assertThrows(IOException.class, socket::shutdownInput);
+        assertTrue(socket.getLocalAddress().isAnyLocalAddress());
+    }
+
+    @Test
+    void shouldConnectThroughTheSocket() throws IOException {
+        ServerSocketChannel listener = listening();
+        SocketChannel client = open();
+        client.socket().connect(listener.getLocalAddress());
+        assertTrue(client.isConnected());
+        client.write(text("s"));
+        assertEquals("s", read(closing(listener.accept()), 1));
+        kind().check(client);
+    }
+
+    @Test
+    void shouldConnectWithATimeLimit() throws IOException {
+        ServerSocketChannel listener = listening();
+        SocketChannel client = open();
+        client.socket().connect(listener.getLocalAddress(), 20_000);
+        assertTrue(client.socket().isConnected());
+        client.write(text("s"));
+        assertEquals("s", read(closing(listener.accept()), 1));
+    }
+
+    @Test
+    void shouldFailToConnectThroughTheSocket() throws IOException {
+        SocketChannel client = open();
+        InetSocketAddress dead = deadPort();
+        assertThrows(java.net.ConnectException.class, () -> client.socket().connect(dead, 5000));
+        assertFalse(client.isOpen());
+    }
+
+    @Test
+    void shouldCheckWhatItIsToConnectTo() throws IOException {
+        Socket socket = open().socket();
+        assertThrows(IllegalArgumentException.class, () -> socket.connect(null));
+        assertThrows(IllegalArgumentException.class, () -> socket.connect(anyPort(), -1));
+        assertThrows(UnknownHostException.class, () -> socket.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
+        SocketException e = assertThrows(SocketException.class, () -> open().socket().connect(new java.net.SocketAddress() { }));
+        assertEquals("Unsupported address type", e.getMessage());
+    }
+
+    @Test
+    void shouldNotConnectThroughTheSocketWhenNotBlocking() throws IOException {
+        ServerSocketChannel listener = listening();
+        SocketChannel client = nonBlocking(open());
+        assertThrows(IllegalBlockingModeException.class, () -> client.socket().connect(listener.getLocalAddress()));
+    }
+
+    @Test
+    void shouldBindThroughTheSocket() throws IOException {
+        SocketChannel client = open();
+        client.socket().bind(anyPort());
+        assertTrue(client.socket().isBound());
+        assertEquals(client.socket().getLocalSocketAddress(), client.getLocalAddress());
+        assertEquals("Already bound", assertThrows(SocketException.class, () -> client.socket().bind(anyPort())).getMessage());
+    }
+
+    @Test
+    void shouldKeepOptionsOfTheSocket() throws IOException {
+        Pair p = pair();
+        for (Socket socket : new Socket[] {open().socket(), p.client().socket(), p.server().socket()}) {
+            socket.setTcpNoDelay(true);
+            assertTrue(socket.getTcpNoDelay());
+            socket.setKeepAlive(true);
+            assertTrue(socket.getKeepAlive());
+            socket.setReuseAddress(true);
+            assertTrue(socket.getReuseAddress());
+            socket.setOOBInline(true);
+            assertTrue(socket.getOOBInline());
+            socket.setSoLinger(true, 4);
+            assertEquals(4, socket.getSoLinger());
+            socket.setSoLinger(false, 4);
+            assertEquals(-1, socket.getSoLinger());
+            socket.setTrafficClass(8);
+            assertEquals(8, socket.getTrafficClass());
+            socket.setSendBufferSize(40_000);
+            assertTrue(socket.getSendBufferSize() > 0);
+            socket.setReceiveBufferSize(40_000);
+            assertTrue(socket.getReceiveBufferSize() > 0);
+            assertThrows(IllegalArgumentException.class, () -> socket.setSendBufferSize(0));
+            assertThrows(IllegalArgumentException.class, () -> socket.setReceiveBufferSize(0));
+            socket.setPerformancePreferences(1, 2, 3);
+            assertEquals(socket.getChannel().supportedOptions(), socket.supportedOptions());
+        }
+    }
+
+    @Test
+    void shouldTakeUrgentDataWithoutHarm() throws IOException {
+        Pair p = pair();
+        p.client().socket().sendUrgentData(1);
+        p.client().write(text("after"));
+        assertEquals("after", read(p.server(), 5));
+    }
+
+    // ---- server sockets ----
+
+    @Test
+    void shouldKnowTheStateOfAServerSocket() throws IOException {
+        ServerSocketChannel listener = openServer();
+        ServerSocket socket = listener.socket();
+        assertFalse(socket.isBound());
+        assertEquals(-1, socket.getLocalPort());
+        assertNull(socket.getInetAddress());
+        assertNull(socket.getLocalSocketAddress());
+        assertEquals("ServerSocket[unbound]", socket.toString());
+        socket.bind(anyPort(), 5);
+        assertTrue(socket.isBound());
+        assertEquals(listener.getLocalAddress(), socket.getLocalSocketAddress());
+        assertTrue(socket.toString().contains("localport=" + socket.getLocalPort()), socket.toString());
+        int port = socket.getLocalPort();
+        socket.close();
+        assertTrue(socket.isClosed());
+        assertFalse(listener.isOpen());
+        assertTrue(socket.isBound());
+        assertEquals(port, socket.getLocalPort());
+    }
+
+    @Test
+    void shouldAcceptThroughAServerSocket() throws Exception {
+        ServerSocketChannel listener = listening();
+        Future<Socket> accepting = background(() -> listener.socket().accept());
+        SocketChannel client = open();
+        client.connect(listener.getLocalAddress());
+        Socket accepted = closing(get(accepting));
+        assertInstanceOf(SocketChannel.class, accepted.getChannel());
+        assertSame(kind().provider(), accepted.getChannel().provider());
+        client.write(text("z"));
+        assertEquals('z', accepted.getInputStream().read());
+    }
+
+    @Test
+    void shouldTimeOutAnAcceptAndGoOn() throws IOException {
+        ServerSocketChannel listener = listening();
+        ServerSocket socket = listener.socket();
+        socket.setSoTimeout(80);
+        assertEquals(80, socket.getSoTimeout());
+        long start = System.nanoTime();
+        assertEquals("Accept timed out", assertThrows(SocketTimeoutException.class, socket::accept).getMessage());
+        assertTrue(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(79));
+        SocketChannel client = open();
+        client.connect(listener.getLocalAddress());
+        closing(socket.accept());
+        assertThrows(IllegalArgumentException.class, () -> socket.setSoTimeout(-1));
+    }
+
+    @Test
+    void shouldAcceptThroughAServerSocketThatDoesNotBlock() throws IOException {
+        ServerSocketChannel listener = nonBlocking(listening());
+        assertThrows(IllegalBlockingModeException.class, () -> listener.socket().accept());
+        SocketChannel client = open();
+        client.connect(listener.getLocalAddress());
+        Socket accepted = null;
+        while (accepted == null) {
+            try {
+                accepted = closing(listener.socket().accept());
+            } catch (IllegalBlockingModeException e) {
+                pause(1);
+            }
+        }
+        assertTrue(accepted.isConnected());
+    }
+
+    @Test
+    void shouldTranslateWhatGoesWrongWithAServerSocket() throws IOException {
+        ServerSocket unbound = openServer().socket();
+        assertEquals("Socket is not bound yet", assertThrows(SocketException.class, unbound::accept).getMessage());
+        ServerSocket socket = listening().socket();
+        assertEquals("Already bound", assertThrows(SocketException.class, () -> socket.bind(anyPort())).getMessage());
+        assertEquals("Unresolved address", assertThrows(SocketException.class,
+                () -> unbound.bind(InetSocketAddress.createUnresolved("nowhere.invalid", 1))).getMessage());
+        socket.close();
+        assertThrows(IOException.class, socket::accept);
+        assertEquals("Socket is closed", assertThrows(SocketException.class, socket::getReuseAddress).getMessage());
+        assertEquals("Socket is closed", assertThrows(SocketException.class, () -> socket.setSoTimeout(5)).getMessage());
+    }
+
+    @Test
+    void shouldKeepOptionsOfAServerSocket() throws IOException {
+        ServerSocket socket = openServer().socket();
+        assertTrue(socket.getReuseAddress());
+        socket.setReuseAddress(false);
+        assertFalse(socket.getReuseAddress());
+        socket.setReceiveBufferSize(50_000);
+        assertTrue(socket.getReceiveBufferSize() > 0);
+        assertThrows(IllegalArgumentException.class, () -> socket.setReceiveBufferSize(0));
+        socket.setPerformancePreferences(1, 1, 1);
+        assertEquals(socket.getChannel().supportedOptions(), socket.supportedOptions());
+    }
+
+    @Test
+    void shouldCloseAnAcceptingServerSocketByInterrupt() throws Exception {
+        ServerSocketChannel listener = listening();
+        listener.socket().setSoTimeout(20_000);
+        Failing f = new Failing(() -> listener.socket().accept());
+        pause(60);
+        f.thread.interrupt();
+        assertInstanceOf(ClosedByInterruptException.class, f.join());
+        assertFalse(listener.isOpen());
+    }
+}

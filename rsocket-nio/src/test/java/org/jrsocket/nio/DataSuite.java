@@ -1,0 +1,499 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
+import java.nio.channels.Channels;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Random;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Bytes in and out, blocking and not: single, scattered, gathered, to the end of the stream, from and to files. */
+abstract class DataSuite extends NioSuite {
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void shouldCarryBytesBothWays() throws IOException {
+        Pair p = pair();
+        assertEquals(4, p.client().write(text("ping")));
+        assertEquals("ping", read(p.server(), 4));
+        assertEquals(5, p.server().write(text("pong!")));
+        assertEquals("pong!", read(p.client(), 5));
+    }
+
+    @Test
+    void shouldReadZeroWhenNothingIsThere() throws IOException {
+        Pair p = nonBlockingPair();
+        ByteBuffer b = ByteBuffer.allocate(10);
+        assertEquals(0, p.client().read(b));
+        assertEquals(0, b.position());
+    }
+
+    @Test
+    void shouldReadAtMostWhatFits() throws IOException {
+        Pair p = pair();
+        p.server().write(text("abcdef"));
+        ByteBuffer b = ByteBuffer.allocate(10).position(2).limit(5);
+        assertTrue(p.client().read(b) > 0);
+        while (b.hasRemaining()) {
+            p.client().read(b);
+        }
+        assertEquals(5, b.position());
+        assertEquals("def", read(p.client(), 3));
+    }
+
+    @Test
+    void shouldReadNothingIntoAFullBuffer() throws IOException {
+        Pair p = pair();
+        assertEquals(0, p.client().read(ByteBuffer.allocate(0)));
+    }
+
+    @Test
+    void shouldWriteNothingFromAnEmptyBuffer() throws IOException {
+        Pair p = pair();
+        assertEquals(0, p.client().write(ByteBuffer.allocate(0)));
+        assertEquals(0, p.client().write(new ByteBuffer[0]));
+        assertEquals(0, p.client().write(new ByteBuffer[] {ByteBuffer.allocate(0)}));
+    }
+
+    @Test
+    void shouldTakeDirectAndReadOnlyBuffers() throws IOException {
+        Pair p = pair();
+        ByteBuffer direct = ByteBuffer.allocateDirect(6);
+        direct.put(text("direct")).flip();
+        p.client().write(direct.asReadOnlyBuffer());
+        p.client().write(text("heap").asReadOnlyBuffer());
+        assertEquals("directheap", read(p.server(), 10));
+        ByteBuffer in = ByteBuffer.allocateDirect(4);
+        p.server().write(text("back"));
+        while (in.hasRemaining()) {
+            p.client().read(in);
+        }
+        assertEquals(text("back"), in.flip());
+    }
+
+    @Test
+    void shouldTakeSlicesOfBuffers() throws IOException {
+        Pair p = pair();
+        byte[] array = "0123456789".getBytes();
+        p.client().write(ByteBuffer.wrap(array, 2, 5).slice());
+        assertEquals("23456", read(p.server(), 5));
+        byte[] target = new byte[10];
+        ByteBuffer slice = ByteBuffer.wrap(target, 4, 3).slice();
+        p.server().write(text("xyz"));
+        while (slice.hasRemaining()) {
+            p.client().read(slice);
+        }
+        assertArrayEquals(new byte[] {0, 0, 0, 0, 'x', 'y', 'z', 0, 0, 0}, target);
+    }
+
+    @Test
+    void shouldRefuseToReadIntoAReadOnlyBuffer() throws IOException {
+        Pair p = pair();
+        p.server().write(text("a"));
+        Exception e = assertThrows(RuntimeException.class, () -> p.client().read(ByteBuffer.allocate(1).asReadOnlyBuffer()));
+        assertTrue(e instanceof IllegalArgumentException || e instanceof ReadOnlyBufferException, e.toString());
+        assertEquals("a", read(p.client(), 1));
+    }
+
+    @Test
+    void shouldRefuseNullBuffers() throws IOException {
+        Pair p = pair();
+        assertThrows(NullPointerException.class, () -> p.client().read((ByteBuffer) null));
+        assertThrows(NullPointerException.class, () -> p.client().write((ByteBuffer) null));
+    }
+
+    @Test
+    void shouldRefuseBadRangesOfBuffers() throws IOException {
+        Pair p = pair();
+        ByteBuffer[] two = {ByteBuffer.allocate(1), ByteBuffer.allocate(1)};
+        assertThrows(IndexOutOfBoundsException.class, () -> p.client().read(two, 1, 2));
+        assertThrows(IndexOutOfBoundsException.class, () -> p.client().write(two, -1, 1));
+    }
+
+    @Test
+    void shouldGatherOnWrite() throws IOException {
+        Pair p = pair();
+        ByteBuffer[] parts = {text("one"), ByteBuffer.allocate(0), text("two"), ByteBuffer.allocateDirect(3).put(text("six")).flip()};
+        assertEquals(9, p.client().write(parts));
+        assertEquals("onetwosix", read(p.server(), 9));
+        for (ByteBuffer part : parts) {
+            assertFalse(part.hasRemaining());
+        }
+    }
+
+    @Test
+    void shouldGatherARange() throws IOException {
+        Pair p = pair();
+        ByteBuffer[] parts = {text("a"), text("b"), text("c"), text("d")};
+        assertEquals(2, p.client().write(parts, 1, 2));
+        assertEquals("bc", read(p.server(), 2));
+        assertTrue(parts[0].hasRemaining());
+        assertTrue(parts[3].hasRemaining());
+    }
+
+    @Test
+    void shouldScatterOnRead() throws IOException {
+        Pair p = pair();
+        p.server().write(text("headerbody"));
+        pause(30);
+        ByteBuffer[] parts = {ByteBuffer.allocate(6), ByteBuffer.allocateDirect(10)};
+        long sum = 0;
+        while (sum < 10) {
+            sum += p.client().read(parts);
+        }
+        assertEquals(text("header"), parts[0].flip());
+        assertEquals(text("body"), parts[1].flip());
+    }
+
+    @Test
+    void shouldGatherManyBuffers() throws Exception {
+        Pair p = pair();
+        ByteBuffer[] parts = new ByteBuffer[3000];
+        for (int i = 0; i < parts.length; i++) {
+            parts[i] = ByteBuffer.wrap(new byte[] {pattern(i)});
+        }
+        Future<?> reader = background(() -> {
+            ByteBuffer in = ByteBuffer.allocate(parts.length);
+            while (in.hasRemaining()) {
+                p.server().read(in);
+            }
+            for (int i = 0; i < parts.length; i++) {
+                assertEquals(pattern(i), in.get(i));
+            }
+        });
+        long sum = 0;
+        while (sum < parts.length) {
+            sum += p.client().write(parts, (int) sum, parts.length - (int) sum);
+        }
+        get(reader);
+    }
+
+    @Test
+    void shouldWriteAllOfABigBufferWhenBlocking() throws Exception {
+        Pair p = pair();
+        int size = 5 << 20;
+        Future<Integer> reader = background(() -> {
+            ByteBuffer in = ByteBuffer.allocate(size);
+            while (in.hasRemaining()) {
+                p.server().read(in);
+            }
+            return in.flip().equals(bytes(size)) ? size : -1;
+        });
+        assertEquals(size, p.client().write(bytes(size)));
+        assertEquals(size, get(reader));
+    }
+
+    @Test
+    void shouldCarryRandomPiecesBothWaysAtOnce() throws Exception {
+        Pair p = pair();
+        int size = 3 << 20;
+        Future<?> up = background(() -> sendRandomly(p.client(), size, 1));
+        Future<?> down = background(() -> sendRandomly(p.server(), size, 2));
+        Future<?> left = background(() -> receiveRandomly(p.client(), size, 3));
+        receiveRandomly(p.server(), size, 4);
+        get(left);
+        get(up);
+        get(down);
+    }
+
+    private static void sendRandomly(SocketChannel channel, int size, long seed) throws IOException {
+        Random random = new Random(seed);
+        ByteBuffer all = bytes(size);
+        while (all.position() < size) {
+            all.limit(Math.min(size, all.position() + 1 + random.nextInt(random.nextBoolean() ? 100 : 100_000)));
+            while (all.hasRemaining()) {
+                channel.write(all);
+            }
+        }
+    }
+
+    private static void receiveRandomly(SocketChannel channel, int size, long seed) throws IOException {
+        Random random = new Random(seed);
+        for (int at = 0; at < size;) {
+            ByteBuffer b = random.nextBoolean() ? ByteBuffer.allocate(1 + random.nextInt(70_000)) : ByteBuffer.allocateDirect(1 + random.nextInt(500));
+            int n = channel.read(b);
+            assertTrue(n > 0);
+            for (int i = 0; i < n; i++) {
+                assertEquals(pattern(at + i), b.get(i));
+            }
+            at += n;
+        }
+    }
+
+    @Test
+    void shouldWriteWhatFitsWhenNotBlocking() throws IOException {
+        Pair p = nonBlockingPair();
+        ByteBuffer big = ByteBuffer.allocate(64 << 20);
+        long n = p.client().write(big);
+        assertTrue(n > 0 && n < big.capacity(), "wrote " + n);
+        assertEquals(n, big.position());
+    }
+
+    @Test
+    void shouldDeliverAllThatWasTakenWhenNotBlocking() throws Exception {
+        Pair p = nonBlockingPair();
+        long sent = fill(p.client());
+        p.client().shutdownOutput();
+        p.server().configureBlocking(true);
+        long got = 0;
+        ByteBuffer b = ByteBuffer.allocate(100_000);
+        for (int n = p.server().read(b); n >= 0; n = p.server().read(b.clear())) {
+            got += n;
+        }
+        assertEquals(sent, got);
+    }
+
+    // ---- the end of the stream ----
+
+    @Test
+    void shouldReadTheEndWhenThePeerCloses() throws IOException {
+        Pair p = pair();
+        p.server().write(text("last"));
+        p.server().close();
+        assertEquals("last", read(p.client(), 4));
+        assertEquals(-1, p.client().read(bytes(1)));
+        assertEquals(-1, p.client().read(new ByteBuffer[] {bytes(1)}));
+    }
+
+    @Test
+    void shouldReadTheEndAgainAndAgain() throws IOException {
+        Pair p = nonBlockingPair();
+        p.server().close();
+        p.client().configureBlocking(true);
+        for (int i = 0; i < 3; i++) {
+            assertEquals(-1, p.client().read(bytes(1)));
+        }
+    }
+
+    @Test
+    void shouldReadAfterThePeerShutItsOutputAndWriteOn() throws IOException {
+        Pair p = pair();
+        p.client().write(text("question"));
+        p.client().shutdownOutput();
+        assertEquals("question", read(p.server(), 8));
+        assertEquals(-1, p.server().read(bytes(1)));
+        p.server().write(text("answer"));
+        assertEquals("answer", read(p.client(), 6));
+    }
+
+    @Test
+    void shouldNotWriteAfterShuttingItsOutput() throws IOException {
+        Pair p = pair();
+        p.client().shutdownOutput();
+        assertThrows(ClosedChannelException.class, () -> p.client().write(text("x")));
+        assertThrows(ClosedChannelException.class, () -> p.client().write(new ByteBuffer[] {text("x")}));
+        assertTrue(p.client().isOpen());
+        assertTrue(p.client().isConnected());
+    }
+
+    @Test
+    void shouldReadTheEndAfterShuttingItsInput() throws IOException {
+        Pair p = pair();
+        p.client().shutdownInput();
+        assertEquals(-1, p.client().read(bytes(1)));
+        p.client().write(text("fine"));
+        assertEquals("fine", read(p.server(), 4));
+    }
+
+    @Test
+    void shouldShutDownTwice() throws IOException {
+        Pair p = pair();
+        assertEquals(p.client(), p.client().shutdownInput().shutdownInput());
+        assertEquals(p.client(), p.client().shutdownOutput().shutdownOutput());
+    }
+
+    @Test
+    void shouldEndABlockedReadByShuttingTheInput() throws Exception {
+        Pair p = pair();
+        Future<Integer> reader = background(() -> p.client().read(bytes(1)));
+        pause(60);
+        p.client().shutdownInput();
+        assertEquals(-1, get(reader));
+        assertTrue(p.client().isOpen());
+    }
+
+    @Test
+    void shouldNotDoAnythingOnceClosed() throws IOException {
+        Pair p = pair();
+        p.client().close();
+        p.client().close();
+        assertThrows(ClosedChannelException.class, () -> p.client().read(bytes(1)));
+        assertThrows(ClosedChannelException.class, () -> p.client().write(bytes(1)));
+        assertThrows(ClosedChannelException.class, p.client()::shutdownInput);
+        assertThrows(ClosedChannelException.class, p.client()::shutdownOutput);
+        assertThrows(ClosedChannelException.class, () -> p.client().configureBlocking(false));
+        assertFalse(p.client().isOpen());
+    }
+
+    @Test
+    void shouldFailToWriteWhenThePeerIsGone() throws IOException {
+        Pair p = pair();
+        p.server().close();
+        IOException e = assertThrows(IOException.class, () -> {
+            for (int i = 0; i < 1000; i++) {
+                p.client().write(bytes(1000));
+                pause(2);
+            }
+        });
+        assertTrue(e.getMessage().matches("Broken pipe|Connection reset( by peer)?"), e.getMessage());
+        assertTrue(p.client().isOpen());
+    }
+
+    @Test
+    void shouldSayConnectionResetWhenThePeerLingersZero() throws IOException {
+        Pair p = pair();
+        p.server().setOption(StandardSocketOptions.SO_LINGER, 0);
+        p.server().close();
+        IOException e = assertThrows(IOException.class, () -> p.client().read(bytes(1)));
+        assertEquals("Connection reset", e.getMessage());
+        assertEquals("Connection reset", assertThrows(IOException.class, () -> p.client().read(bytes(1))).getMessage());
+    }
+
+    @Test
+    void shouldResetWhenClosedWithUnreadData() throws IOException {
+        Pair p = pair();
+        p.client().write(text("unread"));
+        pause(50);
+        p.server().close();
+        IOException e = assertThrows(IOException.class, () -> p.client().read(bytes(1)));
+        assertEquals("Connection reset", e.getMessage());
+    }
+
+    @Test
+    void shouldDeliverEverythingBeforeALingeringClose() throws Exception {
+        Pair p = pair();
+        p.client().setOption(StandardSocketOptions.SO_LINGER, 10);
+        Future<Long> reader = background(() -> {
+            long n = 0;
+            ByteBuffer b = ByteBuffer.allocate(10_000);
+            for (int r = p.server().read(b); r >= 0; r = p.server().read(b.clear())) {
+                n += r;
+            }
+            return n;
+        });
+        p.client().write(bytes(1_000_000));
+        p.client().close();
+        assertEquals(1_000_000L, get(reader));
+    }
+
+    @Test
+    void shouldDeliverEverythingBeforeAClose() throws Exception {
+        for (int i = 0; i < 30; i++) {
+            Pair p = pair();
+            int size = 1 + i * 10_000;
+            Future<?> writer = background(() -> {
+                p.client().write(bytes(size));
+                p.client().close();
+            });
+            ByteBuffer b = ByteBuffer.allocate(size + 1);
+            while (p.server().read(b) >= 0) {
+                assertTrue(b.hasRemaining());
+            }
+            assertEquals(size, b.position());
+            get(writer);
+        }
+    }
+
+    // ---- through the JDK's helpers ----
+
+    @Test
+    void shouldServeStreamsFromChannels() throws Exception {
+        Pair p = pair();
+        OutputStream out = Channels.newOutputStream(p.client());
+        InputStream in = Channels.newInputStream(p.server());
+        Future<?> writer = background(() -> {
+            out.write(bytes(200_000).array());
+            out.close();
+        });
+        assertArrayEquals(bytes(200_000).array(), in.readAllBytes());
+        get(writer);
+        assertFalse(p.client().isOpen());
+    }
+
+    @Test
+    void shouldRefuseStreamsOfANonBlockingChannel() throws IOException {
+        Pair p = nonBlockingPair();
+        assertThrows(IllegalBlockingModeException.class, () -> Channels.newInputStream(p.client()).read());
+        assertThrows(IllegalBlockingModeException.class, () -> Channels.newOutputStream(p.client()).write(1));
+    }
+
+    @Test
+    void shouldSendAFile() throws Exception {
+        Pair p = pair();
+        Path file = directory.resolve("out");
+        int size = 3 << 20;
+        try (FileChannel f = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            f.write(bytes(size));
+        }
+        Future<Boolean> reader = background(() -> {
+            ByteBuffer in = ByteBuffer.allocate(size);
+            while (in.hasRemaining()) {
+                p.server().read(in);
+            }
+            return in.flip().equals(bytes(size));
+        });
+        try (FileChannel f = FileChannel.open(file, StandardOpenOption.READ)) {
+            for (long at = 0; at < size;) {
+                at += f.transferTo(at, size - at, p.client());
+            }
+        }
+        assertTrue(get(reader));
+    }
+
+    @Test
+    void shouldReceiveAFile() throws Exception {
+        Pair p = pair();
+        int size = 3 << 20;
+        Future<?> writer = background(() -> {
+            p.client().write(bytes(size));
+            p.client().shutdownOutput();
+        });
+        try (FileChannel f = FileChannel.open(directory.resolve("in"), StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.READ)) {
+            long at = 0;
+            for (long n = f.transferFrom(p.server(), 0, size); n > 0; n = f.transferFrom(p.server(), at, size - at)) {
+                at += n;
+            }
+            assertEquals(size, at);
+            ByteBuffer in = ByteBuffer.allocate(size);
+            while (f.read(in, in.position()) > 0) {
+                // until it is complete
+            }
+            assertEquals(bytes(size), in.flip());
+        }
+        get(writer);
+    }
+
+    @Test
+    void shouldSendPartOfAFileWithoutBlocking() throws Exception {
+        Pair p = nonBlockingPair();
+        Path file = directory.resolve("big");
+        try (FileChannel f = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.READ)) {
+            f.write(ByteBuffer.allocate(1), (64 << 20) - 1);
+            long n = f.transferTo(0, 64 << 20, p.client());
+            assertTrue(n > 0 && n < 64 << 20, "sent " + n);
+        }
+    }
+}

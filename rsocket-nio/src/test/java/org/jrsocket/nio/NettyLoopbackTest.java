@@ -1,0 +1,29 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** Netty over our provider, all connections over RDMA in one JVM. */
+class NettyLoopbackTest extends NettyBehaviours {
+
+    private static Netty netty;
+
+    @BeforeAll
+    static void open() throws Exception {
+        netty = new Netty(NioKind.loopback());
+    }
+
+    @AfterAll
+    static void everythingIsGivenBack() throws Exception {
+        netty.close();
+    }
+
+    @Override
+    Netty netty() {
+        return netty;
+    }
+}

@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import org.junit.jupiter.api.Nested;
+
+/** The whole suite, for one kind of provider. */
+abstract class NioBehaviours {
+
+    abstract NioKind kind();
+
+    @Nested
+    class Connecting extends ConnectSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    class Selecting extends SelectorSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    class Readiness extends ReadinessSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    class Data extends DataSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    class Blocking extends BlockingSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    class Options extends OptionSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    class Adaptors extends AdaptorSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+}

@@ -1,0 +1,193 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.verbs.loopback.Reachability;
+
+/** A provider under test, and where it can listen. */
+abstract class NioKind {
+
+    abstract SelectorProvider provider();
+
+    InetAddress address() {
+        return InetAddress.getLoopbackAddress();
+    }
+
+    /** Fails unless the connection is what this kind is about. */
+    void check(SocketChannel channel) {
+    }
+
+    boolean isRdma() {
+        return false;
+    }
+
+    /** Lets nobody answer at this address, over RDMA: over TCP nobody does already. */
+    void silence(InetSocketAddress nobody) {
+    }
+
+    /** After many connections: fails unless they were what this kind is about. @param plain how many servers accepted from sockets that are not of this kind */
+    void assertUsed(int plain) {
+    }
+
+    void close() throws IOException {
+    }
+
+    /** The reference. */
+    static NioKind jdk() {
+        return new NioKind() {
+            @Override
+            SelectorProvider provider() {
+                return JdkChannels.defaultProvider();
+            }
+        };
+    }
+
+    /**
+     * What a program gets here. With {@code org.jrsocket.test.rdma} every connection has to be over RDMA, to {@code org.jrsocket.test.address}. The agent's
+     * classes are out of a test's reach then: they are in another class loader.
+     */
+    static NioKind installed() throws IOException {
+        InetAddress address = InetAddress.getByName(System.getProperty("org.jrsocket.test.address", "127.0.0.1"));
+        return new NioKind() {
+            @Override
+            SelectorProvider provider() {
+                return SelectorProvider.provider();
+            }
+
+            @Override
+            InetAddress address() {
+                return address;
+            }
+
+            @Override
+            boolean isRdma() {
+                return Boolean.getBoolean("org.jrsocket.test.rdma");
+            }
+
+            @Override
+            void check(SocketChannel channel) {
+                if (isRdma() && !channel.toString().endsWith(" over RDMA]")) {
+                    throw new AssertionError("not over RDMA: " + channel);
+                }
+            }
+        };
+    }
+
+    /** Everything over RDMA, in one JVM. */
+    static NioKind loopback() throws Exception {
+        return new OverLoopback("policy=auto,memory.rejected=0", Rules.NONE) { // ports that refused are listened on a moment later
+            @Override
+            boolean isRdma() {
+                return true;
+            }
+
+            @Override
+            void assertUsed(int plain) {
+                if (stack.counts().rdmaConnected() < 100 || stack.counts().tcpAccepted() != plain) {
+                    throw new AssertionError(counts());
+                }
+            }
+
+            @Override
+            void check(SocketChannel channel) {
+                if (((RSocketChannel) channel).stream() == null) {
+                    throw new AssertionError("not over RDMA: " + channel);
+                }
+            }
+        };
+    }
+
+    /** Clients try RDMA each time and are refused, because servers listen over TCP alone. */
+    static NioKind fallback() throws Exception {
+        return new OverLoopback("policy=auto,memory.rejected=0", rules("bind * * tcp\n")) {
+            @Override
+            void assertUsed(int plain) {
+                if (stack.counts().rdmaConnected() > 0 || stack.counts().tcpChosen(TcpReason.REFUSED) < 100) {
+                    throw new AssertionError(counts());
+                }
+            }
+
+            @Override
+            void check(SocketChannel channel) {
+                if (((RSocketChannel) channel).stream() != null) {
+                    throw new AssertionError("not over TCP: " + channel);
+                }
+            }
+        };
+    }
+
+    /** Servers serve both, clients know only TCP. */
+    static NioKind tcpClients() throws Exception {
+        return new OverLoopback("policy=auto", rules("connect * * tcp\n"));
+    }
+
+    static Rules rules(String text) throws Exception {
+        Path file = Files.createTempFile("rules", ".conf");
+        try {
+            Files.writeString(file, text);
+            return Rules.load(file);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** Ours, over verbs within this JVM. */
+    static class OverLoopback extends NioKind {
+
+        final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000)); // a busy machine is not a silent peer
+        final RdmaTransport transport;
+        final Stack stack;
+        private final RSelectorProvider provider;
+
+        OverLoopback(String settings, Rules rules) throws Exception {
+            transport = RdmaTransport.over(verbs);
+            TransportHolder holder = TransportHolder.of(transport);
+            stack = new Stack(Settings.read(settings, new Properties(), Map.of()), rules, holder);
+            provider = new RSelectorProvider(stack, holder);
+        }
+
+        @Override
+        SelectorProvider provider() {
+            return provider;
+        }
+
+        @Override
+        void silence(InetSocketAddress nobody) {
+            verbs.place(nobody.getAddress(), Reachability.SILENT);
+        }
+
+        String counts() {
+            StringBuilder text = new StringBuilder(stack.counts().rdmaConnected() + " connected over RDMA, " + stack.counts().tcpAccepted() + " accepted over TCP");
+            for (TcpReason reason : TcpReason.values()) {
+                text.append(", ").append(reason).append(' ').append(stack.counts().tcpChosen(reason));
+            }
+            return text.toString();
+        }
+
+        @Override
+        void close() throws IOException {
+            transport.close();
+            verbs.assertClean();
+            verbs.close();
+        }
+    }
+}

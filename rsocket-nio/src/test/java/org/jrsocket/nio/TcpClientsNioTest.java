@@ -1,0 +1,30 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** Servers on both transports, clients on TCP. */
+class TcpClientsNioTest extends NioBehaviours {
+
+    private static NioKind kind;
+
+    @BeforeAll
+    static void open() throws Exception {
+        kind = NioKind.tcpClients();
+    }
+
+    @AfterAll
+    static void everythingIsGivenBack() throws Exception {
+        kind.assertUsed(0);
+        kind.close();
+    }
+
+    @Override
+    NioKind kind() {
+        return kind;
+    }
+}

@@ -1,0 +1,249 @@
+# shellcheck shell=bash
+# Starts guests and waits for them. Sourced by roce-lab, whose variables it uses.
+# shellcheck disable=SC2154  # timeout, memory, ... are roce-lab's options
+
+# A stock kernel does not boot under every /dev/kvm: under some nested hypervisors the guest hangs before its first
+# line. So a boot is tried once per host kernel, guest kernel and QEMU, with a limit.
+accel_ensure() {
+  LAB_ACCEL=$accel
+  [ -z "$LAB_ACCEL" ] || return 0
+  LAB_ACCEL=tcg
+  [ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
+  local key known
+  key=$({ uname -rv; grep -m1 'model name' /proc/cpuinfo; qemu-system-x86_64 --version; cat "$LAB_IMAGE/release"; } | sha256sum)
+  known=$LAB_CACHE/accel-${key:0:16}
+  if [ ! -s "$known" ]; then
+    local log
+    log=$(mktemp)
+    LAB_ACCEL=kvm
+    # In a shell of its own, whose report of the kill nobody wants.
+    accel_args
+    (timeout -s KILL 10 qemu-system-x86_64 "${QEMU_BASE[@]}" "${accel_args[@]}" -m 512 -smp 1 \
+      -kernel "$LAB_IMAGE/kernel" -initrd "$LAB_IMAGE/initrd" -serial "file:$log" \
+      -append "console=ttyS0 panic=-1 roce-lab.probe" || true) </dev/null >/dev/null 2>&1
+    if ! grep -q 'roce-lab: probe ok' "$log"; then
+      say "/dev/kvm is here, but a guest does not boot with it within 10 s: using TCG (remembered)"
+      LAB_ACCEL=tcg
+    fi
+    rm -f "$log"
+    echo "$LAB_ACCEL" >"$known.$$" && mv "$known.$$" "$known"
+  fi
+  LAB_ACCEL=$(cat "$known")
+}
+
+QEMU_BASE=(-nodefaults -no-user-config -display none -monitor none -no-reboot)
+
+# TCG runs "rep movsb" byte by byte, and the kernel copies by it where the CPU claims that to be fast: without erms and
+# fsrm rxe reaches twice the bandwidth (75 and 150 MB/s). Without AVX the JVM's array code takes half the time.
+accel_args() {
+  case $LAB_ACCEL in
+    kvm) accel_args=(-machine q35 -accel kvm -cpu host) ;;
+    tcg) accel_args=(-machine q35 -accel "tcg,thread=multi" -cpu "${ROCE_LAB_CPU:-max,erms=off,fsrm=off,avx=off,avx2=off}") ;;
+  esac
+}
+
+guests=() streams=()
+
+# Any number of runs share a lock, one that measures has it alone. Everybody queues for the turn first, so that one that
+# waits to be alone is not overtaken for ever. The lock ends with the last process of the run that holds it.
+lab_turn() {
+  local turn use how=-s
+  [ "$alone" -eq 0 ] || how=-x
+  exec {turn}>"$LAB_CACHE/turn" {use}>"$LAB_CACHE/use"
+  if ! flock -w 1 "$turn" || ! flock -n $how "$use"; then
+    say "waiting for another roce-lab run to end (one of the two is to be --alone)"
+    # Second by second: a flock that outlives this script, because that was killed, must not take what nobody gives back.
+    until flock -w 1 "$turn"; do :; done
+    until flock -w 1 $how "$use"; do :; done
+  fi
+  exec {turn}>&-
+}
+
+lab_prepare() {
+  trap 'lab_end' EXIT
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  run=$(mktemp -d "${TMPDIR:-/tmp}/roce-lab.XXXXXX")
+  if [ -z "$scratch" ]; then
+    scratch=$run/scratch
+    mkdir "$scratch"
+  else
+    mkdir -p "$scratch"
+    scratch=$(cd "$scratch" && pwd)
+  fi
+  mkdir "$run/ctl"
+  echo "$LAB_DIR" >"$run/ctl/lab-dir"
+}
+
+lab_end() {
+  local status=$?
+  trap - EXIT
+  trap '' HUP INT TERM
+  guests_kill
+  wait 2>/dev/null || true
+  rm -rf "$run"
+  exit "$status"
+}
+
+# guest_job NAME COMMAND...: writes what the guest needs to know; strings are separated by NUL, so any are possible.
+guest_job() {
+  local job=$run/ctl/$1 name
+  shift
+  mkdir "$job"
+  printf '%s\0' "$@" >"$job/argv"
+  pwd >"$job/cwd"
+  {
+    for name in PATH HOME JAVA_HOME LANG; do
+      [ -z "${!name+set}" ] || printf '%s\0' "$name=${!name}"
+    done
+    [ ${#extra_env[@]} -eq 0 ] || printf '%s\0' "${extra_env[@]}"
+  } >"$job/env"
+  {
+    declare -p mode scratch memlock rxe netem link_down_after
+    echo "modules=${LAB_IMAGE@Q}/modules"
+  } >"$job/config"
+  : >"$job/out"
+  : >"$job/err"
+}
+
+# On a busy host the guest gets its timer ticks late. It must not conclude that there is no timer (a panic) nor measure a
+# wrong clock rate: under TCG the guest's TSC is the host's, and bogomips is twice its MHz.
+kernel_args() {
+  local khz
+  kernel_args="console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on"
+  [ "$LAB_ACCEL" = tcg ] || return 0
+  khz=$(awk '$1 == "bogomips" { printf "%d", $3 * 500; exit }' /proc/cpuinfo)
+  [ -z "$khz" ] || kernel_args+=" tsc_early_khz=$khz"
+}
+
+# guest_start NAME QEMU_ARG...: boots one guest. It dies with this script, whatever ends the script.
+guest_start() {
+  local name=$1
+  shift
+  accel_args
+  kernel_args
+  setpriv --pdeathsig KILL qemu-system-x86_64 "${QEMU_BASE[@]}" "${accel_args[@]}" \
+    -name "roce-lab-$name" -m "$memory" -smp "$cpus" \
+    -kernel "$LAB_IMAGE/kernel" -initrd "$LAB_IMAGE/initrd" -serial "file:${run//,/,,}/$name.console" \
+    -append "$kernel_args roce-lab.rxe=$rxe roce-lab.guest=$name" \
+    -object rng-random,id=rng0,filename=/dev/urandom -device virtio-rng-pci,rng=rng0 \
+    -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" -device virtio-9p-pci,fsdev=root,mount_tag=labroot \
+    -fsdev "local,id=ctl,path=${run//,/,,}/ctl,security_model=none" -device virtio-9p-pci,fsdev=ctl,mount_tag=labctl \
+    -fsdev "local,id=scratch,path=${scratch//,/,,},security_model=none,multidevs=remap" -device virtio-9p-pci,fsdev=scratch,mount_tag=labscratch \
+    "$@" </dev/null >"$run/$name.qemu" 2>&1 &
+  guest_pid=$!
+  # Else bash reports how it was killed, at length.
+  disown "$guest_pid"
+  guests+=("$guest_pid")
+}
+
+# Prints a growing file until the process ends, then the rest of it.
+follow() { tail -q -s 0.1 -c +1 --pid="$1" -f "$2"; }
+
+# The limits count from here; the pipe is what guests_wait sleeps on.
+clock_start() {
+  exec {clock}<> <(:)
+  SECONDS=0
+}
+
+# guests_wait: until all guests in names/guests have ended; sets expired when it had to end them.
+guests_wait() {
+  local i alive
+  expired=''
+  while :; do
+    alive=0
+    for i in "${!names[@]}"; do
+      if kill -0 "${guests[i]}" 2>/dev/null; then
+        alive=1
+        ((SECONDS < LAB_BOOT_LIMIT)) || [ -e "$run/ctl/${names[i]}/started" ] || expired=boot
+      elif [ ! -s "$run/ctl/${names[i]}/status" ]; then
+        expired=${expired:-death}
+      fi
+    done
+    [ $alive -eq 1 ] || return 0
+    for i in "${streams[@]}"; do
+      # Whoever read the output has gone, as in "roce-lab run ... | head".
+      kill -0 "$i" 2>/dev/null || expired=unread
+    done
+    ((SECONDS < timeout)) || expired=timeout
+    if [ -n "$expired" ]; then
+      guests_kill
+      return 0
+    fi
+    # A sleep without a process: this loop runs as long as the guest does.
+    read -r -t 0.1 -u "$clock" || true
+  done
+}
+
+guests_kill() {
+  local pid
+  for pid in "${guests[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
+}
+
+# guest_status NAME: the command's status, or what replaces it, told on stderr.
+guest_status() {
+  local name=$1 job=$run/ctl/$1 what=guest
+  [ "$mode" = run ] || what="host $name"
+  if [ -s "$job/status" ]; then
+    cat "$job/status"
+    return
+  fi
+  if [ "$expired" = timeout ] && [ -e "$job/started" ]; then
+    say "$what: the command did not end within $timeout s, killed"
+    echo 124
+    return
+  fi
+  case $expired in
+    unread) echo 141; return ;;
+    timeout) say "$what: not ready within the timeout of $timeout s; its console:" ;;
+    boot) say "$what: not ready within $LAB_BOOT_LIMIT s; its console:" ;;
+    *) say "$what: died or was ended because the other died; its console:" ;;
+  esac
+  tail -n 40 "$run/$name.qemu" "$run/$name.console" >&2 2>/dev/null || true
+  echo 125
+}
+
+lab_run() {
+  local status
+  names=(a)
+  clock_start
+  guest_job a "${command_a[@]}"
+  guest_start a
+  follow "$guest_pid" "$run/ctl/a/out" & streams+=($!)
+  follow "$guest_pid" "$run/ctl/a/err" >&2 & streams+=($!)
+  guests_wait
+  wait "${streams[@]}" || true
+  status=$(guest_status a)
+  exit "$status"
+}
+
+# Two guests on one emulated cable: a stream socket, which a listens on and b connects to.
+lab_hosts() {
+  local socket=$run/net.sock status_a status_b
+  names=(a b)
+  clock_start
+  guest_job a "${command_a[@]}"
+  guest_job b "${command_b[@]}"
+  guest_start a -netdev "stream,id=net,server=on,addr.type=unix,addr.path=$socket" \
+    -device virtio-net-pci,netdev=net,mac=52:54:00:78:00:01
+  follow_prefixed a
+  until [ -S "$socket" ]; do
+    kill -0 "$guest_pid" 2>/dev/null || die "host a: QEMU did not start: $(cat "$run/a.qemu")"
+    read -r -t 0.1 -u "$clock" || true
+  done
+  guest_start b -netdev "stream,id=net,server=off,addr.type=unix,addr.path=$socket" \
+    -device virtio-net-pci,netdev=net,mac=52:54:00:78:00:02
+  follow_prefixed b
+  guests_wait
+  wait "${streams[@]}" || true
+  status_a=$(guest_status a)
+  status_b=$(guest_status b)
+  [ "$status_a" -eq 0 ] || exit "$status_a"
+  exit "$status_b"
+}
+
+follow_prefixed() {
+  follow "$guest_pid" "$run/ctl/$1/out" | sed -u "s/^/$1| /" & streams+=($!)
+  follow "$guest_pid" "$run/ctl/$1/err" | sed -u "s/^/$1| /" >&2 & streams+=($!)
+}
