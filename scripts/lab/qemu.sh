@@ -111,7 +111,7 @@ guest_job() {
 # wrong clock rate: under TCG the guest's TSC is the host's, and bogomips is twice its MHz.
 kernel_args() {
   local khz
-  kernel_args="console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on"
+  kernel_args="console=ttyS0 quiet panic=-1 unknown_nmi_panic tsc=reliable no_timer_check mitigations=off random.trust_cpu=on"
   [ "$LAB_ACCEL" = tcg ] || return 0
   khz=$(awk '$1 == "bogomips" { printf "%d", $3 * 500; exit }' /proc/cpuinfo)
   [ -z "$khz" ] || kernel_args+=" tsc_early_khz=$khz"
@@ -123,10 +123,12 @@ guest_start() {
   shift
   accel_args
   kernel_args
+  mkfifo "$run/$name.monitor.in" "$run/$name.monitor.out"
   setpriv --pdeathsig KILL qemu-system-x86_64 "${QEMU_BASE[@]}" "${accel_args[@]}" \
     -name "roce-lab-$name" -m "$memory" -smp "$cpus" \
     -kernel "$LAB_IMAGE/kernel" -initrd "$LAB_IMAGE/initrd" -serial "file:${run//,/,,}/$name.console" \
     -append "$kernel_args roce-lab.rxe=$rxe roce-lab.guest=$name" \
+    -chardev "pipe,id=monitor,path=${run//,/,,}/$name.monitor" -mon chardev=monitor \
     -object rng-random,id=rng0,filename=/dev/urandom -device virtio-rng-pci,rng=rng0 \
     -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" -device virtio-9p-pci,fsdev=root,mount_tag=labroot \
     -fsdev "local,id=ctl,path=${run//,/,,}/ctl,security_model=none" -device virtio-9p-pci,fsdev=ctl,mount_tag=labctl \
@@ -150,6 +152,7 @@ clock_start() {
 # guests_wait: until all guests in names/guests have ended; sets expired when it had to end them.
 guests_wait() {
   local i alive
+  local -A beat=() beaten=() # of each guest: the newest beat of its heart, and when it was seen
   expired=''
   while :; do
     alive=0
@@ -157,6 +160,7 @@ guests_wait() {
       if kill -0 "${guests[i]}" 2>/dev/null; then
         alive=1
         ((SECONDS < LAB_BOOT_LIMIT)) || [ -e "$run/ctl/${names[i]}/started" ] || expired=boot
+        guest_lives "${names[i]}" || expired=frozen
       elif [ ! -s "$run/ctl/${names[i]}/status" ]; then
         expired=${expired:-death}
       fi
@@ -168,11 +172,46 @@ guests_wait() {
     done
     ((SECONDS < timeout)) || expired=timeout
     if [ -n "$expired" ]; then
+      case $expired in timeout | frozen) guests_explain ;; esac
       guests_kill
       return 0
     fi
     # A sleep without a process: this loop runs as long as the guest does.
     read -r -t 0.1 -u "$clock" || true
+  done
+}
+
+# guest_lives NAME: fails when its heart has not been seen to beat for too long. Only of a guest whose command has started.
+guest_lives() {
+  local name=$1 now=''
+  [ -e "$run/ctl/$name/alive" ] || return 0
+  # Empty in the moment in which the guest writes it.
+  read -r now <"$run/ctl/$name/alive" || [ -n "$now" ] || return 0
+  if [ "$now" != "${beat[$name]:-}" ]; then
+    beat[$name]=$now
+    beaten[$name]=$SECONDS
+  fi
+  ((SECONDS - beaten[$name] < LAB_FROZEN_LIMIT))
+}
+
+# What the guests are at, on stderr, before they are killed: their own account of their processes; or, of a guest that does not answer, where its
+# processors stand and the backtrace with which its kernel answers an NMI.
+guests_explain() {
+  local name i
+  : >"$run/ctl/explain"
+  for name in "${names[@]}"; do
+    for ((i = 0; i < 200; i++)); do
+      [ ! -e "$run/ctl/$name/explained" ] || break
+      read -r -t 0.1 -u "$clock" || true
+    done
+    if [ -e "$run/ctl/$name/explained" ]; then
+      read -r -t 1 -u "$clock" || true # the stream of its output
+      continue
+    fi
+    say "guest $name does not answer; its processors, and what its kernel prints at an NMI:"
+    printf 'info registers -a\nnmi\n' | timeout 2 tee "$run/$name.monitor.in" >/dev/null || true
+    timeout 3 cat "$run/$name.monitor.out" | grep -a 'CPU#\|RIP=' >&2 || true
+    tail -n 60 "$run/$name.console" >&2 2>/dev/null || true
   done
 }
 
@@ -198,6 +237,7 @@ guest_status() {
     unread) echo 141; return ;;
     timeout) say "$what: not ready within the timeout of $timeout s; its console:" ;;
     boot) say "$what: not ready within $LAB_BOOT_LIMIT s; its console:" ;;
+    frozen) say "$what: stood still for $LAB_FROZEN_LIMIT s, or was ended because the other did, killed; see above"; echo 125; return ;;
     *) say "$what: died or was ended because the other died; its console:" ;;
   esac
   tail -n 40 "$run/$name.qemu" "$run/$name.console" >&2 2>/dev/null || true
