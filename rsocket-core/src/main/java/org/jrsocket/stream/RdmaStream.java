@@ -204,7 +204,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
                 int n = send.put(source, at, end - at);
                 if (n > 0) {
                     at += n;
-                    flushWritten();
+                    flushWritten(n);
                 } else if (!waits.await(false, nanos)) {
                     throw new SocketTimeoutException("Write timed out");
                 }
@@ -231,7 +231,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
                     }
                 }
                 sum += n;
-                flushWritten();
+                flushWritten(n);
             }
             return sum;
         } finally {
@@ -253,7 +253,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
                 unsent += n;
                 boolean full = n == 0 && sources[i].hasRemaining();
                 if (unsent >= SendSide.BULK || full && unsent > 0) {
-                    flushWritten();
+                    flushWritten(unsent);
                     unsent = 0;
                 } else if (full) {
                     send.pollAndFlush();
@@ -267,7 +267,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
                 }
             }
             if (unsent > 0) {
-                flushWritten();
+                flushWritten(unsent);
             }
             return sum;
         } finally {
@@ -276,8 +276,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /** Out of the peer's room, looks whether more of it came meanwhile: otherwise the next bytes would wait until the ring is full, or for the flusher. */
-    private void flushWritten() {
-        send.flush();
+    private void flushWritten(int n) {
+        send.flushWritten(n);
         if (send.isStarved()) {
             receive.tryPoll();
         }
@@ -641,13 +641,13 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** Sends what can be sent of it; whether it has to be looked after any longer. By the flusher. */
     boolean flushDeferred() {
         long written = send.written();
-        if (writerInside.get()) {
-            return !leaveToWriter();
-        }
         if (written != deferredWritten) { // the writer is about: its next write sends this one, too
             deferredWritten = written;
             deferredRounds = 0;
             return true;
+        }
+        if (writerInside.get()) { // and waits there, so it looks after itself
+            return !leaveToWriter();
         }
         send.pollAndFlush();
         receive.tryPoll();

@@ -26,7 +26,8 @@ import org.jrsocket.wire.MessageWord;
  * post or a poll, never across a wait.
  *
  * <p>Small writes are coalesced while the send queue is busy: up to {@link #BUSY} requests are on their way at once, and what is written
- * meanwhile goes out as one request when one of them completes. The writer's next call, a reader's wait, or the {@link Flusher} sees to that.
+ * meanwhile goes out as one request when one of them completes; or, where a device is done when the post returns, while a {@link Burst} runs. The
+ * writer's next call, a reader's wait, or the {@link Flusher} sees to that.
  */
 final class SendSide {
 
@@ -72,6 +73,7 @@ final class SendSide {
     private volatile boolean starved;
     private boolean blocked;
     private boolean dead;
+    private final Burst burst = new Burst();
     private Events.Stall stall; // while data waits for the peer, if somebody records that
 
     private long grantAddress;
@@ -195,6 +197,23 @@ final class SendSide {
         }
     }
 
+    /** As {@link #flush}, for a writer who has just put {@code n} bytes, and of whom more may come at once. */
+    void flushWritten(int n) {
+        lock.lock();
+        try {
+            if (n >= BULK) {
+                burst.end();
+            }
+            progress(isBurst());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isBurst() {
+        return burst.isLong() && burst.isRunning(System.nanoTime());
+    }
+
     /** As {@link #flush}, unless somebody else holds the lock. */
     void tryFlush() {
         if (lock.tryLock()) {
@@ -247,6 +266,11 @@ final class SendSide {
     }
 
     private void progress() {
+        progress(false);
+    }
+
+    /** {@code collect}: leaves a small remainder for the next time. */
+    private void progress(boolean collect) {
         if (endpointGone()) {
             return;
         }
@@ -257,11 +281,14 @@ final class SendSide {
         if (outstanding >= BUSY) {
             poll();
         }
+        boolean more;
         do {
+            long before = posted;
             buildUpdates();
-            buildData();
+            buildData(collect);
             buildControl();
-        } while (post());
+            more = posted == before ? post() : postData();
+        } while (more);
         boolean wait = written != posted || blocked || shutdownWanted && !shutdownSent && !disconnectWanted || disconnectWanted && !disconnectSent;
         if (wait && !deferred) {
             deferred = true;
@@ -277,7 +304,7 @@ final class SendSide {
     }
 
     /** Data: as few requests as grants and ring allow; a message never crosses a grant, and a grant is filled to its last byte. */
-    private void buildData() {
+    private void buildData(boolean collect) {
         long end = written;
         if (starved) {
             starved = false;
@@ -301,7 +328,7 @@ final class SendSide {
             if (stall != null) {
                 stallOver();
             }
-            if (pending < BULK && outstanding + batch.size() >= BUSY) {
+            if (pending < BULK && (collect || outstanding + batch.size() >= BUSY)) {
                 return;
             }
             int n = Math.min(Math.min(pending, grantLeft), MAX_MESSAGE);
@@ -451,6 +478,13 @@ final class SendSide {
         }
     }
 
+    private boolean postData() {
+        long before = System.nanoTime();
+        boolean more = post();
+        burst.posted(before, System.nanoTime());
+        return more;
+    }
+
     /** Posts the batch; true if it was full, so that more may follow. */
     private boolean post() {
         int n = batch.size();
@@ -552,7 +586,7 @@ final class SendSide {
                     tableRead = (tableRead + 1) % Bundle.TABLE_ENTRIES;
                 }
             }
-            progress();
+            progress(isBurst());
             return null;
         } finally {
             lock.unlock();

@@ -57,6 +57,7 @@ final class PairColumn implements Column {
     private final String wait;
     private final Shared shared;
     private final Set<Row> rows;
+    private Pair warm;
     private final Map<Row, Double> secondsEach = new EnumMap<>(Row.class);
 
     PairColumn(String id, String title, boolean rdma, String wait, Shared shared, Set<Row> rows) {
@@ -92,6 +93,7 @@ final class PairColumn implements Column {
     @Override
     public String prepare(boolean quick) throws IOException {
         Pair pair = shared.get();
+        warm = pair;
         double target = quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS;
         int calm = 0;
         int round = 0;
@@ -138,7 +140,10 @@ final class PairColumn implements Column {
 
     @Override
     public Sample measure(Row row, boolean quick) throws IOException {
-        Pair pair = shared.get();
+        if (shared.get() != warm) { // the one before has died
+            prepare(quick);
+        }
+        Pair pair = warm;
         int count = row.kind == Row.Kind.IDLE ? quick ? 4 : row.count : count(row, quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS);
         try {
             Map<String, Double> values = new HashMap<>(run(pair, row, count));

@@ -29,6 +29,8 @@ public final class SideBySide {
     private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
     private static final Set<Row> ALL = EnumSet.allOf(Row.class);
 
+    private static final int WARM_UPS = 3;
+
     private final Path folder;
     private final int repetitions;
     private final boolean quick;
@@ -125,12 +127,27 @@ public final class SideBySide {
         columns.forEach(Column::close);
     }
 
+    /** Under TCG a JVM that replaces compiled methods crashes now and then, mostly while it warms up: its column begins again. */
+    private String warmUp(Column column) throws IOException {
+        for (int attempt = 1;; attempt++) {
+            try {
+                return "warm-up of " + column.id() + ": " + column.prepare(quick);
+            } catch (IOException e) {
+                column.close();
+                if (attempt == WARM_UPS) {
+                    throw e;
+                }
+                System.out.println("warm-up of " + column.id() + " begins again: " + e.getMessage());
+            }
+        }
+    }
+
     private void prepare(List<String> facts) {
         for (Column column : List.copyOf(columns)) {
             String fact;
             try {
                 Proof before = Proof.now();
-                fact = "warm-up of " + column.id() + ": " + column.prepare(quick);
+                fact = warmUp(column);
                 Proof moved = Proof.now().since(before);
                 if (column instanceof PairColumn && column.isRdma() != moved.packets() > 100) {
                     fact = "left out: " + column.id() + ": the RDMA device sent " + moved.packets() + " packets, IP " + moved.ipBytes() + " bytes";

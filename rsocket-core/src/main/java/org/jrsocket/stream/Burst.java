@@ -1,0 +1,48 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+/**
+ * Whether a writer outruns its device. Some devices carry out a request in the thread that posts it (rxe, siw): their send queue is never seen
+ * busy, however fast small requests follow one another, and each costs its writer as much as a large one would. So a burst is told by time: many posts
+ * in a row, each begun within about the time that the one before it took. While one runs, a small write that follows within that time is
+ * better left for the next post to take along. A conversation of short messages is never a burst, nor is what a program writes before it
+ * turns to something else; on hardware, where a post takes well under a microsecond, nothing is.
+ *
+ * <p>Guarded by the send lock.
+ */
+final class Burst {
+
+    /** Posts in a row that make a burst: the few writes of one message do not. */
+    static final int LENGTH = 16;
+    /** Nanoseconds that a post counts for at most: one that was interrupted says nothing of the device. */
+    static final long MAX_COST = 50_000;
+
+    private long lastEnd;
+    private long cost;
+    private int length;
+
+    /** Data was posted between two readings of {@link System#nanoTime}. */
+    void posted(long before, long after) {
+        length = before - lastEnd < 2 * cost ? Math.min(length + 1, LENGTH) : 0;
+        lastEnd = after;
+        cost = Math.min(after - before, MAX_COST);
+    }
+
+    /** What was written is large enough to be worth a post of its own: nothing to collect, and nothing to look after. */
+    void end() {
+        length = 0;
+    }
+
+    /** Whether enough posts followed one another; {@link #isRunning} needs to be asked only then. */
+    boolean isLong() {
+        return length == LENGTH;
+    }
+
+    /** Whether the last post is so recent that the next one should take more along. */
+    boolean isRunning(long now) {
+        return isLong() && now - lastEnd < cost;
+    }
+}
