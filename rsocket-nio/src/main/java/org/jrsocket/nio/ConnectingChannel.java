@@ -353,13 +353,18 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
             connectedRdma(pending, result);
             return true;
         }
+        if (!pending.isLeftToTcp()) {
+            throw new AsynchronousCloseException(); // by whom the stream was taken
+        }
         if (!pending.isTcpStarted()) {
             if (isBlocking()) {
                 connectTcpInstead(pending, 0);
                 return true;
             }
             synchronized (stateLock) {
-                pending.startTcp(tcp());
+                if (pending.needsTcp()) { // else whoever decided was about to start it, and has
+                    pending.startTcp(tcp());
+                }
             }
             return false;
         }

@@ -24,9 +24,10 @@ final class RdmaConnect {
     private final SocketAddress address;
     private final InetSocketAddress target;
 
-    private volatile boolean decided; // publishes the next two, written before by the thread that decides
-    private volatile RdmaStream stream;
+    private volatile boolean decided; // publishes the next three, written before by the thread that decides
+    private volatile RdmaStream stream; // until somebody takes it
     private volatile IOException failure;
+    private boolean leftToTcp; // for good: that the stream is gone does not say that there was none
     private volatile boolean tcpStarted;
     private volatile boolean tcpConnected;
     private boolean tcpReported;
@@ -49,6 +50,7 @@ final class RdmaConnect {
             } catch (IOException | RuntimeException e) {
                 failure = e instanceof IOException io ? io : new IOException(e);
             }
+            leftToTcp = stream == null && failure == null;
             decided = true;
             then.run();
         });
@@ -67,7 +69,7 @@ final class RdmaConnect {
     }
 
     /** The connection, once; from then on the caller's. */
-    RdmaStream takeStream() {
+    synchronized RdmaStream takeStream() {
         RdmaStream taken = stream;
         stream = null;
         return taken;
@@ -85,7 +87,12 @@ final class RdmaConnect {
 
     /** RDMA came to nothing and TCP has not been tried. */
     boolean needsTcp() {
-        return decided && stream == null && failure == null && !tcpStarted;
+        return decided && leftToTcp && !tcpStarted;
+    }
+
+    /** Of what is decided: RDMA came to nothing, and did not end the attempt either. */
+    boolean isLeftToTcp() {
+        return leftToTcp;
     }
 
     /** TCP is connecting, and its channel knows when it is done. */

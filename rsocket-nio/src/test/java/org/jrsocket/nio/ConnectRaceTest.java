@@ -1,0 +1,91 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.connect.Attempt;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.StreamConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A non-blocking connect is decided by one thread while another asks for the outcome: whoever is first, there is one connection. */
+class ConnectRaceTest extends NioSuite {
+
+    private static final int ROUNDS = 2000;
+
+    private NioKind kind;
+
+    @AfterEach
+    void everythingIsGivenBack() throws IOException {
+        closeAll();
+        kind.close();
+    }
+
+    @Override
+    NioKind kind() {
+        return kind;
+    }
+
+    /** Connects without ever leaving the outcome alone; a connection too many would be accepted in the next round, and have nothing to read. */
+    private void connectAgainAndAgain() throws Exception {
+        ServerSocketChannel server = listening();
+        for (int i = 0; i < ROUNDS; i++) {
+            try (SocketChannel client = kind.provider().openSocketChannel()) {
+                client.configureBlocking(false);
+                client.connect(server.getLocalAddress());
+                while (!client.finishConnect()) {
+                    Thread.onSpinWait();
+                }
+                client.configureBlocking(true);
+                try (SocketChannel accepted = server.accept()) {
+                    client.write(ByteBuffer.allocate(1));
+                    assertEquals(1, accepted.read(ByteBuffer.allocate(1)));
+                    kind.check(client);
+                    kind.check(accepted);
+                }
+            }
+        }
+        kind.assertUsed(0);
+    }
+
+    /** What happens when {@code finishConnect} comes between the decision and the one who decided. */
+    @Test
+    void shouldNotTakeAConnectionThatIsGoneForOneThatFailed() throws Exception {
+        kind = NioKind.loopback();
+        InetSocketAddress server = (InetSocketAddress) listening().getLocalAddress();
+        Attempt attempt = ((RSelectorProvider) kind.provider()).stack().connector().attempt(null, server, StreamConfig.DEFAULT, 0);
+        RdmaConnect connect = new RdmaConnect(attempt, server, server);
+        CompletableFuture<Boolean> needsTcp = new CompletableFuture<>();
+        connect.start(() -> {
+            RdmaStream stream = connect.takeStream();
+            needsTcp.complete(connect.needsTcp());
+            stream.close();
+        });
+        assertFalse(needsTcp.get(60, TimeUnit.SECONDS));
+        assertFalse(connect.isLeftToTcp());
+    }
+
+    @Test
+    void shouldConnectOnceOverRdma() throws Exception {
+        kind = NioKind.loopback();
+        connectAgainAndAgain();
+    }
+
+    @Test
+    void shouldConnectOnceOverTcpWhereRdmaIsRefused() throws Exception {
+        kind = NioKind.fallback();
+        connectAgainAndAgain();
+    }
+}
