@@ -17,6 +17,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -203,7 +204,7 @@ abstract class NioSuite {
         }
     }
 
-    /** A thread that ends in an exception. */
+    /** A thread that ends in an exception. Made, it waits, or has ended: on a slow machine it may take long to get there. */
     static final class Failing {
         final Thread thread;
         volatile Throwable thrown;
@@ -220,6 +221,21 @@ abstract class NioSuite {
             }, "failing");
             thread.setDaemon(true);
             thread.start();
+            awaitWaiting();
+        }
+
+        /** Until it stands at the same place twice, somewhere inside a channel. */
+        private void awaitWaiting() {
+            StackTraceElement[] before = {};
+            for (int i = 0; i < 1000 && thread.isAlive(); i++) {
+                StackTraceElement[] now = thread.getStackTrace();
+                if (Arrays.equals(before, now) && Arrays.stream(now).map(StackTraceElement::getClassName)
+                        .anyMatch(name -> name.matches("(sun\\.nio\\.ch|org\\.jrsocket)\\..*") && !name.contains("Suite"))) {
+                    return;
+                }
+                before = now;
+                pause(20);
+            }
         }
 
         Throwable join() throws InterruptedException {
