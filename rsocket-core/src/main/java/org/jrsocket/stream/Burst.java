@@ -5,7 +5,7 @@
 package org.jrsocket.stream;
 
 /**
- * Whether a writer outruns its device. Some devices carry out a request in the thread that posts it (rxe, siw): their send queue is never seen
+ * Whether a writer outruns its device. Some devices carry out a request in the thread that posts it (rxe does): their send queue is never seen
  * busy, however fast small requests follow one another, and each costs its writer as much as a large one would. So a burst is told by time: many posts
  * in a row, each begun within about the time that the one before it took. While one runs, a small write that follows within that time is
  * better left for the next post to take along. A conversation of short messages is never a burst, nor is what a program writes before it

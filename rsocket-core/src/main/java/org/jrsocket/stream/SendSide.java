@@ -586,7 +586,7 @@ final class SendSide {
                     tableRead = (tableRead + 1) % Bundle.TABLE_ENTRIES;
                 }
             }
-            progress(isBurst());
+            progress();
             return null;
         } finally {
             lock.unlock();
