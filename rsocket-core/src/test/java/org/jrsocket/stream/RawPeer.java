@@ -275,22 +275,22 @@ final class RawPeer implements AutoCloseable {
                 areas.add(new Area(Grant.address(table, entry, big), Grant.key(table, entry, big), Grant.length(table, entry, big)));
             }
         }
+        if (recording) {
+            byte[] payload = new byte[length];
+            long offset = address - raw.memory.address();
+            if (length > 0 && opcode <= SendBatch.RDMA_WRITE_WITH_IMM) {
+                raw.memory.buffer().get((int) offset, payload);
+            }
+            synchronized (messages) {
+                messages.add(new Message(opcode, imm, address, key, payload));
+            }
+        }
+        // counted when it can be looked at: a test that waits for the count then reads the message
         if (opcode == SendBatch.RDMA_WRITE_WITH_IMM && Imm.op(imm) == Imm.OP_DATA) {
             dataMessages.incrementAndGet();
             dataBytes.addAndGet(length);
         }
         arrivals.incrementAndGet();
-        if (!recording) {
-            return;
-        }
-        byte[] payload = new byte[length];
-        long offset = address - raw.memory.address();
-        if (length > 0 && opcode <= SendBatch.RDMA_WRITE_WITH_IMM) {
-            raw.memory.buffer().get((int) offset, payload);
-        }
-        synchronized (messages) {
-            messages.add(new Message(opcode, imm, address, key, payload));
-        }
     }
 
     /** Counts, but keeps no copies from now on. */
