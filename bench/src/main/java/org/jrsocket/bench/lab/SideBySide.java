@@ -18,7 +18,7 @@ import java.util.function.Function;
 
 /**
  * The driver, in the guest: {@code SideBySide FOLDER REPETITIONS QUICK ONLY PATIENCE}. Prepares every column, then measures all of them in turn, row by row, again
- * and again, so that whatever else disturbs the machine disturbs all alike. FOLDER has the jars and {@code rsock}, and takes the results.
+ * and again, so that whatever else disturbs the machine disturbs all alike. FOLDER has the jars, {@code cm} and {@code rsock}, and takes the results.
  */
 public final class SideBySide {
 
@@ -48,6 +48,7 @@ public final class SideBySide {
         host = new Host(folder, Integer.parseInt(args[4]));
         columns = chosen(columns(), Column::id, only);
         rows = chosen(List.of(Row.values()), Row::id, only);
+        columns.removeIf(column -> rows.stream().noneMatch(column::has));
         Files.createDirectories(POLLING_TIME.getParent());
         Files.writeString(POLLING_TIME, "200\n"); // librspreload at its best: 10 us, its default, is too short for a round trip here
     }
@@ -64,10 +65,9 @@ public final class SideBySide {
         List<Column> all = new ArrayList<>();
         all.add(new PerftestColumn("send", address, folder));
         all.add(new PerftestColumn("write", address, folder));
+        all.add(new PairColumn("cm", "verbs cm", true, "sleep", program("cm", 20_000), EnumSet.of(Row.TOUCH)));
         all.add(new RstreamColumn(address, folder));
-        PairColumn.Shared c = new PairColumn.Shared(() -> new Pair(List.of(folder.resolve("rsock").toString()), List.of("server", address, "20020"),
-                List.of("client", address, "20020"), Map.of(), folder.resolve("rsock.log")));
-        all.add(new PairColumn("rsock", "C rsocket", true, "spin", c, ALL));
+        all.add(new PairColumn("rsock", "C rsocket", true, "spin", program("rsock", 20_020), ALL));
         all.add(new PairColumn("tcp", "TCP", false, "sleep", jvm("tcp", "net", 20_030, List.of(), Map.of()), ALL));
         all.add(new PairColumn("spin", "stream spin", true, "spin", stream, exchanges));
         all.add(new PairColumn("stream", "stream", true, "sleep", stream, ALL));
@@ -81,6 +81,13 @@ public final class SideBySide {
         }
         all.add(new PairColumn("preload", "preload", true, "sleep", jvm("preload", "net", 20_050, List.of(), Map.of("LD_PRELOAD", PRELOAD)), ALL));
         return all;
+    }
+
+    /** One of the C programs that take the same commands as the JVMs. */
+    private PairColumn.Shared program(String name, int port) {
+        String where = Integer.toString(port);
+        return new PairColumn.Shared(() -> new Pair(List.of(folder.resolve(name).toString()), List.of("server", address, where),
+                List.of("client", address, where), Map.of(), folder.resolve(name + ".log")));
     }
 
     private PairColumn.Shared jvm(String name, String carrier, int port, List<String> flags, Map<String, String> environment) {
