@@ -27,7 +27,6 @@ public final class SideBySide {
             "-Djava.net.preferIPv4Stack=true");
     private static final String PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
     private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
-    private static final Set<Row> ALL = EnumSet.allOf(Row.class);
 
     private static final int WARM_UPS = 3;
 
@@ -46,8 +45,8 @@ public final class SideBySide {
         quick = Boolean.parseBoolean(args[2]);
         List<String> only = args[3].isEmpty() ? List.of() : List.of(args[3].split(","));
         host = new Host(folder, Integer.parseInt(args[4]));
-        columns = chosen(columns(), Column::id, only);
         rows = chosen(List.of(Row.values()), Row::id, only);
+        columns = chosen(columns(), Column::id, only);
         columns.removeIf(column -> rows.stream().noneMatch(column::has));
         Files.createDirectories(POLLING_TIME.getParent());
         Files.writeString(POLLING_TIME, "200\n"); // librspreload at its best: 10 us, its default, is too short for a round trip here
@@ -59,27 +58,35 @@ public final class SideBySide {
         return new ArrayList<>(named.isEmpty() ? all : named);
     }
 
+    /** Those of them that are measured this time: nothing else is warmed up either. */
+    private Set<Row> amongRows(Set<Row> some) {
+        Set<Row> among = EnumSet.copyOf(some);
+        among.retainAll(rows);
+        return among;
+    }
+
     private List<Column> columns() {
-        Set<Row> exchanges = EnumSet.complementOf(EnumSet.of(Row.IDLE, Row.TOUCH));
+        Set<Row> every = amongRows(EnumSet.allOf(Row.class));
+        Set<Row> exchanges = amongRows(EnumSet.complementOf(EnumSet.of(Row.IDLE, Row.TOUCH)));
         PairColumn.Shared stream = jvm("stream", "stream", 20_010, List.of(), Map.of());
         List<Column> all = new ArrayList<>();
         all.add(new PerftestColumn("send", address, folder));
         all.add(new PerftestColumn("write", address, folder));
-        all.add(new PairColumn("cm", "verbs cm", true, "sleep", program("cm", 20_000), EnumSet.of(Row.TOUCH)));
+        all.add(new PairColumn("cm", "verbs cm", true, "sleep", program("cm", 20_000), amongRows(EnumSet.of(Row.TOUCH))));
         all.add(new RstreamColumn(address, folder));
-        all.add(new PairColumn("rsock", "C rsocket", true, "spin", program("rsock", 20_020), ALL));
-        all.add(new PairColumn("tcp", "TCP", false, "sleep", jvm("tcp", "net", 20_030, List.of(), Map.of()), ALL));
+        all.add(new PairColumn("rsock", "C rsocket", true, "spin", program("rsock", 20_020), every));
+        all.add(new PairColumn("tcp", "TCP", false, "sleep", jvm("tcp", "net", 20_030, List.of(), Map.of()), every));
         all.add(new PairColumn("spin", "stream spin", true, "spin", stream, exchanges));
-        all.add(new PairColumn("stream", "stream", true, "sleep", stream, ALL));
+        all.add(new PairColumn("stream", "stream", true, "sleep", stream, every));
         all.add(new PairColumn("net", "java.net", true, "sleep",
-                jvm("agent", "net", 20_040, List.of("-javaagent:" + folder.resolve("rsocket.jar")), Map.of()), ALL));
+                jvm("agent", "net", 20_040, List.of("-javaagent:" + folder.resolve("rsocket.jar")), Map.of()), every));
         for (String api : List.of("channel", "selector")) {
             boolean blocking = api.equals("channel");
-            all.add(new PairColumn("tcp-" + api, "TCP " + api, false, "sleep", jvm("tcp-" + api, api, blocking ? 20_060 : 20_070, List.of(), Map.of()), ALL));
+            all.add(new PairColumn("tcp-" + api, "TCP " + api, false, "sleep", jvm("tcp-" + api, api, blocking ? 20_060 : 20_070, List.of(), Map.of()), every));
             all.add(new PairColumn(api, api, true, "sleep",
-                    jvm(api, api, blocking ? 20_080 : 20_090, List.of("-javaagent:" + folder.resolve("rsocket.jar")), Map.of()), ALL));
+                    jvm(api, api, blocking ? 20_080 : 20_090, List.of("-javaagent:" + folder.resolve("rsocket.jar")), Map.of()), every));
         }
-        all.add(new PairColumn("preload", "preload", true, "sleep", jvm("preload", "net", 20_050, List.of(), Map.of("LD_PRELOAD", PRELOAD)), ALL));
+        all.add(new PairColumn("preload", "preload", true, "sleep", jvm("preload", "net", 20_050, List.of(), Map.of("LD_PRELOAD", PRELOAD)), every));
         return all;
     }
 
