@@ -34,7 +34,7 @@ final class Listening implements RdmaListener, CmHandler {
     /** A client that was answered has this long to say that it is ready. */
     private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** Requests kept unanswered while the backlog is full; more are refused. */
-    private static final int MAX_HELD = 1024;
+    static final int MAX_HELD = 1024;
     private static final byte[] NOTHING = new byte[0];
 
     private record Request(CmId id, ConnData peer) {
@@ -104,12 +104,27 @@ final class Listening implements RdmaListener, CmHandler {
             return;
         }
         synchronized (this) {
-            if (!closed && ready.size() + handshakes.size() >= backlog && held.size() < MAX_HELD) {
-                held.add(new Request(request, peer));
+            if (!closed && isFull()) {
+                if (held.size() < MAX_HELD) {
+                    held.add(new Request(request, peer));
+                } else {
+                    LOG.debug("RDMA connection request to {} refused: {} are waiting to be accepted already", address, backlog + MAX_HELD);
+                    refuse(request);
+                }
                 return;
             }
         }
         answer(request, peer);
+    }
+
+    /** Requests that wait until somebody accepts. */
+    synchronized int held() {
+        return held.size();
+    }
+
+    /** With this object's lock. */
+    private boolean isFull() {
+        return ready.size() + handshakes.size() >= backlog;
     }
 
     /** On the service thread, like everything that makes or ends handshakes. */
@@ -157,7 +172,7 @@ final class Listening implements RdmaListener, CmHandler {
         for (;;) {
             Request request;
             synchronized (this) {
-                if (closed || held.isEmpty() || ready.size() + handshakes.size() >= backlog) {
+                if (closed || held.isEmpty() || isFull()) {
                     return;
                 }
                 request = held.poll();

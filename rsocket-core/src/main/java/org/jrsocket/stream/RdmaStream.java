@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.observe.Events;
 import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.Epoll;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -154,10 +155,14 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         if (!ended && failed == null || receive.available() > 0) {
             return false; // what arrived before the end was seen comes first
         }
-        if (failed != null && !failedAfterEnd) {
+        if (failed == null || failedAfterEnd) {
+            return ended;
+        }
+        receive.poll(); // whoever saw it fail was perhaps a writer, and what had arrived is in the queue still
+        if (receive.available() == 0) {
             throw again(failed, "Connection reset");
         }
-        return ended;
+        return false;
     }
 
     private static SocketException again(SocketException first, String message) {
@@ -593,9 +598,16 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         waits.observe(observer);
     }
 
-    /** The completion channel's descriptor, for an epoll set: readable while {@link #takeEvents} has something to take. Valid until closed. */
+    /** The completion channel's descriptor: readable while {@link #takeEvents} has something to take. Another's number once the stream is freed. */
     public int completionFd() {
         return endpoint.channel.getFd();
+    }
+
+    /**
+     * Has {@code set} report the completion channel as {@code data}. False if the stream is freed: it has no descriptor any more, and is ready for everything.
+     */
+    public boolean watchedBy(Epoll set, long data) throws IOException {
+        return waits.watchedBy(set, data);
     }
 
     /** Takes the channel's events after the descriptor was readable; the queues are unarmed then. */
@@ -685,8 +697,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             waits.armAndPollBoth();
             if ((writerInside.get() || !send.isDeferred()) && leaveToWriter()) {
                 watchesDeferred = false;
-            } else {
+            } else if (send.awaitsEvent()) {
                 waits.watch();
+            } else { // what a burst left behind waits for nothing but the next look
+                watchesDeferred = false;
+                transport.flusher().add(this);
             }
         }
     }

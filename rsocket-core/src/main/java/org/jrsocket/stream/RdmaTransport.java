@@ -45,6 +45,8 @@ public final class RdmaTransport implements AutoCloseable {
     /** Freeing mostly waits, for the device or for the kernel's locks. */
     private static final int REAPERS = 4;
 
+    /** After an event that could not be read: a channel that is broken for good must not keep the service thread from its other work. */
+    private static final long CM_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long CLOSE_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** How long a JVM that exits waits for the delivery of what its sockets had taken. */
     private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -173,13 +175,28 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     private void onCmEvents() {
+        boolean done = false;
         try {
             for (CmEvent event = cm.getCmEvent(channel, 0); event != null; event = cm.getCmEvent(channel, 0)) {
                 dispatch(event);
             }
+            done = true;
+        } catch (IOException e) {
+            LOG.error("an event of the RDMA connection manager could not be read", e);
+        } finally { // also after an error that the service thread logs, lack of memory for one
+            if (done) {
+                armCm();
+            } else {
+                service.schedule(this::armCm, CM_RETRY_NANOS);
+            }
+        }
+    }
+
+    private void armCm() {
+        try {
             cmWatch.arm();
         } catch (IOException e) {
-            LOG.error("the connection manager's event channel failed; no RDMA connection can be made any more", e);
+            LOG.error("the connection manager's event channel cannot be watched; no RDMA connection can be made any more", e);
         }
     }
 
@@ -227,9 +244,12 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     private void checkClosing() {
-        closing.removeIf(stream -> !stream.checkClose());
-        if (!closing.isEmpty()) {
-            service.schedule(this::checkClosing, CLOSE_CHECK_NANOS);
+        try {
+            closing.removeIf(stream -> !stream.checkClose());
+        } finally { // one stream's trouble must not end the time limits of the others
+            if (!closing.isEmpty()) {
+                service.schedule(this::checkClosing, CLOSE_CHECK_NANOS);
+            }
         }
     }
 

@@ -247,6 +247,16 @@ final class SendSide {
         return starved;
     }
 
+    /** Whether an event of an armed queue is to come: the peer's, or that of a request which asked for a completion. Any thread. */
+    boolean awaitsEvent() {
+        lock.lock();
+        try {
+            return starved || outstanding > unsignaled;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Arms the queue (if asked to), then takes what came before it was armed, and posts; the order that loses no wake-up. Waits for the lock. */
     void armAndPoll(boolean arm) {
         lock.lock();
@@ -634,6 +644,7 @@ final class SendSide {
     void probe() {
         lock.lock();
         try {
+            poll(); // on an idle stream nobody else does, and earlier probes would fill the queue
             if (!dead && !endpointGone() && !disconnectWanted && slotFree(0)) {
                 add(SendBatch.RDMA_WRITE, 0, 0, 0, 0, 0, true); // a failure also flushes the receives, which wakes whoever waits
                 post();

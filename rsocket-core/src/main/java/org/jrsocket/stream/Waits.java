@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.jrsocket.verbs.Epoll;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -276,6 +277,16 @@ final class Waits {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+        }
+    }
+
+    /** Under the lock that comes before the descriptor is closed: else its number might be another's by now. */
+    boolean watchedBy(Epoll set, long data) throws IOException {
+        synchronized (eventLock) {
+            if (!freed) {
+                set.add(endpoint.channel.getFd(), Epoll.IN, data);
+            }
+            return !freed;
         }
     }
 

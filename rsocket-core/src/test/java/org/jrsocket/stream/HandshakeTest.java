@@ -470,6 +470,46 @@ class HandshakeTest extends RawPeerTests {
         assertEquals(1, runs.get());
     }
 
+    @Test
+    void shouldRefuseWhoComesWhileBacklogAndQueueAreFull() throws Exception {
+        StreamConfig small = CONFIG.withBuffers(4096, 4096).withQueues(16, 16);
+        Listening listener = (Listening) later(transport.listen(new InetSocketAddress(HERE, 0), 1, small));
+        transport.connect(null, listener.localAddress(), small).await(PATIENCE).close();
+        List<PendingConnect> waiting = new ArrayList<>();
+        while (waiting.size() < Listening.MAX_HELD) {
+            waiting.add(transport.connect(null, listener.localAddress(), small));
+            RawPeer.await(() -> listener.held() == waiting.size(), () -> listener.held() + " requests are held"); // more at once the CM drops itself
+        }
+        for (int i = 0; i < 5; i++) {
+            PendingConnect late = transport.connect(null, listener.localAddress(), small);
+            assertEquals(Reason.REFUSED, assertThrows(RdmaConnectException.class, () -> late.await(PATIENCE)).reason());
+        }
+        waiting.forEach(PendingConnect::cancel);
+        StreamPair.accept(listener).close();
+    }
+
+    /** One event that cannot be read, for lack of memory or for whatever reason, is not the end of all others. */
+    @Test
+    void shouldGoOnAfterAnEventThatCouldNotBeRead() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        for (Throwable trouble : List.of(new IOException("no such event"), new OutOfMemoryError("says a test"))) {
+            AtomicBoolean once = new AtomicBoolean();
+            hooked.beforeEvent = () -> {
+                if (!once.getAndSet(true)) {
+                    if (trouble instanceof IOException e) {
+                        throw e;
+                    }
+                    throw (Error) trouble;
+                }
+            };
+            try (RdmaStream client = transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE); RdmaStream server = StreamPair.accept(listener)) {
+                assertTrue(once.get());
+                client.write(bytes(4), 0, 4, PATIENCE);
+                assertArrayEquals(bytes(4), read(server, 4));
+            }
+        }
+    }
+
     /** A raw client that goes away in the middle of the handshake. */
     @Test
     void shouldForgetAClientThatGoesAwayInTheHandshake() throws Exception {

@@ -47,10 +47,17 @@ final class HookedVerbs extends VerbsProvider {
         void at(Point point, int cookie);
     }
 
+    @FunctionalInterface
+    interface Event {
+        void run() throws IOException;
+    }
+
     private final LoopbackProvider inner;
     private final Cm cm;
     private final Verbs verbs;
     volatile Hook hook = (point, cookie) -> { };
+    /** Runs before an event of the connection manager is taken; what it throws comes out there. */
+    volatile Event beforeEvent = () -> { };
 
     HookedVerbs(LoopbackProvider inner) {
         this.inner = inner;
@@ -162,7 +169,7 @@ final class HookedVerbs extends VerbsProvider {
         }
     }
 
-    private static final class HookedCm extends Cm {
+    private final class HookedCm extends Cm {
         private final Cm real;
 
         HookedCm(Cm real) {
@@ -208,6 +215,7 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public CmEvent getCmEvent(RdmaEventChannel channel, int timeoutMillis) throws IOException {
+            beforeEvent.run();
             return real.getCmEvent(channel, timeoutMillis);
         }
 

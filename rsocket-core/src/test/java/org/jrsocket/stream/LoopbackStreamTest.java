@@ -11,7 +11,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.SocketException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -107,6 +110,55 @@ class LoopbackStreamTest extends StreamBehaviour {
             byte[] b = new byte[10];
             assertEquals(5, p.client.read(b, 0, 10, StreamPair.PATIENCE));
             assertThrows(SocketException.class, () -> p.client.read(b, 0, 10, StreamPair.PATIENCE));
+        }
+    }
+
+    /** Each probe is a request of its own, and an idle stream has nobody who waits for requests to be done. */
+    @Test
+    void shouldNoticeADeadPeerByKeepAliveAfterMoreProbesThanTheSendQueueHolds() throws Exception {
+        StreamConfig config = StreamConfig.DEFAULT.withQueues(16, 16);
+        try (StreamPair p = StreamPair.connect(transport, address(), config)) {
+            AtomicInteger probes = new AtomicInteger();
+            p.client.keepAlive(1_000_000);
+            Future<SocketException> reader = background(
+                    () -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
+            transport.service().execute(new Runnable() {
+                @Override
+                public void run() { // the probes' own thread: one millisecond later there has been another
+                    if (probes.incrementAndGet() < 100) {
+                        transport.service().schedule(this, 1_000_000);
+                    }
+                }
+            });
+            RawPeer.await(() -> probes.get() == 100, () -> "the service thread stands still");
+            verbs.faults().killAll(true);
+            assertEquals("Connection reset", get(reader).getMessage());
+        }
+    }
+
+    /** The failure may be seen by a writer, while what had arrived is in the queue still. */
+    @Test
+    void shouldReadWhatHadArrivedThoughAWriterSawTheFailureFirst() throws Exception {
+        try (StreamPair p = pair()) {
+            CountDownLatch second = new CountDownLatch(1);
+            verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
+                if (length == 1) {
+                    second.countDown();
+                }
+            });
+            p.server.write(new byte[5], 0, 5, 0);
+            p.server.write(new byte[1], 0, 1, 0); // behind which the first has certainly arrived
+            assertTrue(second.await(60, TimeUnit.SECONDS));
+            verbs.qps().forEach(verbs.faults()::breakQp);
+            assertThrows(SocketException.class, () -> {
+                for (;;) {
+                    p.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
+                }
+            });
+            byte[] b = new byte[5];
+            assertEquals(5, p.client.read(b, 0, 5, StreamPair.PATIENCE));
+            p.client.read(b, 0, p.client.available(), StreamPair.PATIENCE);
+            assertEquals("Connection reset", assertThrows(SocketException.class, () -> p.client.read(b, 0, 5, StreamPair.PATIENCE)).getMessage());
         }
     }
 

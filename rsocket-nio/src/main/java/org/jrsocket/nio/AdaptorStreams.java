@@ -87,7 +87,11 @@ final class AdaptorStreams {
                 if (channel.isOpen() && !channel.isBlocking()) {
                     throw new IllegalBlockingModeException();
                 }
-                channel.write(ByteBuffer.wrap(source, offset, length));
+                ByteBuffer buffer = ByteBuffer.wrap(source, offset, length);
+                channel.write(buffer);
+                if (buffer.hasRemaining()) { // a channel's write may end early when another closes it; a stream's may not
+                    throw new AsynchronousCloseException();
+                }
             }
         }
 

@@ -47,7 +47,7 @@ final class Descriptors {
         return size == 0;
     }
 
-    /** Lets the stream's events be reported for this key. */
+    /** Lets the stream's events be reported for this key. One that is freed already has none. */
     void add(RSelectionKey key, RdmaStream stream) {
         synchronized (lock) {
             if (closed || key.watched == stream) {
@@ -56,7 +56,9 @@ final class Descriptors {
             try {
                 open();
                 int fd = stream.completionFd();
-                epoll.add(fd, Epoll.IN, fd);
+                if (!stream.watchedBy(epoll, fd)) {
+                    return;
+                }
                 if (fd >= keys.length) {
                     keys = java.util.Arrays.copyOf(keys, Math.max(fd + 1, 2 * keys.length));
                 }

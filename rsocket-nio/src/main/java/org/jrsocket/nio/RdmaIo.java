@@ -26,22 +26,39 @@ final class RdmaIo {
 
     /** Without waiting: 0 if nothing is there, -1 at the end. */
     long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        checkWritable(targets, offset, length);
         long sum = 0;
-        for (int i = offset; i < offset + length; i++) {
-            int n = stream.read(targets[i]);
-            if (n < 0) {
-                return sum == 0 ? -1 : sum;
+        try {
+            for (int i = offset; i < offset + length; i++) {
+                int n = stream.read(targets[i]);
+                if (n < 0) {
+                    return sum == 0 ? -1 : sum;
+                }
+                sum += n;
+                if (targets[i].hasRemaining()) {
+                    break;
+                }
             }
-            sum += n;
-            if (targets[i].hasRemaining()) {
-                break;
+        } catch (SocketException e) {
+            if (sum == 0) {
+                throw e;
             }
         }
-        return sum;
+        return sum; // after a failure too: it is the next read's
+    }
+
+    /** As the JDK has it: whether or not there is anything to read, but not after {@link #shutdownInput}. */
+    private void checkWritable(ByteBuffer[] targets, int offset, int length) {
+        for (int i = offset; i < offset + length; i++) {
+            if (!inputShut && targets[i].isReadOnly()) {
+                throw new IllegalArgumentException("Read-only buffer");
+            }
+        }
     }
 
     /** Waits for the first bytes. @param nanos 0 waits for ever */
     long readBlocking(ByteBuffer[] targets, int offset, int length, long nanos) throws IOException {
+        checkWritable(targets, offset, length);
         if (!hasRemaining(targets, offset, length)) {
             return 0;
         }

@@ -174,6 +174,15 @@ abstract class AdaptorSuite extends NioSuite {
     }
 
     @Test
+    void shouldFailAStreamWriterWhenClosedByAnother() throws Exception {
+        Pair p = pair();
+        OutputStream out = p.client().socket().getOutputStream();
+        Failing f = new Failing(() -> out.write(new byte[32 << 20]));
+        p.client().socket().close();
+        assertInstanceOf(AsynchronousCloseException.class, f.join());
+    }
+
+    @Test
     void shouldKnowItsState() throws IOException {
         SocketChannel channel = open();
         Socket socket = channel.socket();
