@@ -13,30 +13,10 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import org.jrsocket.stream.StreamFaults;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A stream whose peer broke the protocol is freed while its channel is open: its descriptor is nobody's, or another's by then. */
-class BrokenPeerTest extends NioSuite {
-
-    private NioKind kind;
-
-    @BeforeEach
-    void openKind() throws Exception {
-        kind = NioKind.loopback();
-    }
-
-    @AfterEach
-    void everythingIsGivenBack() throws IOException {
-        closeAll();
-        kind.close();
-    }
-
-    @Override
-    NioKind kind() {
-        return kind;
-    }
+class BrokenPeerTest extends LoopbackChannelTests {
 
     private SocketChannel broken() throws Exception {
         SocketChannel channel = nonBlockingPair().server();

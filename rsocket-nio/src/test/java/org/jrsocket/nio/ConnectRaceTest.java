@@ -7,7 +7,6 @@ package org.jrsocket.nio;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
@@ -17,26 +16,12 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.Attempt;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A non-blocking connect is decided by one thread while another asks for the outcome: whoever is first, there is one connection. */
-class ConnectRaceTest extends NioSuite {
+class ConnectRaceTest extends LoopbackChannelTests {
 
     private static final int ROUNDS = 2000;
-
-    private NioKind kind;
-
-    @AfterEach
-    void everythingIsGivenBack() throws IOException {
-        closeAll();
-        kind.close();
-    }
-
-    @Override
-    NioKind kind() {
-        return kind;
-    }
 
     /** Connects without ever leaving the outcome alone; a connection too many would be accepted in the next round, and have nothing to read. */
     private void connectAgainAndAgain() throws Exception {
@@ -63,7 +48,6 @@ class ConnectRaceTest extends NioSuite {
     /** What happens when {@code finishConnect} comes between the decision and the one who decided. */
     @Test
     void shouldNotTakeAConnectionThatIsGoneForOneThatFailed() throws Exception {
-        kind = NioKind.loopback();
         InetSocketAddress server = (InetSocketAddress) listening().getLocalAddress();
         Attempt attempt = ((RSelectorProvider) kind.provider()).stack().connector().attempt(null, server, StreamConfig.DEFAULT, 0);
         RdmaConnect connect = new RdmaConnect(attempt, server, server);
@@ -79,13 +63,12 @@ class ConnectRaceTest extends NioSuite {
 
     @Test
     void shouldConnectOnceOverRdma() throws Exception {
-        kind = NioKind.loopback();
         connectAgainAndAgain();
     }
 
     @Test
     void shouldConnectOnceOverTcpWhereRdmaIsRefused() throws Exception {
-        kind = NioKind.fallback();
+        use(NioKind.fallback());
         connectAgainAndAgain();
     }
 }

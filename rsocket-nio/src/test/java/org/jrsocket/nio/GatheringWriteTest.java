@@ -7,33 +7,12 @@ package org.jrsocket.nio;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A gathering write is one write: its small buffers do not become messages of their own. */
-class GatheringWriteTest extends NioSuite {
-
-    private NioKind.OverLoopback kind;
-
-    @BeforeEach
-    void openKind() throws Exception {
-        kind = (NioKind.OverLoopback) NioKind.loopback();
-    }
-
-    @AfterEach
-    void everythingIsGivenBack() throws IOException {
-        closeAll();
-        kind.close();
-    }
-
-    @Override
-    NioKind kind() {
-        return kind;
-    }
+class GatheringWriteTest extends LoopbackChannelTests {
 
     @Test
     void shouldSendManySmallBuffersTogether() throws Exception {

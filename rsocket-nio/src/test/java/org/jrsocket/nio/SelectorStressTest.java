@@ -17,30 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Races that our selector has to survive; JDK 17's own does not survive all of them. */
-class SelectorStressTest extends NioSuite {
-
-    private NioKind kind;
-
-    @BeforeEach
-    void openKind() throws Exception {
-        kind = NioKind.loopback();
-    }
-
-    @AfterEach
-    void everythingIsGivenBack() throws IOException {
-        closeAll();
-        kind.close();
-    }
-
-    @Override
-    NioKind kind() {
-        return kind;
-    }
+class SelectorStressTest extends LoopbackChannelTests {
 
     /** Channels of all sorts: connected over RDMA, not connected, listening on both, the JDK's. */
     private List<SelectableChannel> channels() throws IOException {
