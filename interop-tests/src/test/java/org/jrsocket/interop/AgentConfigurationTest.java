@@ -5,6 +5,7 @@
 package org.jrsocket.interop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,6 +60,18 @@ class AgentConfigurationTest {
             assertEquals(1, result.status(), result::toString);
             assertEquals(1, result.err().size(), result::toString);
             assertEquals(true, result.err().get(0).startsWith("jrsocket: ") && result.err().get(0).contains(rules.toString()), result::toString);
+        }
+    }
+
+    /** As where JAVA_TOOL_OPTIONS names it and the command line too. */
+    @Test
+    void shouldStartOnceThoughNamedTwice() throws Exception {
+        try (JvmProcess java = program("").option("-javaagent:" + Site.agentJar()).start()) {
+            JvmProcess.Result result = java.await(LIMIT);
+            assertEquals(0, result.status(), result::toString);
+            String last = result.err().get(result.err().size() - 1);
+            assertEquals("jrsocket: the agent was started already, by another -javaagent or attached; it stays as it is", last, result::toString);
+            assertTrue(result.err().size() <= 2, result::toString); // and, where there is no device, that it is TCP only
         }
     }
 

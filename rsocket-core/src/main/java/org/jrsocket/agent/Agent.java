@@ -10,6 +10,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.LogLevel;
@@ -37,6 +38,8 @@ public final class Agent {
             "org.jrsocket.net.RdmaSocket", "org.jrsocket.net.PlatformSocket", "org.jrsocket.net.Proxies", "org.jrsocket.connect.DualListener",
             "org.jrsocket.connect.Attempt", "org.jrsocket.stream.RdmaStream", "org.jrsocket.stream.Threads");
 
+    private static final AtomicBoolean STARTED = new AtomicBoolean();
+
     private Agent() {
     }
 
@@ -55,6 +58,10 @@ public final class Agent {
         try {
             Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
             level = settings.log();
+            if (STARTED.getAndSet(true)) {
+                warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
+                return;
+            }
             Logging.configure(level);
             TransportHolder holder = TransportHolder.rdmaCore();
             install(Stack.open(settings, holder), holder, instrumentation);

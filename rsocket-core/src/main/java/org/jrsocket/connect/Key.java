@@ -92,7 +92,8 @@ public record Key<T>(String name, String fallback, String range, Function<String
         String text = value.toLowerCase(Locale.ROOT);
         for (int i = 0; i < UNITS.length; i++) { // "ms" before "s", "us" before "s"
             if (text.endsWith(UNITS[i])) {
-                return number(text.substring(0, text.length() - UNITS[i].length()), " with a unit: us, ms, s, m or h") * NANOS[i];
+                long count = number(text.substring(0, text.length() - UNITS[i].length()), " with a unit: us, ms, s, m or h");
+                return count > Long.MAX_VALUE / NANOS[i] ? Long.MAX_VALUE : count * NANOS[i]; // more than any key takes
             }
         }
         throw new IllegalArgumentException("not a number with a unit: us, ms, s, m or h");

@@ -170,8 +170,10 @@ public final class Rules {
     /** What the first matching rule says, or null if none matches. */
     public Policy match(Action action, InetSocketAddress address) {
         byte[] bytes = address.getAddress().getAddress();
+        // All addresses are 0.0.0.0 to who writes a rule, and :: to a JVM whose sockets serve both families.
+        byte[] same = action == Action.BIND && address.getAddress().isAnyLocalAddress() ? new byte[bytes.length == 4 ? 16 : 4] : bytes;
         for (Rule rule : rules) {
-            if (rule.matches(action, bytes, address.getPort())) {
+            if (rule.matches(action, bytes, address.getPort()) || rule.matches(action, same, address.getPort())) {
                 return rule.policy;
             }
         }

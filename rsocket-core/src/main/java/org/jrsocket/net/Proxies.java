@@ -31,7 +31,8 @@ final class Proxies {
             host = "[" + host + "]";
         }
         try {
-            URI uri = new URI("socket", null, host, remote.getPort(), null, null, null);
+            // Of one piece, as the JDK makes it: that takes host names with an underscore, which the constructor with seven arguments refuses.
+            URI uri = new URI("socket://" + host + ":" + remote.getPort());
             Iterator<Proxy> proxies = selector.select(uri).iterator();
             if (!proxies.hasNext()) {
                 return false;

@@ -131,6 +131,7 @@ public final class RServerSocketImpl extends SocketImpl {
                     next.setOption(option, value);
                 }
             }
+            next.setOption(SocketOptions.SO_TIMEOUT, timeout); // not among the supported ones
             next.bind(boundHost, 0);
         } catch (IOException e) {
             next.close();

@@ -213,7 +213,7 @@ final class Connecting implements PendingConnect, CmHandler {
                     }
                 } catch (InterruptedException e) {
                     interrupted = true;
-                    if (virtual) {
+                    if (virtual && !done) { // else it came too late, and the stream would be nobody's
                         fail(Reason.CANCELLED, "interrupted while connecting", null);
                         throw new InterruptedIOException("interrupted while connecting");
                     }

@@ -84,7 +84,11 @@ public final class RdmaTransport implements AutoCloseable {
         cmWatch = service.watch(channel.getFd(), this::onCmEvents);
         cmWatch.arm();
         exitHook = new Thread(null, this::awaitDelivery, "jrsocket-exit", 0, false);
-        Runtime.getRuntime().addShutdownHook(exitHook);
+        try {
+            Runtime.getRuntime().addShutdownHook(exitHook);
+        } catch (IllegalStateException e) {
+            LOG.debug("the first RDMA connection of a JVM that exits already: nothing waits for its delivery");
+        }
     }
 
     /** A stack over {@code provider}; its threads start now. */

@@ -31,8 +31,8 @@ final class ServiceThread implements ServiceLoop, Runnable {
         }
     }
 
-    private final Epoll epoll = new Epoll(BATCH);
-    private final EventFd wake = new EventFd();
+    private final Epoll epoll;
+    private final EventFd wake;
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Map<Long, FdWatch> watches = new ConcurrentHashMap<>();
     private final AtomicLong nextId = new AtomicLong(WAKE + 1);
@@ -42,7 +42,14 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private volatile boolean stopped;
 
     ServiceThread(String name) throws IOException {
-        epoll.add(wake.fd(), Epoll.IN, WAKE);
+        epoll = new Epoll(BATCH);
+        try {
+            wake = new EventFd();
+            epoll.add(wake.fd(), Epoll.IN, WAKE);
+        } catch (IOException e) {
+            epoll.close();
+            throw e;
+        }
         thread = new Thread(null, this, name, 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(null); // it outlives whichever application class loader happened to start it

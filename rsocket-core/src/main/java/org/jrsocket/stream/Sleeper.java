@@ -4,6 +4,7 @@
  */
 package org.jrsocket.stream;
 
+import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.verbs.EventFd;
@@ -29,7 +30,7 @@ final class Sleeper {
     }
 
     /** A sleeper for the calling thread; give it back with {@link #release}. */
-    static Sleeper acquire() {
+    static Sleeper acquire() throws IOException {
         Sleeper sleeper = null;
         if (Threads.isVirtual()) {
             sleeper = new Sleeper(null);

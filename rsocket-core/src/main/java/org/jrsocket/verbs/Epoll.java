@@ -27,13 +27,16 @@ public final class Epoll implements AutoCloseable {
     private final ByteBuffer events;
     private boolean closed;
 
-    /** @param capacity events reported by one wait at most */
-    public Epoll(int capacity) {
+    /**
+     * @param capacity events reported by one wait at most
+     * @throws VerbsException when the process has no descriptor left
+     */
+    public Epoll(int capacity) throws VerbsException {
         NativeLibrary.load();
         this.capacity = capacity;
         this.fd = Native.epollCreate();
         if (fd < 0) {
-            throw new IllegalStateException("epoll_create1: " + Errno.describe(-fd));
+            throw new VerbsException("epoll_create1", "", -fd);
         }
         this.memory = NativeMemory.allocate(capacity * EVENT_SIZE);
         this.events = memory.buffer();

@@ -10,11 +10,12 @@ public final class EventFd implements AutoCloseable {
     private final int fd;
     private boolean closed;
 
-    public EventFd() {
+    /** @throws VerbsException when the process has no descriptor left */
+    public EventFd() throws VerbsException {
         NativeLibrary.load();
         fd = Native.eventFd();
         if (fd < 0) {
-            throw new IllegalStateException("eventfd: " + Errno.describe(-fd));
+            throw new VerbsException("eventfd", "", -fd);
         }
     }
 

@@ -65,6 +65,18 @@ class RulesTest {
     }
 
     @Test
+    void shouldMatchAServerOnAllAddressesByEitherWildcard() throws Exception {
+        for (String rule : new String[] {"bind 0.0.0.0 7470 rdma", "bind :: 7470 rdma", "bind 0.0.0.0/0 7470 rdma", "bind * 7470 rdma"}) {
+            for (String all : new String[] {"0.0.0.0", "::"}) {
+                InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(all), 7470);
+                assertEquals(Policy.RDMA, rules(rule).match(Rules.Action.BIND, address), rule);
+                assertNull(rules("bind 192.0.2.1 7470 rdma").match(Rules.Action.BIND, address));
+            }
+        }
+        assertNull(rules("bind 0.0.0.0 7470 rdma").match(Rules.Action.BIND, new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 7470)));
+    }
+
+    @Test
     void shouldMatchIpv4MappedAddressesAsIpv4() throws Exception {
         assertEquals(Policy.AUTO, connect(rules("connect 10.0.0.0/8 *"), "::ffff:10.1.1.1", 1));
     }

@@ -68,7 +68,7 @@ class SettingsTest {
 
     @ParameterizedTest
     @CsvSource({"policy,fast,'not one of auto, rdma, tcp'", "connect.timeout,5,'not a number with a unit: us, ms, s, m or h'",
-            "connect.timeout,0,not within 1ms to 1h", "connect.timeout,-1s,'not a whole number with a unit: us, ms, s, m or h'",
+            "connect.timeout,0,not within 1ms to 1h", "connect.timeout,5124096h,not within 1ms to 1h", "connect.timeout,-1s,'not a whole number with a unit: us, ms, s, m or h'",
             "buffer.send,1k,not within 4k to 256m", "buffer.send,9999999999,'not a whole number, optionally with k or m'",
             "queue.send,many,not a whole number", "queue.receive,65535,not within 16 to 65534", "rules,'',is empty",
             "log,loud,'not one of error, warn, info, debug, trace'"})

@@ -22,7 +22,7 @@ class NativeFdsTest {
     private static final long NO_DESCRIPTOR = 100_000;
 
     @Test
-    void shouldSignalAndClear() {
+    void shouldSignalAndClear() throws Exception {
         try (EventFd event = new EventFd()) {
             assertFalse(event.clear());
             event.signal();
@@ -33,7 +33,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldCloseOnce() {
+    void shouldCloseOnce() throws Exception {
         int before = Fds.openCount();
         EventFd event = new EventFd();
         assertEquals(before + 1, Fds.openCount());
@@ -45,7 +45,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldTellWhichOfTwoIsReadable() {
+    void shouldTellWhichOfTwoIsReadable() throws Exception {
         try (EventFd a = new EventFd(); EventFd b = new EventFd()) {
             assertEquals(0, Fds.waitReadable(a.fd(), b.fd(), 0));
             b.signal();
@@ -58,7 +58,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldWaitTheTimeAsked() {
+    void shouldWaitTheTimeAsked() throws Exception {
         try (EventFd event = new EventFd()) {
             long start = System.nanoTime();
             assertEquals(0, Fds.waitReadable(event.fd(), -1, 3 * MILLI));
@@ -67,7 +67,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldReportAClosedDescriptor() {
+    void shouldReportAClosedDescriptor() throws Exception {
         assertEquals(-9, Fds.waitReadable((int) NO_DESCRIPTOR, -1, 0)); // EBADF
         assertTrue(Native.eventFdRead((int) NO_DESCRIPTOR) < 0);
         assertTrue(Native.eventFdWrite((int) NO_DESCRIPTOR) < 0);
@@ -93,7 +93,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldReportDataOfManyEvents() throws IOException {
+    void shouldReportDataOfManyEvents() throws Exception {
         int many = 100;
         EventFd[] events = new EventFd[many];
         try (Epoll epoll = new Epoll(many)) {
@@ -118,7 +118,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldReportNoMoreThanItsCapacity() throws IOException {
+    void shouldReportNoMoreThanItsCapacity() throws Exception {
         try (Epoll epoll = new Epoll(1); EventFd a = new EventFd(); EventFd b = new EventFd()) {
             a.signal();
             b.signal();
@@ -129,7 +129,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldHonourOneShotEdgeAndRemoval() throws IOException {
+    void shouldHonourOneShotEdgeAndRemoval() throws Exception {
         try (Epoll epoll = new Epoll(4); EventFd event = new EventFd()) {
             event.signal();
             epoll.add(event.fd(), Epoll.IN | Epoll.ONESHOT, 5);
@@ -147,7 +147,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldBeWatchableItself() throws IOException {
+    void shouldBeWatchableItself() throws Exception {
         try (Epoll inner = new Epoll(1); Epoll outer = new Epoll(1); EventFd event = new EventFd()) {
             inner.add(event.fd(), Epoll.IN, 1);
             outer.add(inner.fd(), Epoll.IN, 2);
@@ -159,7 +159,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldSleepFractionsOfAMillisecond() throws IOException {
+    void shouldSleepFractionsOfAMillisecond() throws Exception {
         try (Epoll epoll = new Epoll(1)) {
             long best = Long.MAX_VALUE;
             for (int i = 0; i < 20; i++) {
@@ -174,7 +174,7 @@ class NativeFdsTest {
     }
 
     @Test
-    void shouldNameTheErrorOfAnEpollCall() {
+    void shouldNameTheErrorOfAnEpollCall() throws Exception {
         try (Epoll epoll = new Epoll(1)) {
             VerbsException e = assertThrows(VerbsException.class, () -> epoll.add((int) NO_DESCRIPTOR, Epoll.IN, 1));
             assertEquals("epoll_ctl (add fd " + NO_DESCRIPTOR + "): errno 9", e.getMessage());
