@@ -19,6 +19,21 @@ public final class Tool {
     }
 
     /**
+     * A PKCS #12 store with a key and a certificate for {@link Site#address()}, good for servers and for clients that trust them.
+     *
+     * @return the store, in {@code folder}
+     */
+    public static Path keyStore(Path folder, String password) {
+        Path store = folder.resolve("keys.p12");
+        run(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair", "-alias", "test", "-keyalg", "EC", "-dname", "CN=test",
+                "-ext", "san=ip:" + Site.address(), "-ext", "bc=ca:true", "-validity", "3650", "-storetype", "PKCS12", "-keystore", store.toString(),
+                "-storepass", password, "-J-XX:TieredStopAtLevel=1", // it runs in the lab too: see JvmProcess
+                // Made to be opened quickly, in an emulated machine: the password protects nothing.
+                "-J-Dkeystore.pkcs12.keyPbeIterationCount=1", "-J-Dkeystore.pkcs12.certPbeIterationCount=1", "-J-Dkeystore.pkcs12.macIterationCount=1");
+        return store;
+    }
+
+    /**
      * Runs a program to its end.
      *
      * @return what it printed

@@ -56,13 +56,6 @@ final class Programs {
 
     /** A key store with a key and a certificate for {@link Site#address()}, good for servers and for clients that trust them. */
     static Path keyStore(Path folder) {
-        Path store = folder.resolve("keys.p12");
-        Tool.run(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair", "-alias", "test",
-                "-keyalg", "EC", "-dname", "CN=test", "-ext", "san=ip:" + Site.address(), "-ext", "bc=ca:true", "-validity", "3650",
-                "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass", PASSWORD,
-                // Made to be opened quickly, in an emulated machine: the password protects nothing.
-                "-J-Dkeystore.pkcs12.keyPbeIterationCount=1", "-J-Dkeystore.pkcs12.certPbeIterationCount=1",
-                "-J-Dkeystore.pkcs12.macIterationCount=1");
-        return store;
+        return Tool.keyStore(folder, PASSWORD);
     }
 }

@@ -4,11 +4,8 @@
  */
 package org.jrsocket.interop.programs;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
-import org.jrsocket.interop.Site;
+import org.jrsocket.interop.Tool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,14 +47,7 @@ class JavaProgramsLabTest {
     }
 
     /** A store with a certificate for this host, and its key. */
-    private String keys() throws Exception {
-        Path store = folder.resolve("keys.p12");
-        String program = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
-        Process keytool = new ProcessBuilder(program, "-genkeypair", "-alias", "test", "-keyalg", "EC", "-dname", "CN=test", "-ext",
-                "SAN=ip:" + Site.address(), "-validity", "3650", "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", store.toString())
-                .redirectErrorStream(true).redirectOutput(folder.resolve("keytool.log").toFile()).start();
-        assertEquals(true, keytool.waitFor(2, TimeUnit.MINUTES), "keytool ends");
-        assertEquals(0, keytool.exitValue());
-        return store.toString();
+    private String keys() {
+        return Tool.keyStore(folder, "changeit").toString();
     }
 }
