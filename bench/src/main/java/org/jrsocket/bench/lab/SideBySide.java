@@ -163,7 +163,8 @@ public final class SideBySide {
                 Proof before = Proof.now();
                 fact = warmUp(column);
                 Proof moved = Proof.now().since(before);
-                if (column instanceof PairColumn && column.isRdma() != moved.packets() > 100) {
+                boolean warmed = rows.stream().anyMatch(row -> row != Row.IDLE && column.has(row)); // else nothing has moved yet
+                if (warmed && column instanceof PairColumn && column.isRdma() != moved.packets() > 100) {
                     fact = "left out: " + column.id() + ": the RDMA device sent " + moved.packets() + " packets, IP " + moved.ipBytes() + " bytes";
                     columns.remove(column);
                     column.close();
