@@ -67,7 +67,7 @@ public final class Connector {
     /** Takes note of a connection that TCP carries without RDMA having been tried. */
     public Attempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
         stack.counts().choseTcp(reason);
-        stack.log().tcpInstead("connecting to " + remote, reason, detail);
+        stack.log().tcpInstead("connecting to", remote, reason, detail);
         if (reason != TcpReason.POLICY) {
             Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
         }
@@ -90,13 +90,13 @@ public final class Connector {
     }
 
     void fellBack(InetSocketAddress remote, TcpReason reason, Exception detail) {
-        stack.log().tcpInstead("connected to " + remote, reason, detail);
+        stack.log().tcpInstead("connected to", remote, reason, detail);
     }
 
     void connected(InetSocketAddress remote, RdmaStream stream, long nanos) {
         memory.worked(remote);
         stack.counts().connectedRdma();
-        stack.log().rdma("connected to " + remote, stream.deviceName());
+        stack.log().rdma("connected to", remote, stream.deviceName());
         Events.opened(stream.localAddress(), stream.remoteAddress(), false, stream.deviceName(), null, nanos);
     }
 

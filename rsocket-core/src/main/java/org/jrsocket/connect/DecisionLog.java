@@ -18,16 +18,16 @@ final class DecisionLog {
 
     private final Set<TcpReason> warned = EnumSet.copyOf(NO_SURPRISE); // guarded by itself
 
-    /** @param what for example {@code "connecting to 192.0.2.1:80"} */
-    void tcpInstead(String what, TcpReason reason, Exception detail) {
+    /** @param what for example {@code "connecting to"} */
+    void tcpInstead(String what, InetSocketAddress address, TcpReason reason, Exception detail) {
         boolean first;
         synchronized (warned) {
             first = warned.add(reason);
         }
         if (first) {
-            LOG.warn("{} over TCP, not RDMA: {}{}. Further ones of this kind are logged at debug level only.", what, reason.text(), because(detail));
+            LOG.warn("{} {} over TCP, not RDMA: {}{}. Further ones of this kind are logged at debug level only.", what, address, reason.text(), because(detail));
         } else {
-            LOG.debug("{} over TCP: {}{}", what, reason.text(), because(detail));
+            LOG.debug("{} {} over TCP: {}{}", what, address, reason.text(), because(detail));
         }
     }
 
@@ -40,7 +40,7 @@ final class DecisionLog {
         return detail == null || detail.getMessage() == null ? "" : " (" + detail.getMessage() + ")";
     }
 
-    void rdma(String what, String device) {
-        LOG.debug("{} over RDMA, device {}", what, device);
+    void rdma(String what, InetSocketAddress address, String device) {
+        LOG.debug("{} {} over RDMA, device {}", what, address, device);
     }
 }

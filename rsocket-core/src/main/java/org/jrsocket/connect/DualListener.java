@@ -76,7 +76,7 @@ public final class DualListener implements AutoCloseable {
 
     /** Takes note that a socket listens over TCP alone. */
     public static void tcpOnly(Stack stack, InetSocketAddress local, TcpReason reason, Exception detail) {
-        stack.log().tcpInstead("listening on " + local, reason, detail);
+        stack.log().tcpInstead("listening on", local, reason, detail);
         if (reason != TcpReason.POLICY) {
             Events.fallback(local, true, reason.name(), detail == null ? null : detail.getMessage());
         }

@@ -46,10 +46,17 @@ public final class Settings {
     private final Map<Key<?>, Object> values;
     /** As they were written. */
     private final Map<Key<?>, String> given;
+    // What every connection asks for.
+    private final StreamConfig streamConfig;
+    private final long connectNanos;
+    private final int maxBuffer;
 
     private Settings(Map<Key<?>, Object> values, Map<Key<?>, String> given) {
         this.values = Map.copyOf(values);
         this.given = Map.copyOf(given);
+        streamConfig = new StreamConfig(get(BUFFER_SEND), get(BUFFER_RECEIVE), get(QUEUE_SEND), get(QUEUE_RECEIVE), get(INLINE), get(SPIN), 0);
+        connectNanos = get(CONNECT_TIMEOUT);
+        maxBuffer = get(BUFFER_MAX);
     }
 
     /** All defaults. */
@@ -153,7 +160,7 @@ public final class Settings {
 
     /** How long an attempt over RDMA may take before TCP is tried, nanoseconds. */
     public long connectNanos() {
-        return get(CONNECT_TIMEOUT);
+        return connectNanos;
     }
 
     /** How long a host is spared further attempts after it did not answer one, nanoseconds; 0 is not at all. */
@@ -168,12 +175,12 @@ public final class Settings {
 
     /** The most that a stream's ring becomes when an application asks for a buffer size, bytes. TCP has such a limit too, of the kernel. */
     public int maxBuffer() {
-        return get(BUFFER_MAX);
+        return maxBuffer;
     }
 
     /** What a stream gets when the application does not say otherwise. */
     public StreamConfig streamConfig() {
-        return new StreamConfig(get(BUFFER_SEND), get(BUFFER_RECEIVE), get(QUEUE_SEND), get(QUEUE_RECEIVE), get(INLINE), get(SPIN), 0);
+        return streamConfig;
     }
 
     /** For the log: each key with its value. */

@@ -55,7 +55,7 @@ public final class Stack {
     /** Takes note of a connection that a server took from its RDMA listener. */
     public void accepted(RdmaStream stream) {
         counts.acceptedRdma();
-        log.rdma("accepted " + stream.remoteAddress(), stream.deviceName());
+        log.rdma("accepted", stream.remoteAddress(), stream.deviceName());
         Events.opened(stream.localAddress(), stream.remoteAddress(), true, stream.deviceName(), null, stream.nanosOpen());
     }
 

@@ -15,15 +15,26 @@ import java.net.SocketException;
 import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.SocketOptions;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 
 /**
  * The JDK's own TCP socket implementation, its protected methods made callable. Each method does what the one of {@link SocketImpl} does, and throws
  * what that throws. As safe for threads as the JDK's.
+ *
+ * <p>A socket that RDMA carries has no use for one of TCP, which takes the kernel a good part of a connection's time. So one that is {@linkplain
+ * #createLater created later} is made only for what needs it, and keeps by itself the options that nearly everybody sets.
  */
 final class PlatformSocket {
 
+    /** What an option is before anybody sets it, on Linux; of those that need no socket. */
+    private static final Map<Integer, Object> DEFAULTS = Map.of(SocketOptions.TCP_NODELAY, false, SocketOptions.SO_KEEPALIVE, false,
+            SocketOptions.SO_REUSEADDR, false, SocketOptions.SO_TIMEOUT, 0, SocketOptions.SO_LINGER, false, SocketOptions.IP_TOS, 0);
+
     private final SocketImpl impl;
+    private volatile boolean owed; // written under this
+    private Map<Integer, Object> owedOptions = Map.of(); // guarded by this; what was set so far, none of it checked by the kernel
 
     private PlatformSocket(SocketImpl impl) {
         this.impl = impl;
@@ -47,7 +58,8 @@ final class PlatformSocket {
     }
 
     /** The same socket, whose {@link #connect} asks the default ProxySelector for SOCKS proxies, as one of {@code new Socket()} does. */
-    PlatformSocket throughSocks() {
+    PlatformSocket throughSocks() throws IOException {
+        pay();
         try {
             return new PlatformSocket((SocketImpl) JdkInternals.NEW_SOCKS.invokeExact(impl));
         } catch (Throwable e) {
@@ -63,7 +75,46 @@ final class PlatformSocket {
         }
     }
 
+    /** Creates a stream socket, when something needs it. */
+    synchronized void createLater() {
+        owed = true;
+    }
+
+    /** Whether there is no socket of the kernel's behind this, so far. */
+    boolean isOwed() {
+        return owed;
+    }
+
+    /** Creates it, if that is owed. */
+    private void pay() throws IOException {
+        if (owed) {
+            synchronized (this) {
+                if (owed) {
+                    create(true); // for lack of descriptors it may fail now and not the next time
+                    try {
+                        for (Map.Entry<Integer, Object> option : owedOptions.entrySet()) {
+                            impl.setOption(option.getKey(), option.getValue());
+                        }
+                    } finally {
+                        owed = false;
+                    }
+                }
+            }
+        }
+    }
+
+    private void payForOption() throws SocketException {
+        try {
+            pay();
+        } catch (SocketException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new SocketException(e.getMessage());
+        }
+    }
+
     void connect(SocketAddress remote, int millis) throws IOException {
+        pay();
         try {
             JdkInternals.CONNECT.invokeExact(impl, remote, millis);
         } catch (Throwable e) {
@@ -72,6 +123,7 @@ final class PlatformSocket {
     }
 
     void bind(InetAddress host, int port) throws IOException {
+        pay();
         try {
             JdkInternals.BIND.invokeExact(impl, host, port);
         } catch (Throwable e) {
@@ -80,6 +132,7 @@ final class PlatformSocket {
     }
 
     void listen(int backlog) throws IOException {
+        pay();
         try {
             JdkInternals.LISTEN.invokeExact(impl, backlog);
         } catch (Throwable e) {
@@ -120,6 +173,9 @@ final class PlatformSocket {
     }
 
     void close() throws IOException {
+        synchronized (this) {
+            owed = false; // nobody will get it any more
+        }
         try {
             JdkInternals.CLOSE.invokeExact(impl);
         } catch (Throwable e) {
@@ -202,6 +258,7 @@ final class PlatformSocket {
     }
 
     void setOption(SocketOption<?> option, Object value) throws IOException {
+        pay();
         try {
             JdkInternals.SET_OPTION.invokeExact(impl, option, value);
         } catch (Throwable e) {
@@ -210,6 +267,7 @@ final class PlatformSocket {
     }
 
     Object getOption(SocketOption<?> option) throws IOException {
+        pay();
         try {
             return JdkInternals.GET_OPTION.invokeExact(impl, option);
         } catch (Throwable e) {
@@ -218,10 +276,40 @@ final class PlatformSocket {
     }
 
     void setOption(int option, Object value) throws SocketException {
+        if (owed && isSimple(option, value)) {
+            synchronized (this) {
+                if (owed) {
+                    Map<Integer, Object> options = new HashMap<>(owedOptions);
+                    options.put(option, value);
+                    owedOptions = options;
+                    return;
+                }
+            }
+        }
+        payForOption();
         impl.setOption(option, value);
     }
 
+    /** Whether the JDK would accept it for sure, and give back the same. */
+    private static boolean isSimple(int option, Object value) {
+        return switch (option) {
+            case SocketOptions.TCP_NODELAY, SocketOptions.SO_KEEPALIVE, SocketOptions.SO_REUSEADDR -> value instanceof Boolean;
+            case SocketOptions.SO_TIMEOUT -> value instanceof Integer;
+            case SocketOptions.SO_LINGER -> value instanceof Integer || value.equals(false); // off
+            default -> false;
+        };
+    }
+
     Object getOption(int option) throws SocketException {
+        if (owed) {
+            synchronized (this) {
+                Object value = owed ? owedOptions.getOrDefault(option, DEFAULTS.get(option)) : null;
+                if (value != null) {
+                    return value;
+                }
+            }
+        }
+        payForOption();
         return impl.getOption(option);
     }
 

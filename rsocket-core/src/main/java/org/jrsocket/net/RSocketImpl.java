@@ -29,7 +29,8 @@ import org.jrsocket.stream.StreamConfig;
 
 /**
  * What a {@link java.net.Socket} stands on. Until it is connected it is a TCP socket of the JDK's, bound and with its options as the application
- * wants; connecting, or being accepted, decides whether it stays one or becomes an {@link RdmaSocket}.
+ * wants, though one that the kernel hears of only when it must; connecting, or being accepted, decides whether it stays one or becomes an {@link
+ * RdmaSocket}.
  *
  * <pre>
  *                 create            connect: TCP, or no RDMA
@@ -74,7 +75,11 @@ public final class RSocketImpl extends SocketImpl {
 
     @Override
     protected void create(boolean stream) throws IOException {
-        platform.create(stream);
+        if (stream) {
+            platform.createLater();
+        } else {
+            platform.create(false);
+        }
         created = true;
     }
 

@@ -242,11 +242,7 @@ final class RdmaSocket {
         ensureOpen();
         if (options == null) {
             PlatformSocket fresh = PlatformSocket.client();
-            try {
-                fresh.create(true);
-            } catch (IOException e) {
-                throw new SocketException(e.getMessage());
-            }
+            fresh.createLater();
             fresh.setOption(SocketOptions.SO_REUSEADDR, true); // an accepted TCP socket inherits it
             options = fresh;
         }

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * {@link SocketTimeoutException} "Read timed out". A virtual thread that is interrupted in a wait gets
  * {@link java.io.InterruptedIOException} with its interrupt status set; a platform thread is not disturbed by interrupts.
  *
- * <p>Life: open; <em>closed</em> by {@link #close}, after which the service thread sends what is left and DISCONNECT; <em>freed</em>, when the native
+ * <p>Life: open; <em>closed</em> by {@link #close}, which sends DISCONNECT, or leaves that and what comes before it to the service thread; <em>freed</em>, when the native
  * objects are gone. Nothing is freed while a reader or writer is inside, and all use of native objects is under the send or the receive lock,
  * both of which the one who frees holds.
  */
@@ -55,6 +55,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private final AtomicBoolean writerInside = new AtomicBoolean();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicBoolean flusherHasIt = new AtomicBoolean();
+    private final AtomicBoolean releasing = new AtomicBoolean(); // on its way to being freed: by a close, or because the peer broke the protocol
     private final CountDownLatch drained = new CountDownLatch(1);
 
     private volatile boolean inputShut;
@@ -65,7 +66,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private volatile boolean dropped; // data that was written, or that was not read, by a close
     private volatile String failedWith; // before it was closed: what the closed event says
     private volatile boolean protocolBroken;
-    private volatile boolean releasing; // on its way to being freed: by a close, or because the peer broke the protocol
     private volatile boolean freed; // set with both locks held
     private volatile Object probing; // the chain of probes that counts: another keepAlive() begins another
 
@@ -325,7 +325,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         if (!inside.compareAndSet(false, true)) {
             throw new IllegalStateException("a second " + role + " in one stream; callers take turns");
         }
-        if (closed.get() || releasing) { // checked after entering: whoever frees looks at `inside` after it set these
+        if (closed.get() || releasing.get()) { // checked after entering: whoever frees looks at `inside` after it set these
             inside.set(false);
             SocketException failed = failure;
             throw closed.get() ? new SocketException("Socket closed") : again(failed, "Connection reset");
@@ -413,14 +413,36 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         boolean unread = first && !inputShut && receive.available() > 0;
         dropped |= hard || unread;
         send.disconnect(hard, hard || unread);
-        transport.service().execute(() -> startClose(hard ? ABORT_NANOS : CLOSE_NANOS));
+        if (!closeAtOnce()) {
+            transport.service().execute(() -> startClose(hard ? ABORT_NANOS : CLOSE_NANOS));
+        }
+    }
+
+    /** Most closes have nothing to wait for: everything is acknowledged by now, and the service thread need not hear of it. */
+    private boolean closeAtOnce() {
+        if (readerInside.get() || writerInside.get()) {
+            return false;
+        }
+        send.pollAndFlush();
+        boolean mine = send.isDrained() && releasing.compareAndSet(false, true);
+        if (mine) {
+            release();
+        }
+        return mine;
+    }
+
+    /** By whoever ends the close: nothing is under way any more. */
+    private void release() {
+        report();
+        drained.countDown();
+        waits.stopWatching();
+        transport.reap(this::free);
     }
 
     /** Begins a close, or shortens one that has begun. */
     private void startClose(long nanos) {
         long deadline = System.nanoTime() + nanos;
-        if (!releasing) {
-            releasing = true;
+        if (releasing.compareAndSet(false, true)) {
             closeDeadline = deadline;
         } else if (closeDeadline != 0 && deadline - closeDeadline < 0) {
             closeDeadline = deadline;
@@ -450,10 +472,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         waits.armAndPollBoth();
         if (send.isDrained() || System.nanoTime() - closeDeadline >= 0) {
             closeDeadline = 0;
-            report();
-            drained.countDown();
-            waits.stopWatching();
-            transport.reap(this::free);
+            release();
             return;
         }
         waits.watch();
@@ -540,7 +559,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         send.disconnect(true, true); // and the send side lives until that is out
         waits.wakeAll();
         transport.service().execute(() -> {
-            if (!releasing) {
+            if (!releasing.get()) {
                 startClose(ABORT_NANOS); // the application may close much later, and until then the peer can write into the ring
             }
         });

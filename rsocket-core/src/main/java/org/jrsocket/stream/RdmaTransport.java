@@ -55,7 +55,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final Cm cm;
     private final CmChannel channel;
     private final ServiceThread service;
-    private final ServiceLoop.Watch cmWatch;
+    private final ServiceThread.SteadyWatch cmWatch;
     private final Flusher flusher;
     private final ExecutorService reaper;
     private final Bundles bundles;
@@ -81,7 +81,7 @@ public final class RdmaTransport implements AutoCloseable {
         });
         pool.allowCoreThreadTimeOut(true);
         reaper = pool;
-        cmWatch = service.watch(channel.getFd(), this::onCmEvents);
+        cmWatch = service.watchSteadily(channel.getFd(), this::onCmEvent);
         cmWatch.arm();
         exitHook = new Thread(null, this::awaitDelivery, "jrsocket-exit", 0, false);
         try {
@@ -178,21 +178,30 @@ public final class RdmaTransport implements AutoCloseable {
         }
     }
 
-    private void onCmEvents() {
+    /** Takes one event: if there are more, it is called again, and nobody asks the kernel for an event that is not there. */
+    private void onCmEvent() {
         boolean done = false;
         try {
-            for (CmEvent event = cm.getCmEvent(channel, 0); event != null; event = cm.getCmEvent(channel, 0)) {
+            CmEvent event = cm.getCmEvent(channel, 0);
+            if (event != null) {
                 dispatch(event);
             }
             done = true;
         } catch (IOException e) {
             LOG.error("an event of the RDMA connection manager could not be read", e);
         } finally { // also after an error that the service thread logs, lack of memory for one
-            if (done) {
-                armCm();
-            } else {
-                service.schedule(this::armCm, CM_RETRY_NANOS);
+            if (!done) {
+                pauseCm();
             }
+        }
+    }
+
+    private void pauseCm() {
+        service.schedule(this::armCm, CM_RETRY_NANOS);
+        try {
+            cmWatch.pause();
+        } catch (IOException e) {
+            LOG.debug("pausing failed", e);
         }
     }
 

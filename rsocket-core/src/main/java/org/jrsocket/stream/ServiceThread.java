@@ -74,13 +74,24 @@ final class ServiceThread implements ServiceLoop, Runnable {
     @Override
     public Watch watch(int fd, Runnable onReadable) throws IOException {
         FdWatch watch = new FdWatch(nextId.getAndIncrement(), fd, onReadable);
+        add(watch);
+        return watch;
+    }
+
+    private void add(FdWatch watch) throws IOException {
         watches.put(watch.id, watch);
         try {
-            epoll.add(fd, Epoll.ONESHOT, watch.id); // no interest yet: unarmed
+            epoll.add(watch.fd, Epoll.ONESHOT, watch.id); // no interest yet: unarmed
         } catch (IOException e) {
             watches.remove(watch.id);
             throw e;
         }
+    }
+
+    /** As {@link #watch}, but once {@linkplain Watch#arm armed} the callback runs as long as the descriptor is readable, until it is paused. */
+    SteadyWatch watchSteadily(int fd, Runnable onReadable) throws IOException {
+        SteadyWatch watch = new SteadyWatch(nextId.getAndIncrement(), fd, onReadable);
+        add(watch);
         return watch;
     }
 
@@ -163,7 +174,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
         }
     }
 
-    private final class FdWatch implements Watch {
+    private class FdWatch implements Watch {
         private final long id;
         private final int fd;
         private final Runnable onReadable;
@@ -176,9 +187,13 @@ final class ServiceThread implements ServiceLoop, Runnable {
         }
 
         @Override
-        public synchronized void arm() throws IOException {
+        public void arm() throws IOException {
+            interest(Epoll.IN | Epoll.ONESHOT);
+        }
+
+        final synchronized void interest(int events) throws IOException {
             if (!cancelled && !stopped) {
-                epoll.modify(fd, Epoll.IN | Epoll.ONESHOT, id);
+                epoll.modify(fd, events, id);
             }
         }
 
@@ -189,6 +204,24 @@ final class ServiceThread implements ServiceLoop, Runnable {
                 watches.remove(id);
                 epoll.remove(fd);
             }
+        }
+    }
+
+    /** A descriptor that is seldom without something to read for long: it stays armed, which saves a call of the kernel for each event. */
+    final class SteadyWatch extends FdWatch {
+
+        SteadyWatch(long id, int fd, Runnable onReadable) {
+            super(id, fd, onReadable);
+        }
+
+        @Override
+        public void arm() throws IOException {
+            interest(Epoll.IN);
+        }
+
+        /** No callbacks until it is armed again. */
+        void pause() throws IOException {
+            interest(Epoll.ONESHOT);
         }
     }
 }

@@ -139,7 +139,7 @@ final class RdmaCoreCm extends Cm {
     public void resolveRoute(RdmaCmId cmId, int timeoutMillis) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.resolveRoute(id.handle(), timeoutMillis), "rdma_resolve_route", address(id, false));
+            check(Native.resolveRoute(id.handle(), timeoutMillis), "rdma_resolve_route", peer(id));
         }
     }
 
@@ -148,7 +148,7 @@ final class RdmaCoreCm extends Cm {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
             check(Native.connect(id.handle(), param.getResponder_resources(), param.getInitiator_depth(), param.getFlow_control(),
-                    param.getRetry_count(), param.getRnr_retry_count(), privateData(param)), "rdma_connect", address(id, false));
+                    param.getRetry_count(), param.getRnr_retry_count(), privateData(param)), "rdma_connect", peer(id));
         }
     }
 
@@ -157,7 +157,7 @@ final class RdmaCoreCm extends Cm {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
             check(Native.accept(id.handle(), param.getResponder_resources(), param.getInitiator_depth(), param.getFlow_control(),
-                    param.getRetry_count(), param.getRnr_retry_count(), privateData(param)), "rdma_accept", address(id, false));
+                    param.getRetry_count(), param.getRnr_retry_count(), privateData(param)), "rdma_accept", peer(id));
         }
     }
 
@@ -177,7 +177,7 @@ final class RdmaCoreCm extends Cm {
     public void reject(CmId cmId, byte[] privateData) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.reject(id.handle(), privateData == null ? new byte[0] : privateData), "rdma_reject", address(id, false));
+            check(Native.reject(id.handle(), privateData == null ? new byte[0] : privateData), "rdma_reject", peer(id));
         }
     }
 
@@ -185,7 +185,7 @@ final class RdmaCoreCm extends Cm {
     public int disconnect(RdmaCmId cmId) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            return check(Native.disconnect(id.handle()), "rdma_disconnect", address(id, false));
+            return check(Native.disconnect(id.handle()), "rdma_disconnect", peer(id));
         }
     }
 
@@ -207,6 +207,16 @@ final class RdmaCoreCm extends Cm {
         InetSocketAddress peer = address((RdmaCoreCmId) id, false);
         // The kernel reports nobody as port 0 of the wildcard.
         return peer == null || peer.getPort() == 0 && peer.getAddress().isAnyLocalAddress() ? null : peer;
+    }
+
+    /** For errors: looked up when there is one. */
+    private static Object peer(RdmaCoreCmId id) {
+        return new Object() {
+            @Override
+            public String toString() {
+                return String.valueOf(address(id, false));
+            }
+        };
     }
 
     /** Null while it is not known. */
