@@ -103,7 +103,8 @@ public final class Connector {
     /** TCP got an answer where RDMA got none, or a refusal: RDMA is not worth the wait there for some time. */
     void remember(InetSocketAddress remote, TcpReason reason, long waitedNanos) {
         switch (reason) {
-            case REFUSED, PROTOCOL, NO_DEVICE -> memory.rejected(remote);
+            case REFUSED, PROTOCOL -> memory.rejected(remote);
+            case NO_DEVICE -> memory.hurried(remote); // nobody was asked
             case UNREACHABLE, UNRESOLVED -> memory.unanswered(remote);
             case TIMEOUT -> {
                 if (waitedNanos < stack.settings().connectNanos()) {

@@ -47,7 +47,7 @@ final class PeerMemory {
         }
     }
 
-    /** The host did not answer in less time than it is usually given: not a reason to avoid it for long. */
+    /** The host was not asked, or did not answer in less time than it is usually given: not a reason to avoid it for long. */
     void hurried(InetSocketAddress peer) {
         put(peer, rejectedNanos);
     }

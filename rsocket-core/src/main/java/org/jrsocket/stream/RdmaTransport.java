@@ -71,7 +71,14 @@ public final class RdmaTransport implements AutoCloseable {
         cm = provider.openCm();
         bundles = new Bundles(this, provider.openVerbs(), idleNanos);
         channel = cm.createEventChannel();
-        service = new ServiceThread("jrsocket-service");
+        service = serve(cm, channel);
+        try {
+            cmWatch = service.watchSteadily(channel.getFd(), this::onCmEvent);
+        } catch (IOException e) {
+            service.stop();
+            cm.destroyEventChannel(channel);
+            throw e;
+        }
         flusher = new Flusher("jrsocket-flusher");
         ThreadPoolExecutor pool = new ThreadPoolExecutor(REAPERS, REAPERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
             Thread thread = new Thread(null, task, "jrsocket-reaper", 0, false);
@@ -81,13 +88,21 @@ public final class RdmaTransport implements AutoCloseable {
         });
         pool.allowCoreThreadTimeOut(true);
         reaper = pool;
-        cmWatch = service.watchSteadily(channel.getFd(), this::onCmEvent);
-        cmWatch.arm();
+        cmWatch.arm(); // now that everything that an event needs is there
         exitHook = new Thread(null, this::awaitDelivery, "jrsocket-exit", 0, false);
         try {
             Runtime.getRuntime().addShutdownHook(exitHook);
         } catch (IllegalStateException e) {
             LOG.debug("the first RDMA connection of a JVM that exits already: nothing waits for its delivery");
+        }
+    }
+
+    private static ServiceThread serve(Cm cm, CmChannel channel) throws IOException {
+        try {
+            return new ServiceThread("jrsocket-service");
+        } catch (IOException e) { // no descriptor left: the next connection tries again
+            cm.destroyEventChannel(channel);
+            throw e;
         }
     }
 

@@ -42,14 +42,19 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private volatile boolean stopped;
 
     ServiceThread(String name) throws IOException {
-        epoll = new Epoll(BATCH);
+        wake = new EventFd();
+        Epoll set = null;
         try {
-            wake = new EventFd();
-            epoll.add(wake.fd(), Epoll.IN, WAKE);
+            set = new Epoll(BATCH);
+            set.add(wake.fd(), Epoll.IN, WAKE);
         } catch (IOException e) {
-            epoll.close();
+            wake.close();
+            if (set != null) {
+                set.close();
+            }
             throw e;
         }
+        epoll = set;
         thread = new Thread(null, this, name, 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(null); // it outlives whichever application class loader happened to start it

@@ -80,11 +80,21 @@ final class Descriptors {
     private void open() throws IOException {
         if (epoll == null) {
             Epoll set = new Epoll(EVENTS);
-            wake = new EventFd();
-            set.add(wake.fd(), Epoll.IN, WAKE);
-            if (coverJdk()) {
-                set.add(jdkDescriptor, Epoll.IN, JDK);
+            EventFd waker = null;
+            try {
+                waker = new EventFd();
+                set.add(waker.fd(), Epoll.IN, WAKE);
+                if (coverJdk()) {
+                    set.add(jdkDescriptor, Epoll.IN, JDK);
+                }
+            } catch (IOException e) { // no descriptor left: the next one to register tries again
+                if (waker != null) {
+                    waker.close();
+                }
+                set.close();
+                throw e;
             }
+            wake = waker;
             epoll = set;
         }
     }
