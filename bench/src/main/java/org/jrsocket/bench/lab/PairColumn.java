@@ -89,12 +89,11 @@ final class PairColumn implements Column {
         return rows.contains(row);
     }
 
-    /** Runs all rows in rounds of about a second each until the compilers rest; the last round also tells how many operations make a sample. */
+    /** Runs all rows for about a second each, again and again, until the compilers rest; the last round also tells how many operations make a sample. */
     @Override
     public String prepare(boolean quick) throws IOException {
         Pair pair = shared.get();
         warm = pair;
-        double target = quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS;
         int calm = 0;
         int round = 0;
         long operations = 0;
@@ -106,7 +105,7 @@ final class PairColumn implements Column {
             double before = pair.compilerSeconds();
             for (Row row : rows) {
                 if (row.kind != Row.Kind.IDLE) {
-                    int count = count(row, target);
+                    int count = count(row, quick);
                     secondsEach.put(row, seconds(row, count, run(pair, row, count)) / count);
                     operations += count;
                 }
@@ -118,7 +117,13 @@ final class PairColumn implements Column {
                 (System.nanoTime() - start) / 1e9, 100 * compiling);
     }
 
-    private int count(Row row, double seconds) {
+    /** Connections are slow: it takes a longer sample for their code to be compiled, and for one slow connection to tell less. */
+    private static double sampleSeconds(Row row, boolean quick) {
+        return (quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS) * (row.kind == Row.Kind.CONNECTS ? 3 : 1);
+    }
+
+    private int count(Row row, boolean quick) {
+        double seconds = sampleSeconds(row, quick);
         Double each = secondsEach.get(row);
         double count = each == null ? Math.max(4, row.count / 8.0) : Math.max(Math.min(seconds / each, 4e6), 8);
         int grain = Math.max(1, row.readSize / row.size); // whole reads
@@ -144,7 +149,7 @@ final class PairColumn implements Column {
             prepare(quick);
         }
         Pair pair = warm;
-        int count = row.kind == Row.Kind.IDLE ? quick ? 4 : row.count : count(row, quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS);
+        int count = row.kind == Row.Kind.IDLE ? quick ? 4 : row.count : count(row, quick);
         try {
             Map<String, Double> values = new HashMap<>(run(pair, row, count));
             if (values.containsKey("seconds")) {

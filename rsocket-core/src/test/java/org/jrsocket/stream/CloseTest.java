@@ -1,0 +1,92 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Who ends a close: the thread that asks for it where nothing is left to wait for, else the service thread. */
+class CloseTest extends RawPeerTests {
+
+    private final CountDownLatch busy = new CountDownLatch(1);
+
+    @AfterEach
+    void release() {
+        busy.countDown();
+    }
+
+    /** Whatever is the service thread's to do waits for {@link #release}. */
+    private void keepTheServiceThreadBusy() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        transport.service().execute(() -> {
+            begun.countDown();
+            try {
+                busy.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        begun.await();
+    }
+
+    @Test
+    void shouldEndByItselfWhenEverythingIsAcknowledged() throws Exception {
+        Link l = link(Role.PASSIVE);
+        l.stream().write(new byte[10], 0, 10, PATIENCE);
+        keepTheServiceThreadBusy();
+        l.stream().close();
+        assertTrue(l.stream().awaitDrained(1));
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+        assertTrue(l.peer().has(Imm.ctrl(Imm.CTRL_DISCONNECT)));
+    }
+
+    @Test
+    void shouldEndAResetByItself() throws Exception {
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
+        l.stream().write(new byte[1000], 0, 1000, PATIENCE); // of which the peer has room for 100
+        keepTheServiceThreadBusy();
+        l.stream().abort();
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+        assertTrue(l.peer().has(Imm.ctrl(Imm.CTRL_RESET)));
+    }
+
+    @Test
+    void shouldLeaveToTheServiceThreadWhatThePeerHasNoRoomForYet() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        l.stream().write(new byte[150], 0, 150, PATIENCE);
+        keepTheServiceThreadBusy();
+        l.stream().close();
+        assertFalse(l.stream().awaitDrained(1));
+        busy.countDown();
+        l.peer().grantRing(100, 100);
+        assertTrue(l.stream().awaitDrained(PATIENCE));
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+    }
+
+    @Test
+    void shouldEndAReadBeforeItFreesWhatIsRead() throws Exception {
+        Link l = link(Role.PASSIVE);
+        CountDownLatch first = new CountDownLatch(1);
+        Future<Integer> reader = background(() -> {
+            l.stream().read(new byte[1], 0, 1, PATIENCE);
+            first.countDown();
+            return l.stream().read(new byte[1], 0, 1, PATIENCE);
+        });
+        l.peer().data(new byte[1]);
+        first.await();
+        l.stream().close();
+        assertEquals("Socket closed", assertThrows(ExecutionException.class, () -> get(reader)).getCause().getMessage());
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+    }
+}
