@@ -173,9 +173,19 @@ final class PlatformSocket {
     }
 
     void close() throws IOException {
-        synchronized (this) {
-            owed = false; // nobody will get it any more
+        if (owed) {
+            synchronized (this) {
+                if (owed) {
+                    closeNow(); // first, so that whoever comes now hears that it is closed; there is nothing to wait for
+                    owed = false;
+                    return;
+                }
+            }
         }
+        closeNow();
+    }
+
+    private void closeNow() throws IOException {
         try {
             JdkInternals.CLOSE.invokeExact(impl);
         } catch (Throwable e) {
@@ -293,7 +303,8 @@ final class PlatformSocket {
     /** Whether the JDK would accept it for sure, and give back the same. */
     private static boolean isSimple(int option, Object value) {
         return switch (option) {
-            case SocketOptions.TCP_NODELAY, SocketOptions.SO_KEEPALIVE, SocketOptions.SO_REUSEADDR -> value instanceof Boolean;
+            case SocketOptions.TCP_NODELAY, SocketOptions.SO_REUSEADDR -> value instanceof Boolean;
+            case SocketOptions.SO_KEEPALIVE -> value.equals(false); // on, it takes the kernel's times
             case SocketOptions.SO_TIMEOUT -> value instanceof Integer;
             case SocketOptions.SO_LINGER -> value instanceof Integer || value.equals(false); // off
             default -> false;

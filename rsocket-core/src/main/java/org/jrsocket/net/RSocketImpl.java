@@ -206,7 +206,12 @@ public final class RSocketImpl extends SocketImpl {
     private void become(RdmaStream stream, InetAddress remote) throws IOException {
         synchronized (stateLock) {
             if (!closed) {
-                rdma = new RdmaSocket(this, stream, platform);
+                try {
+                    rdma = new RdmaSocket(this, stream, platform);
+                } catch (IOException | RuntimeException e) {
+                    stream.abort();
+                    throw e;
+                }
                 address = remote;
                 port = stream.remoteAddress().getPort();
                 localport = stream.localAddress().getPort();

@@ -47,6 +47,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** After an event that could not be read: a channel that is broken for good must not keep the service thread from its other work. */
     private static final long CM_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long REAP_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long CLOSE_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** How long a JVM that exits waits for the delivery of what its sockets had taken. */
     private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -80,8 +81,10 @@ public final class RdmaTransport implements AutoCloseable {
             throw e;
         }
         flusher = new Flusher("jrsocket-flusher");
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
         ThreadPoolExecutor pool = new ThreadPoolExecutor(REAPERS, REAPERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-            Thread thread = new Thread(null, task, "jrsocket-reaper", 0, false);
+            Thread thread = new Thread(group, task, "jrsocket-reaper", 0, false); // not of whichever thread closes something
+            thread.setPriority(Thread.NORM_PRIORITY);
             thread.setDaemon(true);
             thread.setContextClassLoader(null);
             return thread;
@@ -251,6 +254,8 @@ public final class RdmaTransport implements AutoCloseable {
             reaper.execute(free);
         } catch (RejectedExecutionException e) {
             free.run(); // the transport is closing
+        } catch (OutOfMemoryError e) { // no thread to be had: not the trouble of whoever closes
+            service.schedule(() -> reap(free), REAP_RETRY_NANOS);
         }
     }
 

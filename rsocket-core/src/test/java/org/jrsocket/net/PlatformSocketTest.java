@@ -40,7 +40,7 @@ class PlatformSocketTest {
         assertEquals(false, socket.getOption(SocketOptions.SO_LINGER));
         assertEquals(0, socket.getOption(SocketOptions.IP_TOS));
         socket.setOption(SocketOptions.TCP_NODELAY, true);
-        socket.setOption(SocketOptions.SO_KEEPALIVE, true);
+        socket.setOption(SocketOptions.SO_REUSEADDR, true);
         socket.setOption(SocketOptions.SO_TIMEOUT, 1234);
         socket.setOption(SocketOptions.SO_LINGER, 5);
         assertEquals(true, socket.getOption(SocketOptions.TCP_NODELAY));

@@ -5,6 +5,7 @@
 package org.jrsocket.nio;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
@@ -241,13 +242,18 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
     }
 
     private void connectedRdma(RdmaConnect pending, RdmaStream result) throws IOException {
-        synchronized (stateLock) {
-            if (state == State.PENDING && connect == pending) {
-                remote = pending.target();
-                become(result);
-                keys.forEach(RSelectionKey::refresh);
-                return;
+        try {
+            synchronized (stateLock) {
+                if (state == State.PENDING && connect == pending) {
+                    remote = pending.target();
+                    become(result);
+                    keys.forEach(RSelectionKey::refresh);
+                    return;
+                }
             }
+        } catch (UncheckedIOException e) { // a selector that has no descriptor left to watch it with
+            close();
+            throw e.getCause();
         }
         result.abort();
         throw new AsynchronousCloseException();

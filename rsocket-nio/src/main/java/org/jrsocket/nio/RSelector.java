@@ -512,10 +512,18 @@ final class RSelector extends AbstractSelector {
         synchronized (registrations) {
             ensureOpen();
             keys.add(key);
-            if (key.member != null) {
-                key.member.join(key);
-            } else {
-                key.inner(JdkChannels.register(jdk, channel, 0, key));
+            try {
+                if (key.member != null) {
+                    key.member.join(key);
+                } else {
+                    key.inner(JdkChannels.register(jdk, channel, 0, key));
+                }
+            } catch (RuntimeException e) { // no descriptor left, say
+                keys.remove(key);
+                if (key.member != null) {
+                    key.member.leave(key);
+                }
+                throw e;
             }
         }
         key.start(ops);

@@ -387,6 +387,7 @@ final class RSocketChannel extends ConnectingChannel {
     @Override
     public void leave(RSelectionKey key) {
         synchronized (stateLock) {
+            key.owner().unwatch(key); // while a close still finds it here: after that the descriptor may be another's
             List<RSelectionKey> fewer = new ArrayList<>(keys);
             fewer.remove(key);
             keys = List.copyOf(fewer);
