@@ -25,6 +25,7 @@ final class Host {
 
     private final Path folder;
     private long patienceMillis; // guarded by this
+    private boolean silent; // guarded by this
 
     /** @param patience seconds that may be spent on measuring again, in all */
     Host(Path folder, int patience) {
@@ -61,7 +62,17 @@ final class Host {
             sleep(20);
             mark = mark();
         }
+        if (mark.up == before.up || mark.wish != wish) {
+            complain();
+        }
         return mark;
+    }
+
+    private synchronized void complain() {
+        if (!silent) {
+            silent = true;
+            System.out.println("the host does not answer: each sample takes 8 s longer, and what disturbs one is not seen");
+        }
     }
 
     /** CPUs that the guest missed on average between two looks. */

@@ -29,6 +29,8 @@ public final class SideBySide {
     private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
 
     private static final int WARM_UPS = 3;
+    /** Samples taken again for one that was disturbed: on a host that never rests, the first must not use up everybody's patience. */
+    private static final int AGAIN = 3;
 
     private final Path folder;
     private final int repetitions;
@@ -197,7 +199,7 @@ public final class SideBySide {
             return;
         }
         long start = System.nanoTime();
-        while (measureOnce(repetition, row, column) && host.isPatient(System.nanoTime() - start)) {
+        for (int again = 0; measureOnce(repetition, row, column) && again < AGAIN && host.isPatient(System.nanoTime() - start); again++) {
             start = System.nanoTime();
         }
     }
