@@ -33,8 +33,8 @@ final class PlatformSocket {
             SocketOptions.SO_REUSEADDR, false, SocketOptions.SO_TIMEOUT, 0, SocketOptions.SO_LINGER, false, SocketOptions.IP_TOS, 0);
 
     private final SocketImpl impl;
-    private volatile boolean owed; // written under this
-    private Map<Integer, Object> owedOptions = Map.of(); // guarded by this; what was set so far, none of it checked by the kernel
+    private volatile boolean deferred; // written under this
+    private Map<Integer, Object> deferredOptions = Map.of(); // guarded by this; what was set so far, none of it checked by the kernel
 
     private PlatformSocket(SocketImpl impl) {
         this.impl = impl;
@@ -59,7 +59,7 @@ final class PlatformSocket {
 
     /** The same socket, whose {@link #connect} asks the default ProxySelector for SOCKS proxies, as one of {@code new Socket()} does. */
     PlatformSocket throughSocks() throws IOException {
-        pay();
+        ensureCreated();
         try {
             return new PlatformSocket((SocketImpl) JdkInternals.NEW_SOCKS.invokeExact(impl));
         } catch (Throwable e) {
@@ -77,35 +77,35 @@ final class PlatformSocket {
 
     /** Creates a stream socket, when something needs it. */
     synchronized void createLater() {
-        owed = true;
+        deferred = true;
     }
 
     /** Whether there is no socket of the kernel's behind this, so far. */
-    boolean isOwed() {
-        return owed;
+    boolean isDeferred() {
+        return deferred;
     }
 
-    /** Creates it, if that is owed. */
-    private void pay() throws IOException {
-        if (owed) {
+    /** Creates it, if that was put off. */
+    private void ensureCreated() throws IOException {
+        if (deferred) {
             synchronized (this) {
-                if (owed) {
+                if (deferred) {
                     create(true); // for lack of descriptors it may fail now and not the next time
                     try {
-                        for (Map.Entry<Integer, Object> option : owedOptions.entrySet()) {
+                        for (Map.Entry<Integer, Object> option : deferredOptions.entrySet()) {
                             impl.setOption(option.getKey(), option.getValue());
                         }
                     } finally {
-                        owed = false;
+                        deferred = false;
                     }
                 }
             }
         }
     }
 
-    private void payForOption() throws SocketException {
+    private void ensureCreatedForOption() throws SocketException {
         try {
-            pay();
+            ensureCreated();
         } catch (SocketException e) {
             throw e;
         } catch (IOException e) {
@@ -114,7 +114,7 @@ final class PlatformSocket {
     }
 
     void connect(SocketAddress remote, int millis) throws IOException {
-        pay();
+        ensureCreated();
         try {
             JdkInternals.CONNECT.invokeExact(impl, remote, millis);
         } catch (Throwable e) {
@@ -123,7 +123,7 @@ final class PlatformSocket {
     }
 
     void bind(InetAddress host, int port) throws IOException {
-        pay();
+        ensureCreated();
         try {
             JdkInternals.BIND.invokeExact(impl, host, port);
         } catch (Throwable e) {
@@ -132,7 +132,7 @@ final class PlatformSocket {
     }
 
     void listen(int backlog) throws IOException {
-        pay();
+        ensureCreated();
         try {
             JdkInternals.LISTEN.invokeExact(impl, backlog);
         } catch (Throwable e) {
@@ -173,11 +173,11 @@ final class PlatformSocket {
     }
 
     void close() throws IOException {
-        if (owed) {
+        if (deferred) {
             synchronized (this) {
-                if (owed) {
+                if (deferred) {
                     closeNow(); // first, so that whoever comes now hears that it is closed; there is nothing to wait for
-                    owed = false;
+                    deferred = false;
                     return;
                 }
             }
@@ -268,7 +268,7 @@ final class PlatformSocket {
     }
 
     void setOption(SocketOption<?> option, Object value) throws IOException {
-        pay();
+        ensureCreated();
         try {
             JdkInternals.SET_OPTION.invokeExact(impl, option, value);
         } catch (Throwable e) {
@@ -277,7 +277,7 @@ final class PlatformSocket {
     }
 
     Object getOption(SocketOption<?> option) throws IOException {
-        pay();
+        ensureCreated();
         try {
             return JdkInternals.GET_OPTION.invokeExact(impl, option);
         } catch (Throwable e) {
@@ -286,17 +286,17 @@ final class PlatformSocket {
     }
 
     void setOption(int option, Object value) throws SocketException {
-        if (owed && isSimple(option, value)) {
+        if (deferred && isSimple(option, value)) {
             synchronized (this) {
-                if (owed) {
-                    Map<Integer, Object> options = new HashMap<>(owedOptions);
+                if (deferred) {
+                    Map<Integer, Object> options = new HashMap<>(deferredOptions);
                     options.put(option, value);
-                    owedOptions = options;
+                    deferredOptions = options;
                     return;
                 }
             }
         }
-        payForOption();
+        ensureCreatedForOption();
         impl.setOption(option, value);
     }
 
@@ -312,15 +312,15 @@ final class PlatformSocket {
     }
 
     Object getOption(int option) throws SocketException {
-        if (owed) {
+        if (deferred) {
             synchronized (this) {
-                Object value = owed ? owedOptions.getOrDefault(option, DEFAULTS.get(option)) : null;
+                Object value = deferred ? deferredOptions.getOrDefault(option, DEFAULTS.get(option)) : null;
                 if (value != null) {
                     return value;
                 }
             }
         }
-        payForOption();
+        ensureCreatedForOption();
         return impl.getOption(option);
     }
 

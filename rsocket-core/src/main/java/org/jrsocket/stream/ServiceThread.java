@@ -212,7 +212,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
         }
     }
 
-    /** A descriptor that is seldom without something to read for long: it stays armed, which saves a call of the kernel for each event. */
+    /** Stays armed, which saves a call of the kernel for each event. For a descriptor whose callback always takes something. */
     final class SteadyWatch extends FdWatch {
 
         SteadyWatch(long id, int fd, Runnable onReadable) {

@@ -45,7 +45,7 @@ class PlatformSocketTest {
         socket.setOption(SocketOptions.SO_LINGER, 5);
         assertEquals(true, socket.getOption(SocketOptions.TCP_NODELAY));
         assertEquals(1234, socket.getOption(SocketOptions.SO_TIMEOUT));
-        assertTrue(socket.isOwed());
+        assertTrue(socket.isDeferred());
     }
 
     @Test
@@ -54,7 +54,7 @@ class PlatformSocketTest {
         socket.setOption(SocketOptions.SO_LINGER, 5);
         socket.setOption(SocketOptions.SO_LINGER, 7);
         assertEquals(true, socket.getOption(StandardSocketOptions.TCP_NODELAY)); // the kernel's answer
-        assertFalse(socket.isOwed());
+        assertFalse(socket.isDeferred());
         assertEquals(7, socket.getOption(SocketOptions.SO_LINGER));
         assertEquals(false, socket.getOption(SocketOptions.SO_KEEPALIVE));
     }
@@ -62,7 +62,7 @@ class PlatformSocketTest {
     @Test
     void shouldBeCreatedForWhatOnlyTheKernelCanCheck() throws Exception {
         socket.setOption(SocketOptions.IP_TOS, 8);
-        assertFalse(socket.isOwed());
+        assertFalse(socket.isDeferred());
         assertEquals(8, socket.getOption(SocketOptions.IP_TOS));
     }
 
@@ -94,14 +94,14 @@ class PlatformSocketTest {
         } finally {
             real.close();
         }
-        assertTrue(socket.isOwed());
+        assertTrue(socket.isDeferred());
     }
 
     @Test
     void shouldStayClosed() throws Exception {
         socket.setOption(SocketOptions.TCP_NODELAY, true);
         socket.close();
-        assertFalse(socket.isOwed());
+        assertFalse(socket.isDeferred());
         assertEquals("Socket closed", assertThrows(SocketException.class, () -> socket.setOption(SocketOptions.TCP_NODELAY, false)).getMessage());
         assertEquals("Socket closed", assertThrows(SocketException.class, () -> socket.getOption(SocketOptions.TCP_NODELAY)).getMessage());
         assertThrows(IOException.class, () -> socket.bind(InetAddress.getLoopbackAddress(), 0));
