@@ -114,7 +114,7 @@ final class Connecting implements PendingConnect, CmHandler {
         switch (event.type()) {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> cm.resolveRoute(id, RESOLVE_MILLIS);
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
-                endpoint = new Endpoint(cm, transport.bundles(), id, config);
+                endpoint = new Endpoint(transport, id, config);
                 cm.connect(id, RdmaTransport.param(endpoint.connData().withFeatures(ConnData.FEATURE_RESET),
                         endpoint.device.isIwarp()));
             }

@@ -44,7 +44,8 @@ final class Endpoint {
     final StreamConfig config;
     final int sendSlots;
     final int receiveSlots;
-    final int inlineLimit;
+    /** What the device granted, which may be more than was asked for. Set once, in the constructor. */
+    int inlineLimit;
     final long registeredBytes;
 
     private final Bundles bundles;
@@ -68,9 +69,9 @@ final class Endpoint {
     private boolean freed;
 
     /** Takes over {@code id}: it is freed with the rest, also when this constructor fails. */
-    Endpoint(Cm cm, Bundles bundles, CmId id, StreamConfig config) throws IOException {
-        this.cm = cm;
-        this.bundles = bundles;
+    Endpoint(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
+        this.cm = transport.cm();
+        this.bundles = transport.bundles();
         this.id = id;
         this.config = config;
         this.device = id.getVerbs();
@@ -94,18 +95,7 @@ final class Endpoint {
             sendCompletions = bundle.sendCompletions;
             receiveCompletions = bundle.receiveCompletions;
             registeredBytes = bundle.shape.bytes() + (words == null ? 0L : words.size());
-            IbvQPInitAttr attr = new IbvQPInitAttr();
-            attr.setQp_type(IbvQP.IBV_QPT_RC);
-            attr.setSq_sig_all((byte) 0);
-            attr.setSend_cq(sendCq);
-            attr.setRecv_cq(recvCq);
-            attr.cap().setMax_send_wr(sendSlots);
-            attr.cap().setMax_recv_wr(receiveSlots);
-            attr.cap().setMax_send_sge(2);
-            attr.cap().setMax_recv_sge(1);
-            attr.cap().setMax_inline_data(device.isIwarp() ? Math.max(MessageWord.SIZE, config.inline()) : config.inline());
-            qp = cm.createQP(id, bundle.pd(), attr); // the device may grant more slots; the completion queues are sized for these
-            inlineLimit = attr.cap().getMax_inline_data();
+            qp = createQp(transport.inlineLimits());
             if (!postReceives(receiveSlots)) {
                 throw new VerbsException("ibv_post_recv", device.name(), qp.postError());
             }
@@ -118,6 +108,35 @@ final class Endpoint {
             }
             throw e;
         }
+    }
+
+    private Qp createQp(InlineLimits inlineLimits) throws IOException {
+        try {
+            return inlineLimits.make(device, config.inline(), device.isIwarp() ? MessageWord.SIZE : 0, this::createQp);
+        } catch (VerbsException e) {
+            if (e.errno() != Errno.EINVAL) {
+                throw e;
+            }
+            // Not as it is: of an address, EINVAL says that no device serves it.
+            throw new IOException(device.name() + " makes no queue pair of " + sendSlots + " sends and " + receiveSlots + " receives ("
+                    + e.getMessage() + "); lower queue.send or queue.receive", e);
+        }
+    }
+
+    private Qp createQp(int inline) throws IOException {
+        IbvQPInitAttr attr = new IbvQPInitAttr();
+        attr.setQp_type(IbvQP.IBV_QPT_RC);
+        attr.setSq_sig_all((byte) 0);
+        attr.setSend_cq(sendCq);
+        attr.setRecv_cq(recvCq);
+        attr.cap().setMax_send_wr(sendSlots);
+        attr.cap().setMax_recv_wr(receiveSlots);
+        attr.cap().setMax_send_sge(2);
+        attr.cap().setMax_recv_sge(1);
+        attr.cap().setMax_inline_data(inline);
+        Qp created = cm.createQP(id, bundle.pd(), attr); // the device may grant more slots; the completion queues are sized for these
+        inlineLimit = attr.cap().getMax_inline_data();
+        return created;
     }
 
     private static int roundUp(int value, int multiple) {

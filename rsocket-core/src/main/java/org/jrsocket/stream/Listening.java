@@ -253,7 +253,7 @@ final class Listening implements RdmaListener, CmHandler {
         void answer() {
             try {
                 request.attach(this);
-                endpoint = new Endpoint(transport.cm(), transport.bundles(), request, config);
+                endpoint = new Endpoint(transport, request, config);
                 ConnData mine = endpoint.connData();
                 if (peer.hasExtension()) {
                     mine = mine.withFeatures(ConnData.FEATURE_RESET);

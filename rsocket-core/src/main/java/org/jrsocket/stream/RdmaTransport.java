@@ -4,8 +4,10 @@
  */
 package org.jrsocket.stream;
 
+import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashSet;
 import java.util.List;
@@ -60,6 +62,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final Flusher flusher;
     private final ExecutorService reaper;
     private final Bundles bundles;
+    private final InlineLimits inlineLimits = new InlineLimits();
     private final Thread exitHook;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final Set<RdmaStream> closing = new HashSet<>(); // service thread
@@ -139,6 +142,27 @@ public final class RdmaTransport implements AutoCloseable {
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
         return Listening.open(this, local, backlog, config);
+    }
+
+    /**
+     * Makes what a connection needs on the device that has {@code local}, and frees it: whether there will be connections, and what the device
+     * grants them.
+     *
+     * @throws IOException it cannot be made; the message says why and what to do
+     */
+    public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
+        CmId id = cm.createId(channel, RdmaCm.RDMA_PS_TCP);
+        try {
+            cm.bindAddr(id, new InetSocketAddress(local, 0));
+        } catch (IOException | RuntimeException e) {
+            id.destroyId();
+            throw e;
+        }
+        Endpoint endpoint = new Endpoint(this, id, config);
+        QueueLimits granted =
+                new QueueLimits(endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
+        endpoint.free();
+        return granted;
     }
 
     /** The service thread's loop, where other descriptors (a TCP listener's) can be watched too. */
@@ -362,6 +386,10 @@ public final class RdmaTransport implements AutoCloseable {
 
     Bundles bundles() {
         return bundles;
+    }
+
+    InlineLimits inlineLimits() {
+        return inlineLimits;
     }
 
     CmChannel channel() {
