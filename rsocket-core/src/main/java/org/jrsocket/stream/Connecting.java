@@ -20,6 +20,7 @@ import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Errno;
 import org.jrsocket.verbs.VerbsException;
 import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Refusal;
 import org.jrsocket.wire.WireException;
 
 /**
@@ -129,8 +130,7 @@ final class Connecting implements PendingConnect, CmHandler {
             case RDMA_CM_EVENT_ADDR_ERROR -> fail(status == -Errno.ENODEV ? Reason.NO_DEVICE : Reason.UNRESOLVED,
                     "address not resolved: " + Errno.describe(Math.abs(status)), null);
             case RDMA_CM_EVENT_ROUTE_ERROR -> fail(Reason.UNRESOLVED, "route not resolved: " + Errno.describe(Math.abs(status)), null);
-            case RDMA_CM_EVENT_REJECTED -> fail(Reason.REFUSED,
-                    status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED ? "Connection refused" : "Connection refused (reject reason " + status + ")", null);
+            case RDMA_CM_EVENT_REJECTED -> refused(status, event.privateData());
             case RDMA_CM_EVENT_UNREACHABLE -> fail(Reason.UNREACHABLE, "the peer does not answer RDMA connection requests", null);
             // EINVAL: its answer can no longer be used, because it went away right after it.
             case RDMA_CM_EVENT_CONNECT_ERROR -> fail(status == -Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES, "connecting failed: " + Errno.describe(Math.abs(status)), null);
@@ -139,6 +139,16 @@ final class Connecting implements PendingConnect, CmHandler {
             default -> {
                 // Address changes and the end of time-wait are nothing to a connection being made.
             }
+        }
+    }
+
+    /** With lock. */
+    private void refused(int status, byte[] privateData) {
+        if (Refusal.parse(privateData) == Refusal.BUSY) {
+            fail(Reason.BUSY, "Connection refused: the peer's RDMA listener has no room for one more connection at the moment", null);
+        } else {
+            fail(Reason.REFUSED, status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED ? "Connection refused"
+                    : "Connection refused (reject reason " + status + ")", null);
         }
     }
 

@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.CompChannel;
@@ -20,6 +21,7 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.VerbsException;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -169,6 +171,23 @@ final class Endpoint {
     /** Data messages the peer may send before it needs an update. */
     int credits() {
         return receiveSlots - SPARE_RECEIVES;
+    }
+
+    /** Bytes at the start of the ring that tell whether anything was written there. */
+    private static final int TELLING = 64;
+
+    /** Whether the peer has written anything yet, as far as a look at the memory tells: so it knows that it is connected. */
+    boolean peerHasWritten() {
+        return !isZero(grantTable.buffer(), Bundle.TABLE_ENTRIES * Grant.SIZE) || !isZero(receiveRing.buffer(), TELLING);
+    }
+
+    private static boolean isZero(ByteBuffer memory, int count) {
+        for (int at = 0; at < count; at += Long.BYTES) {
+            if (memory.getLong(at) != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** What this side says of itself in the CM message. */

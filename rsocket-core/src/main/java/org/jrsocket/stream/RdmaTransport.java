@@ -63,6 +63,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final ExecutorService reaper;
     private final Bundles bundles;
     private final InlineLimits inlineLimits = new InlineLimits();
+    private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
     private final Thread exitHook;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final Set<RdmaStream> closing = new HashSet<>(); // service thread
@@ -137,7 +138,7 @@ public final class RdmaTransport implements AutoCloseable {
     /**
      * Listens.
      *
-     * @param backlog connections established but not yet accepted; later ones wait unanswered
+     * @param backlog connections established but not yet accepted; later ones wait a while and are refused as busy
      * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
@@ -386,6 +387,16 @@ public final class RdmaTransport implements AutoCloseable {
 
     Bundles bundles() {
         return bundles;
+    }
+
+    /** Of listeners made from now on. */
+    Admission.Limits limits() {
+        return limits;
+    }
+
+    /** Others, for a test. */
+    void limits(Admission.Limits newLimits) {
+        limits = newLimits;
     }
 
     InlineLimits inlineLimits() {

@@ -372,8 +372,18 @@ final class LoopbackCm extends Cm {
             CmFabric.checkData("rdma_accept", id.device, param.privateData(), CmMessage.REP);
             id.state = State.ACCEPTED;
             id.qp.join(id.peer.qp);
+            id.qp.ackTimeout(id.ackTimeout);
             id.qp.connected(id.request.getRetry_count(), id.request.getRnr_retry_count());
             fabric.sendReply(id, param);
+        });
+    }
+
+    @Override
+    public void confirm(CmId cmId) throws IOException {
+        LoopbackId id = own(cmId);
+        locked(() -> {
+            id.require("rdma_notify", State.ACCEPTED, State.ESTABLISHED);
+            fabric.confirmed(id);
         });
     }
 
