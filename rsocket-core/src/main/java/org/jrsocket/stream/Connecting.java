@@ -62,6 +62,7 @@ final class Connecting implements PendingConnect, CmHandler {
             Cm cm = transport.cm();
             id = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
             id.attach(this);
+            PathTimers.setAckTimeout(cm, id);
             if (config.typeOfService() != 0) {
                 cm.setOption(id, Cm.OPTION_TOS, config.typeOfService());
             }

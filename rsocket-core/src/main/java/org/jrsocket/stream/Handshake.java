@@ -44,6 +44,7 @@ final class Handshake implements CmHandler {
             if (peer.hasExtension()) {
                 mine = mine.withFeatures(ConnData.FEATURE_RESET);
             }
+            PathTimers.setAckTimeout(transport.cm(), request);
             transport.cm().accept(request, RdmaTransport.param(mine, false));
             answered = System.nanoTime();
         } catch (IOException | RuntimeException | OutOfMemoryError e) {

@@ -77,6 +77,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     int deferredRounds;
     private long deferredWritten;
 
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
     /** Takes over {@code endpoint}, which is connected. */
     RdmaStream(RdmaTransport transport, Endpoint endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
         this.transport = transport;

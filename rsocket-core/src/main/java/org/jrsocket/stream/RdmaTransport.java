@@ -287,6 +287,7 @@ public final class RdmaTransport implements AutoCloseable {
     RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
+        PathTimers.setRnrTimer(endpoint);
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         streams.add(stream);
         LOG.debug("connected {}", stream);
