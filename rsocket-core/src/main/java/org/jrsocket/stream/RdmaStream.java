@@ -699,11 +699,18 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         });
     }
 
-    /** A selector took the channel's events: if the service thread waits for this stream, it must arm again. */
+    /** Another thread took the channel's events: if the service thread waits for this stream, it must arm again. */
     void eventsTaken() {
         if (watchesDeferred || closed.get()) {
             transport.service().execute(this::onWatched);
         }
+    }
+
+    /** Looking after what a writer left failed, so that nobody does any longer: rather an error than silence. */
+    void failDeferred(Throwable cause) {
+        LOG.error("sending what is left of {} failed, the connection is reset", this, cause);
+        fail(new SocketException("Connection reset"), "sending what was left failed: " + cause);
+        flusherHasIt.set(false);
     }
 
     /** The completion channel has events, or somebody wants it watched; service thread. */
@@ -712,6 +719,15 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             closeStep();
             return;
         }
+        try {
+            lookAfterDeferred();
+        } catch (RuntimeException | Error e) {
+            watchesDeferred = false;
+            failDeferred(e);
+        }
+    }
+
+    private void lookAfterDeferred() {
         if (watchesDeferred && !freed) {
             waits.armAndPollBoth();
             if ((writerInside.get() || !send.isDeferred()) && leaveToWriter()) {
