@@ -46,6 +46,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private final SendSide send;
     private final ReceiveSide receive;
     private final Waits waits;
+    private final KeepAlive keepAlive;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
     private final boolean resetUnderstood;
@@ -67,7 +68,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private volatile String failedWith; // before it was closed: what the closed event says
     private volatile boolean protocolBroken;
     private volatile boolean freed; // set with both locks held
-    private volatile Object probing; // the chain of probes that counts: another keepAlive() begins another
 
     private long closeDeadline; // service thread
     private volatile boolean watchesDeferred; // written by the service thread
@@ -87,6 +87,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         this.send = new SendSide(this, endpoint, peer);
         this.receive = new ReceiveSide(this, endpoint, send);
         this.waits = new Waits(this, endpoint, send, receive, transport.serviceThread());
+        this.keepAlive = new KeepAlive(transport.service(), send::probe);
         endpoint.id.attach(this);
         send.flush(); // grants the second half at once: a C sender's first burst need not end after the first
     }
@@ -409,6 +410,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         if (!first && !hard) {
             return;
         }
+        keepAlive.end();
         waits.wakeAll();
         boolean unread = first && !inputShut && receive.available() > 0;
         dropped |= hard || unread;
@@ -538,6 +540,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     private void record(SocketException cause, String detail) {
+        keepAlive.end();
         synchronized (this) {
             if (failure == null) {
                 failedAfterEnd = receive.isEnded();
@@ -568,6 +571,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** DISCONNECT arrived. */
     void peerDisconnected() {
         peerGone = true;
+        keepAlive.end();
         send.die();
         waits.wakeAll();
     }
@@ -775,18 +779,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Turns the probes for a dead peer on or off: one probe each {@code intervalNanos}; 0 is off. */
     public void keepAlive(long intervalNanos) {
-        Object chain = new Object();
-        probing = chain;
-        if (intervalNanos > 0) {
-            transport.service().schedule(() -> probe(chain, intervalNanos), intervalNanos);
-        }
-    }
-
-    private void probe(Object chain, long intervalNanos) {
-        if (probing == chain && !closed.get() && failure == null) {
-            send.probe();
-            transport.service().schedule(() -> probe(chain, intervalNanos), intervalNanos);
-        }
+        keepAlive.every(intervalNanos);
     }
 
     public boolean isOpen() {
