@@ -160,7 +160,7 @@ final class Endpoint {
 
     /** Frees it all, a connection that came about or not; harmless when repeated. */
     void free() {
-        free(true, Integer.MAX_VALUE);
+        free(true);
     }
 
     /**
@@ -168,16 +168,15 @@ final class Endpoint {
      * what cannot be freed is logged and lost, rather than freed twice.
      *
      * @param reusable whether the bundle may serve another connection
-     * @param used bytes of the receive ring that the peer may have written
      */
-    synchronized void free(boolean reusable, long used) {
+    synchronized void free(boolean reusable) {
         if (freed) {
             return;
         }
         freed = true;
         boolean alone = qp == null || attempt("ibv_destroy_qp", () -> cm.destroyQP(id));
         if (bundle != null) {
-            if (alone && reusable && bundle.renew((int) Math.min(used, bundle.receiveRing.size()))) {
+            if (alone && reusable && bundle.renew()) {
                 bundles.giveBack(bundle);
             } else {
                 bundle.free();

@@ -496,7 +496,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             freed = true;
             waits.free();
             // A stream freed before it is closed may still be in somebody's epoll set; that of a peer that broke the rules may hold anything.
-            endpoint.free(closed.get() && !protocolBroken, receive.used());
+            endpoint.free(closed.get() && !protocolBroken);
         } finally {
             send.lock.unlock();
             receive.lock.unlock();
@@ -517,9 +517,12 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Whether something that the application has written, or a close, is still on its way out. */
-    boolean isDelivering() {
-        return closed.get() ? drained.getCount() > 0 : send.isDeferred();
+    /**
+     * Whether a close, or something of the first {@code written} bytes, is still on its way out. Unless it is closed, asks the peer's device for the
+     * acknowledgement that this takes.
+     */
+    boolean isDelivering(long written) {
+        return closed.get() ? drained.getCount() > 0 : !send.isAcknowledged(written);
     }
 
     boolean isFreed() {
@@ -557,7 +560,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** The peer broke the protocol: nothing of it is used any more. With or without locks. */
     void protocolError(String what) {
         protocolBroken = true;
-        LOG.warn("{} sent {}; the connection to it over {} is reset", remote, what, endpoint.device.name());
+        transport.protocolErrors().warn("{} sent {}; the connection to it over {} is reset", remote, what, endpoint.device.name());
         record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
         send.disconnect(true, true); // and the send side lives until that is out
         waits.wakeAll();

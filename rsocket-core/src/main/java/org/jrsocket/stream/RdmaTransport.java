@@ -7,8 +7,10 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -16,7 +18,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
@@ -63,8 +64,11 @@ public final class RdmaTransport implements AutoCloseable {
     private final Thread exitHook;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final Set<RdmaStream> closing = new HashSet<>(); // service thread
-    private final LongAdder endedRead = new LongAdder(); // bytes of streams that are no longer in `streams`
-    private final LongAdder endedWritten = new LongAdder();
+    private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
+
+    private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the sums
+    private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
+    private long endedWritten; // the same
 
     private RdmaTransport(VerbsProvider provider, long idleNanos) throws IOException {
         provider.install();
@@ -187,7 +191,9 @@ public final class RdmaTransport implements AutoCloseable {
      */
     private void awaitDelivery() {
         long deadline = System.nanoTime() + EXIT_NANOS;
-        while (streams.stream().anyMatch(RdmaStream::isDelivering) && System.nanoTime() - deadline < 0) {
+        Map<RdmaStream, Long> written = new HashMap<>(); // when it was first looked at: threads that still write must not keep the JVM
+        while (streams.stream().anyMatch(stream -> stream.isDelivering(written.computeIfAbsent(stream, RdmaStream::bytesWritten)))
+                && System.nanoTime() - deadline < 0) {
             try {
                 Thread.sleep(1);
             } catch (InterruptedException e) {
@@ -287,9 +293,11 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     void forget(RdmaStream stream) {
-        if (streams.remove(stream)) {
-            endedRead.add(stream.bytesRead());
-            endedWritten.add(stream.bytesWritten());
+        synchronized (totalsLock) {
+            if (streams.remove(stream)) {
+                endedRead += stream.bytesRead();
+                endedWritten += stream.bytesWritten();
+            }
         }
     }
 
@@ -313,22 +321,24 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** What is open, and all bytes so far. */
     public Totals totals() {
-        long read = endedRead.sum();
-        long written = endedWritten.sum();
-        long registered = 0;
-        int open = 0;
-        int ending = 0;
-        for (RdmaStream stream : streams) {
-            read += stream.bytesRead();
-            written += stream.bytesWritten();
-            registered += stream.registeredBytes();
-            if (stream.isOpen()) {
-                open++;
-            } else {
-                ending++;
+        synchronized (totalsLock) {
+            long read = endedRead;
+            long written = endedWritten;
+            long registered = 0;
+            int open = 0;
+            int ending = 0;
+            for (RdmaStream stream : streams) {
+                read += stream.bytesRead();
+                written += stream.bytesWritten();
+                registered += stream.registeredBytes();
+                if (stream.isOpen()) {
+                    open++;
+                } else {
+                    ending++;
+                }
             }
+            return new Totals(open, ending, read, written, registered);
         }
-        return new Totals(open, ending, read, written, registered);
     }
 
     /** Those that are not freed yet, at this moment. */
@@ -358,6 +368,11 @@ public final class RdmaTransport implements AutoCloseable {
     /** Frees what is kept of connections that are over, for connections to come; it would go by itself after some seconds. */
     public void freeIdle() {
         bundles.freeIdle();
+    }
+
+    /** What peers did that none may. */
+    LimitedLog protocolErrors() {
+        return protocolErrors;
     }
 
     Bundles bundles() {

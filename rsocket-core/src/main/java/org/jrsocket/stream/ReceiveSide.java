@@ -360,9 +360,4 @@ final class ReceiveSide {
         dead = true;
         stream.fail(new SocketException("Connection reset"), what);
     }
-
-    /** Bytes of the ring, from its start, that the peer may have written. */
-    long used() {
-        return ended ? received : ringSize; // data that stands in the ring was announced before the end, unless there was none
-    }
 }

@@ -640,6 +640,27 @@ final class SendSide {
         }
     }
 
+    /**
+     * Whether the peer's device has acknowledged the first {@code bytes}, or never will. If nothing that is under way asks for the last acknowledgement,
+     * a probe does.
+     */
+    boolean isAcknowledged(long bytes) {
+        lock.lock();
+        try {
+            poll();
+            progress();
+            if (dead || endpointGone() || completed - bytes >= 0) {
+                return true;
+            }
+            if (posted - bytes >= 0 && outstanding <= unsignaled) {
+                probe();
+            }
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** A zero-length write: its acknowledgement says that the peer's device lives. Invisible to the peer's software. */
     void probe() {
         lock.lock();
