@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
+import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
 
 /**
@@ -32,10 +33,11 @@ public final class Settings {
     static final Key<Integer> QUEUE_RECEIVE = Key.integer("queue.receive", StreamConfig.DEFAULT.receiveQueue(), 16, 65534);
     static final Key<Integer> INLINE = Key.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
     static final Key<Long> SPIN = Key.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
+    static final Key<Integer> CLOSE_MAX = Key.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 
     /** All keys, in the order of the documentation. */
     public static final List<Key<?>> KEYS = List.of(POLICY, RULES, LOG, CONNECT_TIMEOUT, MEMORY_UNANSWERED, MEMORY_REJECTED, BUFFER_SEND,
-            BUFFER_RECEIVE, BUFFER_MAX, QUEUE_SEND, QUEUE_RECEIVE, INLINE, SPIN);
+            BUFFER_RECEIVE, BUFFER_MAX, QUEUE_SEND, QUEUE_RECEIVE, INLINE, SPIN, CLOSE_MAX);
 
     /** Before a key's name in a system property. */
     public static final String PREFIX = "org.jrsocket.";
@@ -176,6 +178,11 @@ public final class Settings {
     /** The most that a stream's ring becomes when an application asks for a buffer size, bytes. TCP has such a limit too, of the kernel. */
     public int maxBuffer() {
         return maxBuffer;
+    }
+
+    /** How many closed connections may have something to deliver still. */
+    public int maxClosing() {
+        return get(CLOSE_MAX);
     }
 
     /** What a stream gets when the application does not say otherwise. */

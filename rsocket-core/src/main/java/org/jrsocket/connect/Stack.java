@@ -21,6 +21,7 @@ public final class Stack {
     /** Over the transport of {@code holder}. */
     public Stack(Settings settings, Rules rules, TransportHolder holder) {
         this(settings, rules, (Rdma) holder);
+        holder.limitClosing(settings.maxClosing());
     }
 
     Stack(Settings settings, Rules rules, Rdma rdma) {

@@ -32,6 +32,7 @@ public final class TransportHolder implements Rdma {
     private VerbsProvider provider; // guarded by this, as the next
     private VerbsUnavailableException unavailable;
     private volatile RdmaTransport transport; // written under this
+    private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
 
     private TransportHolder(Opener opener) {
         this.opener = opener;
@@ -85,6 +86,14 @@ public final class TransportHolder implements Rdma {
         return provider;
     }
 
+    /** As {@link RdmaTransport#limitClosing}; opens nothing. */
+    synchronized void limitClosing(int max) {
+        maxClosing = max;
+        if (transport != null) {
+            transport.limitClosing(max);
+        }
+    }
+
     /** The transport, opened if necessary. */
     public RdmaTransport transport() throws VerbsUnavailableException {
         RdmaTransport open = transport;
@@ -95,7 +104,9 @@ public final class TransportHolder implements Rdma {
         if (transport == null) {
             VerbsProvider verbs = provider();
             try {
-                transport = RdmaTransport.over(verbs);
+                RdmaTransport open = RdmaTransport.over(verbs);
+                open.limitClosing(maxClosing);
+                transport = open;
             } catch (IOException e) { // descriptors have run out, for example: later it may work
                 throw new VerbsUnavailableException(VerbsUnavailableException.Reason.LIBRARY, "the RDMA service does not start: " + e.getMessage(), e);
             }

@@ -69,7 +69,13 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private volatile boolean protocolBroken;
     private volatile boolean freed; // set with both locks held
 
-    private long closeDeadline; // service thread
+    // Service thread.
+    private long closeDeadline; // 0 unless a close is under way there
+    private long closeBegan;
+    private long postedBeforeClose;
+    private final FloodBudget flood = new FloodBudget();
+
+    private volatile boolean resetting; // DISCONNECT waits for nothing that was written
     private volatile boolean watchesDeferred; // written by the service thread
 
     /** The flusher's own. */
@@ -414,6 +420,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         waits.wakeAll();
         boolean unread = first && !inputShut && receive.available() > 0;
         dropped |= hard || unread;
+        resetting |= hard;
         send.disconnect(hard, hard || unread);
         if (!closeAtOnce()) {
             transport.service().execute(() -> startClose(hard ? ABORT_NANOS : CLOSE_NANOS));
@@ -451,7 +458,24 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         } else {
             return;
         }
-        transport.closing(this);
+        closeBegan = System.nanoTime();
+        postedBeforeClose = send.posted();
+        transport.closings().add(this);
+        closeStep();
+    }
+
+    /** Whether what it has to send waits for the peer, and for nothing else. Any thread. */
+    boolean isStarved() {
+        return send.isStarved();
+    }
+
+    /** Drops what is not sent yet, tells the peer, and ends soon; service thread, while a close is under way. */
+    void cutShort() {
+        dropped = true;
+        resetting = true;
+        send.disconnect(true, true);
+        long soon = System.nanoTime() + ABORT_NANOS;
+        closeDeadline = soon - closeDeadline < 0 ? soon : closeDeadline;
         closeStep();
     }
 
@@ -472,12 +496,26 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             return;
         }
         waits.armAndPollBoth();
-        if (send.isDrained() || System.nanoTime() - closeDeadline >= 0) {
-            closeDeadline = 0;
-            release();
-            return;
+        long now = System.nanoTime();
+        boolean flooded = flood.isSpent(receive.idleMessages(), now);
+        boolean late = now - closeDeadline >= 0;
+        if (flooded && !resetting) {
+            send.disconnect(true, true);
         }
-        waits.watch();
+        if (send.isDrained() || flooded || late && resetting) {
+            closeDeadline = 0;
+            transport.closings().remove(this);
+            release();
+        } else if (late || !resetting && isStarvedSinceClose() && now - closeBegan >= transport.closings().starvedNanos()) {
+            closeDeadline = now + ABORT_NANOS;
+            cutShort();
+        } else {
+            waits.watch();
+        }
+    }
+
+    private boolean isStarvedSinceClose() {
+        return send.isStarved() && send.posted() == postedBeforeClose;
     }
 
     private void report() {
@@ -562,6 +600,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         protocolBroken = true;
         transport.protocolErrors().warn("{} sent {}; the connection to it over {} is reset", remote, what, endpoint.device.name());
         record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
+        resetting = true;
         send.disconnect(true, true); // and the send side lives until that is out
         waits.wakeAll();
         transport.service().execute(() -> {
@@ -728,6 +767,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
         try {
             lookAfterDeferred();
+            if (!releasing.get() && flood.isSpent(receive.idleMessages(), System.nanoTime())) {
+                protocolError("more than " + FloodBudget.MESSAGES + " messages without content in a second");
+            }
         } catch (RuntimeException | Error e) {
             watchesDeferred = false;
             failDeferred(e);

@@ -8,7 +8,6 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,6 +37,9 @@ public final class RdmaTransport implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
+    /** What {@link #limitClosing} says when nobody says otherwise. */
+    public static final int MAX_CLOSING = Closings.MAX;
+
     /** Six, not seven: soft-RoCE takes seven as "for ever", and a peer that died would never be noticed. */
     private static final int RETRIES = 6;
     /** For ever, on both sides: an RNR NAK is part of rsocket's flow control and must not end a connection. */
@@ -49,7 +51,6 @@ public final class RdmaTransport implements AutoCloseable {
     /** After an event that could not be read: a channel that is broken for good must not keep the service thread from its other work. */
     private static final long CM_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long REAP_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-    private static final long CLOSE_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** How long a JVM that exits waits for the delivery of what its sockets had taken. */
     private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -63,7 +64,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final Bundles bundles;
     private final Thread exitHook;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
-    private final Set<RdmaStream> closing = new HashSet<>(); // service thread
+    private final Closings closings;
     private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
 
     private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the sums
@@ -77,6 +78,7 @@ public final class RdmaTransport implements AutoCloseable {
         bundles = new Bundles(this, provider.openVerbs(), idleNanos);
         channel = cm.createEventChannel();
         service = serve(cm, channel);
+        closings = new Closings(service);
         try {
             cmWatch = service.watchSteadily(channel.getFd(), this::onCmEvent);
         } catch (IOException e) {
@@ -274,22 +276,13 @@ public final class RdmaTransport implements AutoCloseable {
         return stream;
     }
 
-    /** Sees to it that a close ends when its time is over; service thread. One timer for all, so that none outlives its stream. */
-    void closing(RdmaStream stream) {
-        if (closing.isEmpty()) {
-            service.schedule(this::checkClosing, CLOSE_CHECK_NANOS);
-        }
-        closing.add(stream);
+    /** How many closed streams may have something to deliver still; beyond it, the oldest of those whose peers give no room are reset. */
+    public void limitClosing(int max) {
+        closings.limit(max);
     }
 
-    private void checkClosing() {
-        try {
-            closing.removeIf(stream -> !stream.checkClose());
-        } finally { // one stream's trouble must not end the time limits of the others
-            if (!closing.isEmpty()) {
-                service.schedule(this::checkClosing, CLOSE_CHECK_NANOS);
-            }
-        }
+    Closings closings() {
+        return closings;
     }
 
     void forget(RdmaStream stream) {
