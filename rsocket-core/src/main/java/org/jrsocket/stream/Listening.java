@@ -290,14 +290,35 @@ final class Listening implements RdmaListener, CmHandler {
                         end();
                     }
                 }
-                case RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DISCONNECTED,
-                        RDMA_CM_EVENT_DEVICE_REMOVAL -> {
+                case RDMA_CM_EVENT_DISCONNECTED -> onEnd(event);
+                case RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DEVICE_REMOVAL -> {
                     LOG.debug("a connection to {} did not come about: {}", address, event);
                     giveUp();
                 }
                 default -> {
                     // nothing to a handshake
                 }
+            }
+        }
+
+        /** The RTU was lost, and the client is done: what it sent is the application's all the same. */
+        private void onEnd(CmEvent event) {
+            over = true;
+            RdmaStream stream;
+            try {
+                stream = transport.established(endpoint, peer);
+            } catch (IOException | RuntimeException | OutOfMemoryError e) {
+                LOG.debug("a connection to {} was lost before it was established", address, e);
+                end();
+                return;
+            }
+            stream.onCmEvent(event);
+            if (stream.hasInput()) {
+                Listening.this.established(this, stream);
+            } else {
+                LOG.debug("a connection to {} did not come about: {}", address, event);
+                stream.abort();
+                failed(this);
             }
         }
 

@@ -790,6 +790,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
+    /** Whether the peer has sent data that is not read, or the end of the stream. */
+    boolean hasInput() {
+        return receive.available() > 0 || receive.isEnded();
+    }
+
     boolean peerUnderstandsReset() {
         return resetUnderstood;
     }

@@ -159,6 +159,42 @@ class HandshakeTest extends RawPeerTests {
         RawPeer.await(() -> peer.dataBytes() == 5, () -> "nothing came");
     }
 
+    /** The confirmation may be lost, and the client be done. What it sent is no less valid for that. */
+    @Test
+    void shouldHandOverWhatAClientSentThatEndedBeforeItWasConfirmed() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        verbs.faults().drop(CmMessage.RTU, 1);
+        RawPeer peer = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
+        peer.request(peer.connData());
+        peer.established();
+        peer.data(bytes(100));
+        peer.ctrl(Imm.CTRL_DISCONNECT);
+        peer.raw.cm.disconnect(peer.raw.id);
+        RdmaStream stream = StreamPair.accept(listener);
+        assertArrayEquals(bytes(100), read(stream, 100));
+        assertEquals(-1, stream.read(new byte[1], 0, 1, PATIENCE));
+        stream.close();
+    }
+
+    /** But one that has sent nothing has changed its mind. */
+    @Test
+    void shouldForgetAClientThatWentAwayBeforeItWasConfirmed() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        verbs.faults().drop(CmMessage.RTU, 1);
+        RawPeer gone = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
+        gone.request(gone.connData());
+        gone.established();
+        gone.raw.cm.disconnect(gone.raw.id);
+        RawPeer other = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
+        other.request(other.connData());
+        other.established();
+        RdmaStream stream = StreamPair.accept(listener);
+        other.data((byte) 3);
+        assertArrayEquals(new byte[] {3}, read(stream, 1));
+        RawPeer.await(() -> transport.liveStreams() == 1, () -> "not freed");
+        assertEquals(null, listener.poll());
+    }
+
     /** 1.6: a client that never confirms delays nobody else, and is forgotten. */
     @Test
     void shouldServeOthersWhileOneClientNeverConfirms() throws Exception {
