@@ -15,6 +15,7 @@ import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -141,7 +142,7 @@ final class RSocketChannel extends ConnectingChannel {
         try {
             ensureOpen();
             if (!isBlocking()) {
-                throw new java.nio.channels.IllegalBlockingModeException();
+                throw new IllegalBlockingModeException();
             }
             long n = 0;
             boolean done = false;
@@ -216,8 +217,36 @@ final class RSocketChannel extends ConnectingChannel {
             }
             return n;
         } catch (SocketException e) {
+            rdma.ensureOutputOpen(); // shut while this one waited
             ensureStillOpen(e);
             throw e;
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    /** The socket adaptor's: all of it, or an exception. */
+    void writeFully(ByteBuffer source) throws IOException {
+        writeLock.lock();
+        try {
+            ensureOpen();
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            if (io.isOutputShut()) {
+                throw new ClosedChannelException();
+            }
+            try {
+                begin();
+                ensureOpen();
+                while (source.hasRemaining()) {
+                    io.writeBlocking(new ByteBuffer[] {source}, 0, 1);
+                }
+            } catch (SocketException e) {
+                ensureStillOpen(e);
+            } finally {
+                end(!source.hasRemaining());
+            }
         } finally {
             writeLock.unlock();
         }
@@ -266,7 +295,8 @@ final class RSocketChannel extends ConnectingChannel {
         }
         RdmaIo rdma = io;
         if (rdma != null) {
-            rdma.close(options.linger());
+            int linger = options.linger();
+            rdma.close(linger > 0 && !isBlocking() && isRegistered() ? -1 : linger); // as the JDK: no selector's thread waits
         }
         options.close();
         TcpConnection.closed(recorded);

@@ -52,6 +52,14 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    class Closing extends CloseSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
     class Options extends OptionSuite {
         @Override
         NioKind kind() {
