@@ -65,10 +65,14 @@ final class ChannelOptions {
         return tcp;
     }
 
-    synchronized void close() throws IOException {
-        closed = true;
-        if (tcp != null) {
-            tcp.close();
+    void close() throws IOException {
+        SocketChannel last;
+        synchronized (this) {
+            closed = true;
+            last = tcp;
+        }
+        if (last != null) {
+            last.close(); // which may linger
         }
     }
 

@@ -91,7 +91,9 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
 
     @Override
     public SocketChannel bind(SocketAddress local) throws IOException {
-        synchronized (stateLock) {
+        readLock.lock(); // as the JDK: it waits for a connect that is under way, and does so without stateLock
+        writeLock.lock();
+        try {
             if (state == State.PENDING) {
                 throw new ConnectionPendingException();
             }
@@ -99,6 +101,9 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
                 throw new AlreadyBoundException();
             }
             tcp().bind(local);
+        } finally {
+            writeLock.unlock();
+            readLock.unlock();
         }
         return this;
     }

@@ -307,23 +307,36 @@ final class RSocketChannel extends ConnectingChannel {
         readLock.lock();
         writeLock.lock();
         try {
-            synchronized (stateLock) {
-                for (RSelectionKey key : keys) {
-                    if (!key.isValid()) {
-                        key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
-                    }
+            ensureOpen(); // closed while this one waited for a reader or writer
+            for (RSelectionKey key : keys) {
+                if (!key.isValid()) {
+                    key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
                 }
-                if (options.hasTcp()) {
-                    tcp().configureBlocking(block);
-                }
-                RdmaConnect pending = connect;
-                if (!block && pending != null && pending.needsTcp()) {
-                    pending.startTcp(tcp());
-                }
+            }
+            if (!configurePending(block) && options.hasTcp()) {
+                tcp().configureBlocking(block); // without stateLock: it waits for whoever reads or writes in there
             }
         } finally {
             writeLock.unlock();
             readLock.unlock();
+        }
+    }
+
+    /**
+     * With both locks. While a connect is pending nobody waits in the inner channel; and whoever decides on the connect, with stateLock, must not find the
+     * mode changing. @return false if none is pending
+     */
+    private boolean configurePending(boolean block) throws IOException {
+        synchronized (stateLock) {
+            RdmaConnect pending = connect;
+            if (pending == null) {
+                return false;
+            }
+            tcp().configureBlocking(block);
+            if (!block && pending.needsTcp()) {
+                pending.startTcp(tcp());
+            }
+            return true;
         }
     }
 

@@ -60,6 +60,14 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    class Contending extends ContentionSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
     class Options extends OptionSuite {
         @Override
         NioKind kind() {
