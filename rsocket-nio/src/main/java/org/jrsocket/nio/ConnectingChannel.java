@@ -100,6 +100,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
             if (state == State.RDMA) {
                 throw new AlreadyBoundException();
             }
+            ensureInner();
             tcp().bind(local);
         } finally {
             writeLock.unlock();
@@ -154,7 +155,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
     }
 
     /** The address to try over RDMA; null if the JDK is to answer, or to say what is wrong. */
-    private InetSocketAddress rdmaTarget(SocketAddress address) {
+    private InetSocketAddress rdmaTarget(SocketAddress address) throws ClosedChannelException {
         ensureNotRdma();
         if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending()) {
             return null;
@@ -166,11 +167,18 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         return target.getAddress().isAnyLocalAddress() ? RdmaConnect.loopback(target) : target;
     }
 
-    private void ensureNotRdma() {
+    private void ensureNotRdma() throws ClosedChannelException {
         switch (state) {
             case RDMA -> throw new AlreadyConnectedException();
             case PENDING -> throw new ConnectionPendingException();
-            default -> { }
+            default -> ensureInner();
+        }
+    }
+
+    /** What was accepted over RDMA, and is closed, has no inner channel that would say so. */
+    private void ensureInner() throws ClosedChannelException {
+        if (!options.hasTcp()) {
+            throw new ClosedChannelException();
         }
     }
 
@@ -315,6 +323,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
                 return true;
             }
             if (pending == null) {
+                ensureInner();
                 boolean[] connected = new boolean[1];
                 tcpGuard(() -> connected[0] = tcp().finishConnect());
                 if (connected[0]) {
