@@ -373,12 +373,25 @@ final class RServerSocketChannel extends ServerSocketChannel implements Member {
                 throw e;
             }
         } finally {
-            end(accepted != null || timedOut && isOpen());
+            endAccept(accepted, timedOut);
         }
         if (timedOut && accepted == null) {
             throw new SocketTimeoutException("Accept timed out");
         }
         return accepted;
+    }
+
+    /** An interrupt takes from the caller what has been accepted already. */
+    private void endAccept(SocketChannel accepted, boolean timedOut) throws IOException {
+        boolean interrupted = true;
+        try {
+            end(accepted != null || timedOut && isOpen());
+            interrupted = false;
+        } finally {
+            if (interrupted && accepted != null) {
+                accepted.close(); // nobody else knows it
+            }
+        }
     }
 
     @Override
