@@ -233,7 +233,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
             close();
             throw e;
         } finally {
-            end(done);
+            endAttempt(done, result);
         }
         if (result != null) {
             connectedRdma(pending, result);
@@ -241,6 +241,19 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         }
         int left = millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
         connectTcpInstead(pending, left);
+    }
+
+    /** An interrupt takes from the channel what has been connected already. */
+    private void endAttempt(boolean done, RdmaStream connected) throws AsynchronousCloseException {
+        boolean interrupted = true;
+        try {
+            end(done);
+            interrupted = false;
+        } finally {
+            if (interrupted && connected != null) {
+                connected.abort(); // nobody else knows it
+            }
+        }
     }
 
     private void begin(RdmaConnect pending) throws ClosedChannelException {
