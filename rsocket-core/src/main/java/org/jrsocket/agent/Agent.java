@@ -94,9 +94,6 @@ public final class Agent {
         }
         open(instrumentation);
         Management.register(stack, holder, instrumentation);
-        if (System.getProperty("java.security.manager") != null) {
-            holder.transport();
-        }
         if (net) {
             SocketFactories.install(stack);
         }

@@ -6,6 +6,9 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.security.AccessController;
+import java.security.PrivilegedActionException;
+import java.security.PrivilegedExceptionAction;
 import java.util.List;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
@@ -24,7 +27,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 public final class TransportHolder implements Rdma {
 
     /** How verbs are opened. */
-    interface Opener {
+    public interface Opener {
         VerbsProvider open() throws VerbsUnavailableException;
     }
 
@@ -40,6 +43,11 @@ public final class TransportHolder implements Rdma {
     /** Over the devices of this host. */
     public static TransportHolder rdmaCore() {
         return new TransportHolder(RdmaCoreProvider::open);
+    }
+
+    /** Over verbs that are opened when they are needed. */
+    public static TransportHolder opening(Opener opener) {
+        return new TransportHolder(opener);
     }
 
     /** Over a transport that exists: tests, and programs that bring their own verbs. */
@@ -91,7 +99,17 @@ public final class TransportHolder implements Rdma {
         return open != null ? open : openTransport();
     }
 
-    private synchronized RdmaTransport openTransport() throws VerbsUnavailableException {
+    /** With the rights of this project: whoever needs it first has to have none of them, under a security manager. */
+    @SuppressWarnings("removal") // of JDK 17
+    private RdmaTransport openTransport() throws VerbsUnavailableException {
+        try {
+            return AccessController.doPrivileged((PrivilegedExceptionAction<RdmaTransport>) this::openTransportOnce);
+        } catch (PrivilegedActionException e) {
+            throw (VerbsUnavailableException) e.getException();
+        }
+    }
+
+    private synchronized RdmaTransport openTransportOnce() throws VerbsUnavailableException {
         if (transport == null) {
             VerbsProvider verbs = provider();
             try {

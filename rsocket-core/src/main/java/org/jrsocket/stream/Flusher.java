@@ -28,9 +28,7 @@ final class Flusher implements Runnable {
     private volatile boolean stopped;
 
     Flusher(String name) {
-        thread = new Thread(null, this, name, 0, false);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(null);
+        thread = Threads.daemon(name, this);
         thread.start();
     }
 

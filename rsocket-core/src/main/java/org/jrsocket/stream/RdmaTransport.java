@@ -81,18 +81,12 @@ public final class RdmaTransport implements AutoCloseable {
             throw e;
         }
         flusher = new Flusher("jrsocket-flusher");
-        ThreadGroup group = Thread.currentThread().getThreadGroup();
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(REAPERS, REAPERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-            Thread thread = new Thread(group, task, "jrsocket-reaper", 0, false); // not of whichever thread closes something
-            thread.setPriority(Thread.NORM_PRIORITY);
-            thread.setDaemon(true);
-            thread.setContextClassLoader(null);
-            return thread;
-        });
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(REAPERS, REAPERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+                task -> Threads.daemon("jrsocket-reaper", task));
         pool.allowCoreThreadTimeOut(true);
         reaper = pool;
         cmWatch.arm(); // now that everything that an event needs is there
-        exitHook = new Thread(null, this::awaitDelivery, "jrsocket-exit", 0, false);
+        exitHook = Threads.daemon("jrsocket-exit", this::awaitDelivery);
         try {
             Runtime.getRuntime().addShutdownHook(exitHook);
         } catch (IllegalStateException e) {

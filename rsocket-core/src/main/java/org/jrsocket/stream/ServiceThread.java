@@ -55,9 +55,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
             throw e;
         }
         epoll = set;
-        thread = new Thread(null, this, name, 0, false);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(null); // it outlives whichever application class loader happened to start it
+        thread = Threads.daemon(name, this);
         thread.start();
     }
 
