@@ -45,15 +45,15 @@ public final class Agent {
 
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
-        start(arguments, instrumentation);
+        start(arguments, instrumentation, TransportHolder.rdmaCore());
     }
 
     /** Called by the JVM when the agent is attached: sockets made before stay as they are. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
-        start(arguments, instrumentation);
+        start(arguments, instrumentation, TransportHolder.rdmaCore());
     }
 
-    private static void start(String arguments, Instrumentation instrumentation) {
+    static void start(String arguments, Instrumentation instrumentation, TransportHolder holder) {
         LogLevel level = LogLevel.WARN;
         try {
             Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
@@ -63,7 +63,6 @@ public final class Agent {
                 return;
             }
             Logging.configure(level);
-            TransportHolder holder = TransportHolder.rdmaCore();
             install(Stack.open(settings, holder), holder, instrumentation);
         } catch (ConfigurationException e) {
             say(e.getMessage());

@@ -24,7 +24,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 public final class TransportHolder implements Rdma {
 
     /** How verbs are opened. */
-    interface Opener {
+    public interface Opener {
         VerbsProvider open() throws VerbsUnavailableException;
     }
 
@@ -40,6 +40,11 @@ public final class TransportHolder implements Rdma {
     /** Over the devices of this host. */
     public static TransportHolder rdmaCore() {
         return new TransportHolder(RdmaCoreProvider::open);
+    }
+
+    /** Over verbs that are opened when they are needed. */
+    public static TransportHolder opening(Opener opener) {
+        return new TransportHolder(opener);
     }
 
     /** Over a transport that exists: tests, and programs that bring their own verbs. */
