@@ -310,6 +310,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
                 return true;
             }
             if (pending == null) {
+                ensureOpen(); // a close that is under way has left the inner channel, which never connected, open
                 boolean[] connected = new boolean[1];
                 tcpGuard(() -> connected[0] = tcp().finishConnect());
                 if (connected[0]) {
