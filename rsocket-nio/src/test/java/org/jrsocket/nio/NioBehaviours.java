@@ -28,6 +28,14 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    class Fairness extends SelectionFairnessSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
     class Readiness extends ReadinessSuite {
         @Override
         NioKind kind() {

@@ -64,7 +64,7 @@ abstract class NioSuite {
     }
 
     Selector selector() throws IOException {
-        return closing(kind().provider().openSelector());
+        return closing(kind().openSelector());
     }
 
     ServerSocketChannel listening() throws IOException {
