@@ -607,9 +607,14 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     public interface Observer {
         /**
          * Something may have become ready: data, room, the end, a failure, a close. Called by whichever thread saw to it, with locks of the stream held
-         * perhaps: must not block and must not call the stream.
+         * perhaps: must not block and must not call the stream, but for {@link #isReadable} and {@link #isWritable}.
          */
         void onProgress();
+
+        /** Nothing need have become ready, but the stream is not armed any more: whoever waits must look and {@link #arm} it again. */
+        default void onEventsTaken() {
+            onProgress();
+        }
     }
 
     /** Sets the one observer, or none. A selector that watches {@link #completionFd()} itself is told only what other threads see first. */

@@ -200,7 +200,10 @@ final class Waits {
             wake(reader, me);
             wake(writer, me);
             if (me != null || service.isCurrent()) {
-                notifyObserver(); // a selector takes its events itself, and knows
+                RdmaStream.Observer o = observer; // a selector that takes events tells the others itself
+                if (o != null) {
+                    o.onEventsTaken();
+                }
             } else {
                 stream.eventsTaken(); // but unlike a sleeper it may not arm again for long
             }

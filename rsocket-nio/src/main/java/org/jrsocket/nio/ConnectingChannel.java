@@ -70,7 +70,17 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         connect = null;
         state = State.RDMA;
         options.apply(connected);
-        connected.observe(this::progressed);
+        connected.observe(new RdmaStream.Observer() {
+            @Override
+            public void onProgress() {
+                progressed();
+            }
+
+            @Override
+            public void onEventsTaken() {
+                eventsTaken(null);
+            }
+        });
         for (RSelectionKey key : keys) {
             key.owner().watch(key, connected);
         }

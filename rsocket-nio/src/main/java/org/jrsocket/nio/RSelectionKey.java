@@ -192,7 +192,16 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
 
     @Override
     public void onProgress() {
-        selector.lookAt(this);
+        if (member.mayBeReady(interest)) {
+            selector.lookAt(this);
+        }
+    }
+
+    @Override
+    public void onEventsTaken() {
+        if (interest != 0) {
+            selector.lookAt(this);
+        }
     }
 
     @Override

@@ -468,6 +468,7 @@ final class RSelector extends AbstractSelector {
             } else {
                 RSelectionKey key = descriptors.take(i);
                 if (key != null) {
+                    key.member.eventsTaken(key);
                     look(key, false);
                 }
             }

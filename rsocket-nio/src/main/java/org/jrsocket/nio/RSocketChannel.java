@@ -418,6 +418,22 @@ final class RSocketChannel extends ConnectingChannel {
     }
 
     @Override
+    public boolean mayBeReady(int interest) {
+        RdmaIo rdma = io;
+        return rdma == null || rdma.mayBeReady(interest);
+    }
+
+    @Override
+    public void eventsTaken(RSelectionKey key) {
+        List<RSelectionKey> all = keys;
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i) != key) {
+                all.get(i).onEventsTaken();
+            }
+        }
+    }
+
+    @Override
     public String toString() {
         StringBuilder text = new StringBuilder(SocketChannel.class.getName()).append('[');
         if (!isOpen()) {

@@ -160,6 +160,11 @@ final class RdmaIo {
         return ops;
     }
 
+    /** Without a poll; any thread, with locks of the stream held perhaps. */
+    boolean mayBeReady(int interest) {
+        return now(interest) != 0;
+    }
+
     private int now(int interest) {
         int ops = 0;
         if ((interest & SelectionKey.OP_READ) != 0 && stream.isReadable()) {

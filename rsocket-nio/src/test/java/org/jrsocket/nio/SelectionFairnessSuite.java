@@ -15,17 +15,24 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.api.condition.OS;
 
-/** A selection reports all that is ready, however it ends and whatever else is ready. */
+/** A selection reports all that is ready, however it ends and whatever else is ready; nothing else wakes a selector. */
 abstract class SelectionFairnessSuite extends NioSuite {
 
     private static final int LOOPS = 40;
@@ -248,6 +255,149 @@ abstract class SelectionFairnessSuite extends NioSuite {
         // One transport may be many times faster than the other, but neither stands still.
         List<Integer> rounds = rounds(selector);
         assertTrue(rounds.get(0) >= 20, () -> "rounds of each: " + rounds);
+    }
+
+    // ---- one channel in two selectors ----
+
+    @Test
+    void shouldReportToOneSelectorWhatAnotherWithoutInterestWasWokenBy() throws IOException {
+        Selector without = selector();
+        Selector with = selector();
+        Pair p = nonBlockingPair();
+        p.client().register(without, 0);
+        SelectionKey key = p.client().register(with, SelectionKey.OP_READ);
+        for (int i = 0; i < 10; i++) {
+            settle(with);
+            p.server().write(text("a"));
+            assertEquals(0, without.select(30));
+            assertEquals(1, with.select(20_000));
+            assertTrue(key.isReadable());
+            assertEquals("a", read(p.client(), 1));
+            with.selectedKeys().clear();
+        }
+    }
+
+    @Test
+    void shouldReportToOneSelectorWhatAnotherWithOtherInterestCameUpon() throws IOException {
+        Selector writing = selector();
+        Selector reading = selector();
+        Pair p = nonBlockingPair();
+        Pair other = nonBlockingPair();
+        p.client().register(writing, SelectionKey.OP_WRITE);
+        other.client().register(writing, SelectionKey.OP_READ);
+        SelectionKey key = p.client().register(reading, SelectionKey.OP_READ);
+        for (int i = 0; i < 10; i++) {
+            settle(reading);
+            p.server().write(text("a"));
+            other.server().write(text("b"));
+            awaitReported(other.client().keyFor(writing), writing::select);
+            writing.selectedKeys().clear();
+            assertEquals(1, reading.select(20_000));
+            assertTrue(key.isReadable());
+            assertEquals("a", read(p.client(), 1));
+            assertEquals("b", read(other.client(), 1));
+            reading.selectedKeys().clear();
+        }
+    }
+
+    @Test
+    void shouldReportEverythingToOneOfTwoSelectorsThatWaitTogether() throws Exception {
+        Selector without = selector();
+        Selector with = selector();
+        Pair p = nonBlockingPair();
+        p.client().register(without, 0);
+        p.client().register(with, SelectionKey.OP_READ);
+        background(() -> {
+            while (without.isOpen()) {
+                without.select();
+            }
+        });
+        AtomicInteger got = new AtomicInteger();
+        Future<?> reader = background(() -> {
+            while (got.get() < 500) {
+                assertEquals(1, with.select(20_000));
+                with.selectedKeys().clear();
+                got.addAndGet(read(p.client(), 1).length());
+            }
+        });
+        for (int i = 0; i < 500; i++) {
+            p.server().write(text("a"));
+            while (got.get() <= i && !reader.isDone()) {
+                Thread.onSpinWait();
+            }
+        }
+        get(reader);
+    }
+
+    // ---- waking up ----
+
+    /** What the kernel counts: how often the thread went to sleep. */
+    @EnabledOnOs(OS.LINUX)
+    @Test
+    void shouldNotBeWokenByWritesOfOthersWhileItWaitsForData() throws Exception {
+        int rounds = 1000;
+        Selector selector = selector();
+        Pair p = nonBlockingPair();
+        SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);
+        AtomicInteger returned = new AtomicInteger();
+        FutureTask<Integer> waiting = new FutureTask<>(() -> {
+            int n;
+            do {
+                n = selector.select();
+                returned.incrementAndGet();
+            } while (n == 0);
+            return n;
+        });
+        Thread thread = new Thread(waiting, "counted");
+        thread.setDaemon(true);
+        thread.start();
+        Path task = awaitAsleep("counted");
+        ByteBuffer message = ByteBuffer.allocate(MESSAGE);
+        long before = sleeps(task);
+        for (int i = 0; i < rounds; i++) {
+            message.clear();
+            assertEquals(MESSAGE, p.client().write(message));
+            assertEquals(MESSAGE, read(p.server(), MESSAGE).length());
+            while (!isAsleep(task)) {
+                Thread.onSpinWait(); // woken by this one, if it was: the next one is to count, too
+            }
+        }
+        long woken = sleeps(task) - before;
+        assertEquals(0, returned.get());
+        // Over RDMA the peer says now and then what it can take, and that wakes whoever waits for data.
+        assertTrue(woken <= rounds / 10, () -> "woken " + woken + " times by " + rounds + " writes");
+        p.server().write(text("a"));
+        assertEquals(1, get(waiting));
+        assertTrue(key.isReadable());
+    }
+
+    /** Once the thread sleeps; its folder in /proc. */
+    private static Path awaitAsleep(String name) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (System.nanoTime() - deadline < 0) {
+            try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
+                for (Path task : (Iterable<Path>) tasks::iterator) {
+                    if (Files.exists(task) && Files.readString(task.resolve("comm")).trim().equals(name)) {
+                        long sleeps = sleeps(task);
+                        pause(50);
+                        if (sleeps > 0 && sleeps(task) == sleeps) {
+                            return task;
+                        }
+                    }
+                }
+            }
+        }
+        throw new AssertionError("no thread " + name + " that sleeps");
+    }
+
+    private static boolean isAsleep(Path task) throws IOException {
+        String stat = Files.readString(task.resolve("stat"));
+        return stat.startsWith("S", stat.lastIndexOf(')') + 2);
+    }
+
+    private static long sleeps(Path task) throws IOException {
+        return Files.readAllLines(task.resolve("status")).stream().filter(line -> line.startsWith("voluntary_ctxt_switches:"))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1).trim())).sum();
     }
 
     // ---- readiness of the JDK's own ----
