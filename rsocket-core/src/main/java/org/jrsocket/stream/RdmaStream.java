@@ -641,8 +641,19 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Makes what progress can be made without waiting. */
     public void poll() {
+        poll(true);
+    }
+
+    /**
+     * As {@link #poll()}, for one who waits for something.
+     *
+     * @param writing whether it waits for room to write, too; if not, the next write will see what has arrived
+     */
+    public void poll(boolean writing) {
         receive.tryPoll();
-        send.pollAndFlush();
+        if (writing || send.isDeferred()) {
+            send.pollAndFlush();
+        }
     }
 
     /**

@@ -336,7 +336,7 @@ final class RSelector extends AbstractSelector {
                 any = true;
                 key.idleRounds = 0;
                 found(key, ops);
-            } else if (!key.isValid() || counts && HotKeys.isCold(key)) {
+            } else if (!key.isValid() || counts && hot.isCold(key)) {
                 hot.remove(i);
                 any |= key.isValid() && !arm(key);
             }
