@@ -22,7 +22,7 @@ public final class Settings {
     static final Key<Policy> POLICY = Key.choice("policy", Policy.AUTO);
     static final Key<Path> RULES = Key.file("rules");
     static final Key<LogLevel> LOG = Key.choice("log", LogLevel.WARN);
-    static final Key<Long> CONNECT_TIMEOUT = Key.duration("connect.timeout", "2s", "1ms", "1h");
+    static final Key<Long> CONNECT_TIMEOUT = Key.duration("connect.timeout", "100ms", "1ms", "1h");
     static final Key<Long> MEMORY_UNANSWERED = Key.duration("memory.unanswered", "5m", "0", "24h");
     static final Key<Long> MEMORY_REJECTED = Key.duration("memory.rejected", "10s", "0", "24h");
     static final Key<Integer> BUFFER_SEND = Key.size("buffer.send", "256k", "4k", "256m");
@@ -158,17 +158,22 @@ public final class Settings {
         return get(LOG);
     }
 
-    /** How long an attempt over RDMA may take before TCP is tried, nanoseconds. */
+    /**
+     * How long a host of which nothing is known may leave a request over RDMA unanswered before TCP is tried,
+     * nanoseconds.
+     */
     public long connectNanos() {
         return connectNanos;
     }
 
-    /** How long a host is spared further attempts after it did not answer one, nanoseconds; 0 is not at all. */
+    /**
+     * The longest that a host which does not answer over RDMA is spared further attempts, nanoseconds; 0 is not at all.
+     */
     public long unansweredNanos() {
         return get(MEMORY_UNANSWERED);
     }
 
-    /** The same for an address and port that refused one. */
+    /** How long an address and port that refused RDMA is spared further attempts, nanoseconds; 0 is not at all. */
     public long rejectedNanos() {
         return get(MEMORY_REJECTED);
     }

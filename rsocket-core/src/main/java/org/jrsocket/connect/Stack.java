@@ -27,7 +27,9 @@ public final class Stack {
         this.settings = settings;
         this.rules = rules;
         this.rdma = rdma;
-        this.connector = new Connector(this, rdma, new PeerMemory(settings.unansweredNanos(), settings.rejectedNanos(), System::nanoTime));
+        PeerMemory memory = new PeerMemory(settings.connectNanos(), settings.unansweredNanos(), settings.rejectedNanos(),
+                System::nanoTime);
+        this.connector = new Connector(this, rdma, memory);
     }
 
     /** With the rules file that the settings name, if they do. */

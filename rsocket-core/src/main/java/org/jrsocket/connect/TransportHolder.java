@@ -125,8 +125,9 @@ public final class TransportHolder implements Rdma {
     }
 
     @Override
-    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) throws VerbsUnavailableException {
-        return transport().connect(local, remote, config);
+    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
+            PendingConnect.Observer observer) throws VerbsUnavailableException {
+        return transport().connect(local, remote, config, observer);
     }
 
     @Override

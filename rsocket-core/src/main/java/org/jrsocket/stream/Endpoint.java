@@ -66,6 +66,7 @@ final class Endpoint {
     final WcBatch receiveCompletions;
     private int nextWord;
     private boolean freed;
+    private boolean queuesFreed;
 
     /** Takes over {@code id}: it is freed with the rest, also when this constructor fails. */
     Endpoint(Cm cm, Bundles bundles, CmId id, StreamConfig config) throws IOException {
@@ -175,6 +176,23 @@ final class Endpoint {
             return;
         }
         freed = true;
+        freeQueues(reusable, used);
+        attempt("rdma_destroy_id", id::destroyId);
+    }
+
+    /**
+     * Frees all but the id, which stays the caller's: nothing can make a connection of it any more. Harmless when
+     * repeated, and after the rest.
+     */
+    void freeQueues() {
+        freeQueues(true, Integer.MAX_VALUE);
+    }
+
+    private synchronized void freeQueues(boolean reusable, long used) {
+        if (queuesFreed) {
+            return;
+        }
+        queuesFreed = true;
         boolean alone = qp == null || attempt("ibv_destroy_qp", () -> cm.destroyQP(id));
         if (bundle != null) {
             if (alone && reusable && bundle.renew((int) Math.min(used, bundle.receiveRing.size()))) {
@@ -183,7 +201,6 @@ final class Endpoint {
                 bundle.free();
             }
         }
-        attempt("rdma_destroy_id", id::destroyId);
     }
 
     private interface Step {

@@ -42,6 +42,8 @@ public final class RdmaTransport implements AutoCloseable {
     /** For ever, on both sides: an RNR NAK is part of rsocket's flow control and must not end a connection. */
     private static final int RNR_RETRIES = 7;
 
+    /** More than these at once are no answers to this host's few questions, but somebody else's requests. */
+    private static final int MOST_EVENTS = 4096;
     /** Freeing mostly waits, for the device or for the kernel's locks. */
     private static final int REAPERS = 4;
 
@@ -57,6 +59,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final CmChannel channel;
     private final ServiceThread service;
     private final ServiceThread.SteadyWatch cmWatch;
+    private final Set<Connecting> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
     private final Flusher flusher;
     private final ExecutorService reaper;
     private final Bundles bundles;
@@ -126,7 +129,13 @@ public final class RdmaTransport implements AutoCloseable {
      * @param remote resolved address
      */
     public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
-        Connecting connecting = new Connecting(this, local, remote, config);
+        return connect(local, remote, config, PendingConnect.Observer.NONE);
+    }
+
+    /** The same; {@code observer} hears what is learned of the peer. */
+    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
+            PendingConnect.Observer observer) {
+        Connecting connecting = new Connecting(this, local, remote, config, observer);
         connecting.start();
         return connecting;
     }
@@ -169,6 +178,7 @@ public final class RdmaTransport implements AutoCloseable {
         flusher.stop();
         cmWatch.cancel();
         service.stop();
+        late.forEach(Connecting::listenNoMore);
         reaper.shutdown();
         try {
             reaper.awaitTermination(10, TimeUnit.SECONDS);
@@ -200,10 +210,7 @@ public final class RdmaTransport implements AutoCloseable {
     private void onCmEvent() {
         boolean done = false;
         try {
-            CmEvent event = cm.getCmEvent(channel, 0);
-            if (event != null) {
-                dispatch(event);
-            }
+            takeCmEvent();
             done = true;
         } catch (IOException e) {
             LOG.error("an event of the RDMA connection manager could not be read", e);
@@ -211,6 +218,26 @@ public final class RdmaTransport implements AutoCloseable {
             if (!done) {
                 pauseCm();
             }
+        }
+    }
+
+    private boolean takeCmEvent() throws IOException {
+        CmEvent event = cm.getCmEvent(channel, 0);
+        if (event != null) {
+            dispatch(event);
+        }
+        return event != null;
+    }
+
+    /** Handles what has arrived. Service thread, not within a callback of the connection manager. */
+    void takeCmEvents() {
+        try {
+            int left = MOST_EVENTS;
+            while (left > 0 && takeCmEvent()) {
+                left--;
+            }
+        } catch (IOException e) {
+            LOG.debug("an event of the RDMA connection manager could not be read; the next look will meet it too", e);
         }
     }
 
@@ -257,6 +284,16 @@ public final class RdmaTransport implements AutoCloseable {
         } catch (OutOfMemoryError e) { // no thread to be had: not the trouble of whoever closes
             service.schedule(() -> reap(free), REAP_RETRY_NANOS);
         }
+    }
+
+    /** Ends it when its time is over, or this transport's. */
+    void listeningLate(Connecting given) {
+        late.add(given);
+        service.schedule(given::listenNoMore, PendingConnect.LATE_NANOS);
+    }
+
+    void listensNoMore(Connecting given) {
+        late.remove(given);
     }
 
     RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {

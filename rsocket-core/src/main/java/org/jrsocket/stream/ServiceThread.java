@@ -104,6 +104,11 @@ final class ServiceThread implements ServiceLoop, Runnable {
         return Thread.currentThread() == thread;
     }
 
+    /** Whether nothing runs here any more. */
+    boolean hasEnded() {
+        return stopped;
+    }
+
     void stop() {
         stopped = true;
         wake.signal();

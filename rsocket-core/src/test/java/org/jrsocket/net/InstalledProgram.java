@@ -25,6 +25,8 @@ import java.rmi.registry.Registry;
 import java.rmi.server.UnicastRemoteObject;
 import java.security.KeyStore;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
@@ -60,7 +62,9 @@ public final class InstalledProgram {
 
     /** @param args the scenario's name; for {@code tls} a PKCS12 key store with the password "changeit" too */
     public static void main(String[] args) throws Exception {
-        Stack stack = new Stack(Settings.defaults(), Rules.NONE, TransportHolder.of(RdmaTransport.over(new LoopbackProvider())));
+        // A busy machine is not a silent peer.
+        Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
+        Stack stack = new Stack(patient, Rules.NONE, TransportHolder.of(RdmaTransport.over(new LoopbackProvider())));
         SocketFactories.install(stack);
         counts = stack.counts();
         switch (args[0]) {

@@ -201,6 +201,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         Attempt before = tried;
         if (before != null) {
             tried = null;
+            before.tcpEnded(null);
             recorded = TcpConnection.connected(before, () -> (InetSocketAddress) tcp().getLocalAddress());
         }
     }

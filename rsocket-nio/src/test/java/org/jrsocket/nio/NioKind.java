@@ -161,7 +161,9 @@ abstract class NioKind {
         OverLoopback(String settings, Rules rules) throws Exception {
             transport = RdmaTransport.over(verbs);
             TransportHolder holder = TransportHolder.of(transport);
-            stack = new Stack(Settings.read(settings, new Properties(), Map.of()), rules, holder);
+            // A busy machine is not a silent peer.
+            String patient = settings.contains("connect.timeout") ? settings : settings + ",connect.timeout=50s";
+            stack = new Stack(Settings.read(patient, new Properties(), Map.of()), rules, holder);
             provider = new RSelectorProvider(stack, holder);
         }
 
