@@ -236,6 +236,16 @@ static jint reject_id(JNIEnv *env, jclass type, jlong id, jbyteArray data)
 	return jrs_status(rdma_reject(jrs_pointer(id), param.private_data, param.private_data_len));
 }
 
+/* Tells the CM that the peer of an answered request is connected, though its RTU was lost: something of its queue pair's has arrived. */
+static jint confirm_id(JNIEnv *env, jclass type, jlong handle)
+{
+	(void)env;
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+
+	return has_device(id) ? jrs_status(rdma_notify(id, IBV_EVENT_COMM_EST)) : -EINVAL;
+}
+
 static jint disconnect_id(JNIEnv *env, jclass type, jlong handle)
 {
 	(void)env;
@@ -355,6 +365,7 @@ static const JNINativeMethod table[] = {
 	JRS_METHOD("connect", "(JIIIII[B)I", connect_id),
 	JRS_METHOD("accept", "(JIIIII[B)I", accept_id),
 	JRS_METHOD("reject", "(J[B)I", reject_id),
+	JRS_METHOD("confirm", "(J)I", confirm_id),
 	JRS_METHOD("disconnect", "(J)I", disconnect_id),
 	JRS_METHOD("idAddress", "(JZ[B)I", id_address),
 	JRS_METHOD("idDevice", "(J)J", id_device),

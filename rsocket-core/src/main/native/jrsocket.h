@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Raised with every change of a signature or a struct layout; Native.ABI must be the same. */
-#define JRS_ABI 2
+#define JRS_ABI 3
 
 /* One table for each C file, registered by onload.c. */
 struct jrs_methods {

@@ -149,6 +149,20 @@ static jint qp_min_rnr_timer(JNIEnv *env, jclass type, jlong qp, jint code)
 	return jrs_status(ibv_modify_qp(jrs_pointer(qp), &attributes, IBV_QP_MIN_RNR_TIMER));
 }
 
+/* The ACK timeout, and above its eight bits the RNR timer that the peer was told. */
+static jint qp_timers(JNIEnv *env, jclass type, jlong qp)
+{
+	(void)env;
+	(void)type;
+	struct ibv_qp_attr attributes;
+	struct ibv_qp_init_attr init;
+	int rc = ibv_query_qp(jrs_pointer(qp), &attributes, IBV_QP_TIMEOUT | IBV_QP_MIN_RNR_TIMER, &init);
+
+	if (rc)
+		return jrs_status(rc);
+	return attributes.timeout | attributes.min_rnr_timer << 8;
+}
+
 static const JNINativeMethod table[] = {
 	JRS_METHOD("allocPd", "(J)J", alloc_pd),
 	JRS_METHOD("deallocPd", "(J)I", dealloc_pd),
@@ -164,6 +178,7 @@ static const JNINativeMethod table[] = {
 	JRS_METHOD("qpToError", "(J)I", qp_to_error),
 	JRS_METHOD("qpPathMtu", "(J)I", qp_path_mtu),
 	JRS_METHOD("qpMinRnrTimer", "(JI)I", qp_min_rnr_timer),
+	JRS_METHOD("qpTimers", "(J)I", qp_timers),
 };
 
 JRS_METHODS(jrs_verbs);

@@ -179,9 +179,13 @@ public final class JvmProcess implements AutoCloseable {
             this.name = name;
         }
 
-        /** With the drop-in jar as agent: the one flag of the product, and nothing else of ours. */
+        /**
+         * With the drop-in jar as agent: the one flag of the product. In the emulated machine the agent is told besides
+         * to be patient: a JVM there that has just started does not answer within the time that a peer usually has.
+         */
         public Builder agent() {
-            return option("-javaagent:" + Site.agentJar());
+            agent("");
+            return Site.isLab() ? property("org.jrsocket.connect.timeout", "60s") : this;
         }
 
         /** The same with arguments, {@code =key=value,...}, or with none if they are empty. */

@@ -7,6 +7,7 @@ package org.jrsocket.agent;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,7 +25,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
  * {@code -javaagent:rsocket.jar}: makes a JVM's sockets ours where the host has RDMA. Where it has none, says so in one line and leaves the JVM
- * alone. Only a configuration that cannot be used stops the JVM.
+ * alone. Only a configuration that cannot be used stops the JVM, and only one that starts: nothing ends a program that runs.
  */
 public final class Agent {
 
@@ -32,6 +33,14 @@ public final class Agent {
     private static final String NIO = "org.jrsocket.nio.RSelectorProvider";
     private static final String NET_PROPERTY = "java.net.SocketImpl";
     private static final String NIO_PROPERTY = "java.nio.channels.spi.SelectorProvider";
+
+    /**
+     * Its class is loaded when the first server socket is made. The JDK lets none of its own accept with a Socket that stands on a factory's SocketImpl, as TLS
+     * servers do.
+     */
+    private static final String SERVER_SOCKET = "java.net.ServerSocket";
+    private static final String HAS_SERVERS = "TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
+            + "which might accept no more; start the JVM with -javaagent";
 
     /** What does its work for the first time under an application's security manager has to be loaded before (JDK 17). */
     private static final List<String> NEEDED_LATER = List.of("org.jrsocket.net.RSocketImpl", "org.jrsocket.net.RServerSocketImpl",
@@ -45,29 +54,47 @@ public final class Agent {
 
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
-        start(arguments, instrumentation);
+        start(arguments, instrumentation, TransportHolder.rdmaCore());
     }
 
-    /** Called by the JVM when the agent is attached: sockets made before stay as they are. */
+    /** Called by the JVM when the agent is attached. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
-        start(arguments, instrumentation);
+        attach(arguments, instrumentation, TransportHolder.rdmaCore());
     }
 
-    private static void start(String arguments, Instrumentation instrumentation) {
+    static void start(String arguments, Instrumentation instrumentation, TransportHolder holder) {
+        try {
+            run(arguments, instrumentation, holder, false);
+        } catch (ConfigurationException e) {
+            say(e.getMessage());
+            Runtime.getRuntime().halt(1); // a program that runs otherwise than it was told to is worse than one that does not run
+        }
+    }
+
+    /** What was made before stays as it is, and has to go on working. */
+    static void attach(String arguments, Instrumentation instrumentation, TransportHolder holder) {
+        try {
+            run(arguments, instrumentation, holder, true);
+        } catch (ConfigurationException e) {
+            say("the agent was not attached: " + e.getMessage());
+        }
+    }
+
+    private static void run(String arguments, Instrumentation instrumentation, TransportHolder holder, boolean attached)
+            throws ConfigurationException {
         LogLevel level = LogLevel.WARN;
         try {
             Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
             level = settings.log();
+            Logging.configure(level);
+            Stack stack = Stack.open(settings, holder);
             if (STARTED.getAndSet(true)) {
                 warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
                 return;
             }
-            Logging.configure(level);
-            TransportHolder holder = TransportHolder.rdmaCore();
-            install(Stack.open(settings, holder), holder, instrumentation);
+            install(stack, holder, instrumentation, attached);
         } catch (ConfigurationException e) {
-            say(e.getMessage());
-            Runtime.getRuntime().halt(1); // a program that runs otherwise than it was told to is worse than one that does not run
+            throw e;
         } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must live
             warn(level, "TCP only: " + e);
             if (level.compareTo(LogLevel.DEBUG) >= 0) {
@@ -76,7 +103,7 @@ public final class Agent {
         }
     }
 
-    private static void install(Stack stack, TransportHolder holder, Instrumentation instrumentation) throws Exception {
+    private static void install(Stack stack, TransportHolder holder, Instrumentation instrumentation, boolean attached) throws Exception {
         boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         if (!stack.mayUse(Policy.AUTO) && !stack.mayUse(Policy.RDMA)) {
@@ -92,13 +119,14 @@ public final class Agent {
             }
             warn(stack.settings().log(), "no RDMA, and connections that must use it will fail: " + e.getMessage());
         }
+        if (net && attached && isLoaded(SERVER_SOCKET, instrumentation)) {
+            warn(stack.settings().log(), HAS_SERVERS);
+            net = false;
+        }
         open(instrumentation);
         Management.register(stack, holder, instrumentation);
-        if (System.getProperty("java.security.manager") != null) {
-            holder.transport();
-        }
         if (net) {
-            SocketFactories.install(stack);
+            installNet(stack);
         }
         if (nio) {
             installNio(stack, holder);
@@ -106,6 +134,10 @@ public final class Agent {
         for (String name : NEEDED_LATER) {
             Class.forName(name);
         }
+    }
+
+    static boolean isLoaded(String name, Instrumentation instrumentation) {
+        return Arrays.stream(instrumentation.getAllLoadedClasses()).anyMatch(loaded -> loaded.getName().equals(name));
     }
 
     private static void open(Instrumentation instrumentation) {
@@ -125,6 +157,14 @@ public final class Agent {
 
     static boolean wantsChannels(String net, String nio) {
         return nio == null ? net == null : nio.equals(NIO);
+    }
+
+    private static void installNet(Stack stack) {
+        try {
+            SocketFactories.install(stack);
+        } catch (IOException e) {
+            warn(stack.settings().log(), "TCP only for java.net sockets: " + e.getMessage());
+        }
     }
 
     private static void installNio(Stack stack, TransportHolder holder) throws IOException, ReflectiveOperationException {

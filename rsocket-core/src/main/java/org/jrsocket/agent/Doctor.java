@@ -20,6 +20,7 @@ import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.Stack;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.QueueLimits;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.VerbsProvider;
@@ -60,10 +61,14 @@ final class Doctor {
         try {
             VerbsProvider provider = holder.provider();
             out.println("verbs: " + provider.description());
-            List<DeviceInfo> devices = provider.devices();
-            devices.forEach(this::print);
-            usable = devices.stream().flatMap(device -> device.ports().stream()).anyMatch(DeviceInfo.Port::active);
-            out.println(usable ? "RDMA: can be used" : "RDMA: no port is active; bring its link up");
+            boolean active = false;
+            for (DeviceInfo device : provider.devices()) {
+                print(device);
+                active |= isActive(device);
+                usable |= isActive(device) && tryQueuePair(device);
+            }
+            out.println(usable ? "RDMA: can be used" : active ? "RDMA: cannot be used: no device makes a queue pair, see above"
+                    : "RDMA: no port is active; bring its link up");
         } catch (VerbsUnavailableException e) {
             out.println("RDMA: cannot be used: " + e.getMessage());
         } catch (IOException e) {
@@ -72,6 +77,31 @@ final class Doctor {
         out.println("locked memory: " + LockedMemory.describe(settings.streamConfig()));
         out.println("a server here listens over " + listening(stack));
         return peer == null ? usable ? 0 : 1 : tryPeer(stack, peer);
+    }
+
+    private static boolean isActive(DeviceInfo device) {
+        return device.ports().stream().anyMatch(DeviceInfo.Port::active);
+    }
+
+    /** Whether a connection on this device would have what it needs, as far as that can be tried. */
+    private boolean tryQueuePair(DeviceInfo device) throws VerbsUnavailableException {
+        InetAddress address = device.ports().stream().filter(DeviceInfo.Port::active).flatMap(port -> port.gids().stream())
+                .map(DeviceInfo.Gid::address).filter(each -> !each.isLinkLocalAddress()).findFirst().orElse(null);
+        if (address == null) {
+            out.println("  a connection's queue pair: not tried, because no port has an address but a link-local one");
+            return true;
+        }
+        try {
+            QueueLimits granted = holder.transport().tryQueuePair(address, settings.streamConfig());
+            out.printf("  a connection's queue pair: %d sends, %d receives, %d bytes inline%n", granted.sendQueue(), granted.receiveQueue(),
+                    granted.inline());
+            return true;
+        } catch (VerbsUnavailableException e) {
+            throw e;
+        } catch (IOException e) {
+            out.println("  a connection's queue pair cannot be made: " + e.getMessage());
+            return false;
+        }
     }
 
     /** By trying, on all addresses and a port of the device's choice. */

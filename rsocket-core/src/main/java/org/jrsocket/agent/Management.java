@@ -5,7 +5,6 @@
 package org.jrsocket.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.util.Arrays;
 import org.jrsocket.connect.Stack;
 import org.jrsocket.connect.TransportHolder;
 import org.slf4j.Logger;
@@ -38,7 +37,7 @@ final class Management {
         }
         try {
             bean = new TransportBean(stack, holder);
-            if (Arrays.stream(instrumentation.getAllLoadedClasses()).anyMatch(loaded -> loaded.getName().equals(STARTED))) {
+            if (Agent.isLoaded(STARTED, instrumentation)) {
                 PlatformBuilder.registerNow(bean); // another agent was before us, or we are attached to a JVM that runs
                 return;
             }

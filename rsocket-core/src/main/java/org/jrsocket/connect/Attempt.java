@@ -10,25 +10,30 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. One thread awaits it; any may cancel it. */
 public final class Attempt {
 
     private final Connector connector;
-    private final PendingConnect pending; // null: TCP at once
     private final InetSocketAddress remote;
     private final Policy policy;
-    private final long nanos;
+    private final long nanos; // 0 is no limit but the policy's
     private final long start = System.nanoTime();
+    private PendingConnect pending; // null: TCP at once
+    private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
     private TcpReason failure; // of the awaiting thread, as the next
     private Exception detail;
+    private final AtomicBoolean tcpEnded = new AtomicBoolean();
 
-    Attempt(Connector connector, PendingConnect pending, InetSocketAddress remote, Policy policy, long nanos) {
+    /** To be {@linkplain #start started}. */
+    Attempt(Connector connector, InetSocketAddress remote, Policy policy, long nanos) {
         this.connector = connector;
-        this.pending = pending;
         this.remote = remote;
         this.policy = policy;
         this.nanos = nanos;
@@ -36,9 +41,35 @@ public final class Attempt {
 
     /** RDMA is not tried. */
     Attempt(Connector connector, InetSocketAddress remote, TcpReason reason, Exception detail) {
-        this(connector, null, remote, Policy.TCP, 0);
+        this(connector, remote, Policy.TCP, 0);
         failure = reason;
         this.detail = detail;
+    }
+
+    void start(Rdma rdma, InetSocketAddress local, StreamConfig config) throws VerbsUnavailableException {
+        pending = rdma.connect(local, remote, config, new PendingConnect.Observer() {
+            @Override
+            public void asked() {
+                askedAfter = System.nanoTime() - start;
+                connector.memory().asked(remote);
+            }
+
+            @Override
+            public void answered(boolean willing) {
+                connector.memory().answered(remote, willing ? System.nanoTime() - start - askedAfter : -1);
+            }
+        });
+    }
+
+    /** How long RDMA may still take, nanoseconds. */
+    private long left() {
+        long age = System.nanoTime() - start;
+        long left = nanos == 0 ? Long.MAX_VALUE : nanos - age;
+        if (policy == Policy.RDMA) {
+            return left;
+        }
+        long asked = askedAfter;
+        return Math.min(left, connector.memory().left(remote, age, asked < 0 ? -1 : age - asked));
     }
 
     /** Whether TCP is to be used at once: RDMA is not tried, and there is nothing to await. */
@@ -59,7 +90,7 @@ public final class Attempt {
             return null;
         }
         try {
-            RdmaStream stream = pending.await(nanos);
+            RdmaStream stream = pending.await(this::left);
             connector.connected(remote, stream, System.nanoTime() - start);
             return stream;
         } catch (RdmaConnectException e) {
@@ -69,7 +100,9 @@ public final class Attempt {
             if (policy == Policy.RDMA) {
                 throw nanos > 0 && e.reason() == RdmaConnectException.Reason.TIMEOUT ? timedOut(e) : e;
             }
-            failure = TcpReason.of(e.reason());
+            // An attempt ends after the service thread did what it had to do: one that did not ask had no route.
+            boolean resolved = e.reason() != RdmaConnectException.Reason.TIMEOUT || askedAfter >= 0;
+            failure = resolved ? TcpReason.of(e.reason()) : TcpReason.UNRESOLVED;
             detail = e;
             connector.failed(remote, failure, e);
             return null;
@@ -86,8 +119,8 @@ public final class Attempt {
             return;
         }
         pending.onDone(action);
-        if (nanos > 0 && !pending.isDone()) {
-            connector.schedule(() -> pending.expire(nanos), nanos);
+        if (policy != Policy.RDMA || nanos > 0) {
+            pending.expire(this::left);
         }
     }
 
@@ -115,20 +148,26 @@ public final class Attempt {
     }
 
     /**
-     * Says what TCP came to after RDMA failed. Only a peer that TCP reached is remembered as one without RDMA: of one that is down, nothing was
-     * learned.
+     * Says what TCP came to after RDMA failed or was not tried; the first word counts. Only a host that TCP reached is
+     * remembered as one that is silent over RDMA: of one that is down, nothing was learned. And only a port on which
+     * TCP connected is remembered as one without RDMA: a server that is down will listen on both again.
      *
      * @param tcpFailure null if TCP connected
      */
     public void tcpEnded(IOException tcpFailure) {
-        if (failure == null || pending == null) {
+        if (failure == null || !tcpEnded.compareAndSet(false, true)) {
             return;
         }
-        if (tcpFailure == null) {
+        if (tcpFailure == null && pending != null) {
             connector.fellBack(remote, failure, detail);
         }
-        if (tcpFailure == null || tcpFailure instanceof ConnectException && String.valueOf(tcpFailure.getMessage()).startsWith("Connection refused")) {
-            connector.remember(remote, failure, nanos);
+        if (tcpFailure == null) {
+            connector.tcpConnected(remote, failure);
+        } else if (tcpFailure instanceof ConnectException
+                && String.valueOf(tcpFailure.getMessage()).startsWith("Connection refused")) {
+            connector.tcpRefused(remote, failure);
+        } else {
+            connector.tcpFailed(remote, failure, tcpFailure);
         }
     }
 

@@ -4,9 +4,10 @@
  */
 package org.jrsocket.connect;
 
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
-import org.jrsocket.stream.PendingConnect;
+import java.net.NoRouteToHostException;
 import org.jrsocket.observe.Events;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
@@ -30,7 +31,8 @@ public final class Connector {
     }
 
     /**
-     * Starts an attempt over RDMA, if this connection may use it and it is worth trying.
+     * Starts an attempt over RDMA, if this connection may use it and it is worth trying. Where TCP may follow, it takes
+     * at most half of the caller's time.
      *
      * @param local where the socket is bound, or null
      * @param remote resolved, not a wildcard
@@ -46,22 +48,17 @@ public final class Connector {
         if (policy == Policy.AUTO && memory.knows(remote)) {
             return useTcp(remote, TcpReason.REMEMBERED, null);
         }
-        PendingConnect pending;
+        long limit = policy == Policy.RDMA || timeoutNanos == 0 ? timeoutNanos : Math.max(1, timeoutNanos / 2);
+        Attempt attempt = new Attempt(this, remote, policy, limit);
         try {
-            pending = rdma.connect(local, remote, config);
+            attempt.start(rdma, local, config);
+            return attempt;
         } catch (VerbsUnavailableException e) {
             if (policy == Policy.RDMA) {
                 throw new RdmaConnectException(RdmaConnectException.Reason.NO_DEVICE, e.getMessage(), e);
             }
             return useTcp(remote, TcpReason.UNAVAILABLE, e);
         }
-        return new Attempt(this, pending, remote, policy, policy == Policy.RDMA ? timeoutNanos : budget(timeoutNanos));
-    }
-
-    /** RDMA's own time, and at most half of the caller's: TCP, if it comes to that, needs some too. */
-    private long budget(long timeoutNanos) {
-        long budget = stack.settings().connectNanos();
-        return timeoutNanos == 0 ? budget : Math.min(budget, Math.max(1, timeoutNanos / 2));
     }
 
     /** Takes note of a connection that TCP carries without RDMA having been tried. */
@@ -74,13 +71,8 @@ public final class Connector {
         return new Attempt(this, remote, reason, detail);
     }
 
-    /** Runs {@code task} on the service thread after {@code nanos}. */
-    void schedule(Runnable task, long nanos) {
-        try {
-            rdma.service().schedule(task, nanos);
-        } catch (VerbsUnavailableException e) {
-            throw new IllegalStateException("an attempt without a transport", e);
-        }
+    PeerMemory memory() {
+        return memory;
     }
 
     void failed(InetSocketAddress remote, TcpReason reason, Exception detail) {
@@ -100,20 +92,35 @@ public final class Connector {
         Events.opened(stream.localAddress(), stream.remoteAddress(), false, stream.deviceName(), null, nanos);
     }
 
-    /** TCP got an answer where RDMA got none, or a refusal: RDMA is not worth the wait there for some time. */
-    void remember(InetSocketAddress remote, TcpReason reason, long waitedNanos) {
+    /** TCP connected where RDMA did not. */
+    void tcpConnected(InetSocketAddress remote, TcpReason reason) {
         switch (reason) {
             case REFUSED, PROTOCOL -> memory.rejected(remote);
-            case NO_DEVICE -> memory.hurried(remote); // nobody was asked
-            case UNREACHABLE, UNRESOLVED -> memory.unanswered(remote);
-            case TIMEOUT -> {
-                if (waitedNanos < stack.settings().connectNanos()) {
-                    memory.hurried(remote);
-                } else {
-                    memory.unanswered(remote);
-                }
-            }
-            default -> { } // says nothing of the peer
+            case NO_DEVICE -> memory.unserved(remote);
+            default -> hostIsUp(remote, reason);
+        }
+    }
+
+    /** Nobody listens over TCP either: the server is down, or about to start. */
+    void tcpRefused(InetSocketAddress remote, TcpReason reason) {
+        hostIsUp(remote, reason);
+    }
+
+    private void hostIsUp(InetSocketAddress remote, TcpReason reason) {
+        switch (reason) {
+            case UNREACHABLE, UNRESOLVED -> memory.unreachable(remote);
+            case TIMEOUT, REMEMBERED -> memory.reached(remote);
+            default -> { } // says nothing of the host
+        }
+    }
+
+    /**
+     * TCP did not get through either. When RDMA has used up a part of the caller's time, TCP may only have had too little of it: then the
+     * next connection leaves TCP all of it, and that one tells whether the host is down.
+     */
+    void tcpFailed(InetSocketAddress remote, TcpReason reason, IOException failure) {
+        if (reason == TcpReason.REMEMBERED || reason == TcpReason.TIMEOUT && failure instanceof NoRouteToHostException) {
+            memory.down(remote);
         }
     }
 }

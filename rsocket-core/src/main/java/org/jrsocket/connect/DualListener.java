@@ -210,6 +210,9 @@ public final class DualListener implements AutoCloseable {
             } else {
                 long left = nanos - (System.nanoTime() - start);
                 if (left <= 0) {
+                    if (interrupted) {
+                        Thread.currentThread().interrupt();
+                    }
                     throw new SocketTimeoutException("Accept timed out");
                 }
                 LockSupport.parkNanos(this, left);

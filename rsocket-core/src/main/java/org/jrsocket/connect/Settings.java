@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
+import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
 
 /**
@@ -22,7 +23,7 @@ public final class Settings {
     static final Key<Policy> POLICY = Key.choice("policy", Policy.AUTO);
     static final Key<Path> RULES = Key.file("rules");
     static final Key<LogLevel> LOG = Key.choice("log", LogLevel.WARN);
-    static final Key<Long> CONNECT_TIMEOUT = Key.duration("connect.timeout", "2s", "1ms", "1h");
+    static final Key<Long> CONNECT_TIMEOUT = Key.duration("connect.timeout", "100ms", "1ms", "1h");
     static final Key<Long> MEMORY_UNANSWERED = Key.duration("memory.unanswered", "5m", "0", "24h");
     static final Key<Long> MEMORY_REJECTED = Key.duration("memory.rejected", "10s", "0", "24h");
     static final Key<Integer> BUFFER_SEND = Key.size("buffer.send", "256k", "4k", "256m");
@@ -32,10 +33,11 @@ public final class Settings {
     static final Key<Integer> QUEUE_RECEIVE = Key.integer("queue.receive", StreamConfig.DEFAULT.receiveQueue(), 16, 65534);
     static final Key<Integer> INLINE = Key.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
     static final Key<Long> SPIN = Key.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
+    static final Key<Integer> CLOSE_MAX = Key.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 
     /** All keys, in the order of the documentation. */
     public static final List<Key<?>> KEYS = List.of(POLICY, RULES, LOG, CONNECT_TIMEOUT, MEMORY_UNANSWERED, MEMORY_REJECTED, BUFFER_SEND,
-            BUFFER_RECEIVE, BUFFER_MAX, QUEUE_SEND, QUEUE_RECEIVE, INLINE, SPIN);
+            BUFFER_RECEIVE, BUFFER_MAX, QUEUE_SEND, QUEUE_RECEIVE, INLINE, SPIN, CLOSE_MAX);
 
     /** Before a key's name in a system property. */
     public static final String PREFIX = "org.jrsocket.";
@@ -158,17 +160,22 @@ public final class Settings {
         return get(LOG);
     }
 
-    /** How long an attempt over RDMA may take before TCP is tried, nanoseconds. */
+    /**
+     * How long a host of which nothing is known may leave a request over RDMA unanswered before TCP is tried,
+     * nanoseconds.
+     */
     public long connectNanos() {
         return connectNanos;
     }
 
-    /** How long a host is spared further attempts after it did not answer one, nanoseconds; 0 is not at all. */
+    /**
+     * The longest that a host which does not answer over RDMA is spared further attempts, nanoseconds; 0 is not at all.
+     */
     public long unansweredNanos() {
         return get(MEMORY_UNANSWERED);
     }
 
-    /** The same for an address and port that refused one. */
+    /** How long an address and port that refused RDMA is spared further attempts, nanoseconds; 0 is not at all. */
     public long rejectedNanos() {
         return get(MEMORY_REJECTED);
     }
@@ -176,6 +183,11 @@ public final class Settings {
     /** The most that a stream's ring becomes when an application asks for a buffer size, bytes. TCP has such a limit too, of the kernel. */
     public int maxBuffer() {
         return maxBuffer;
+    }
+
+    /** How many closed connections may have something to deliver still. */
+    public int maxClosing() {
+        return get(CLOSE_MAX);
     }
 
     /** What a stream gets when the application does not say otherwise. */

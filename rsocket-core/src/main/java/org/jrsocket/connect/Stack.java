@@ -21,13 +21,16 @@ public final class Stack {
     /** Over the transport of {@code holder}. */
     public Stack(Settings settings, Rules rules, TransportHolder holder) {
         this(settings, rules, (Rdma) holder);
+        holder.limitClosing(settings.maxClosing());
     }
 
     Stack(Settings settings, Rules rules, Rdma rdma) {
         this.settings = settings;
         this.rules = rules;
         this.rdma = rdma;
-        this.connector = new Connector(this, rdma, new PeerMemory(settings.unansweredNanos(), settings.rejectedNanos(), System::nanoTime));
+        PeerMemory memory = new PeerMemory(settings.connectNanos(), settings.unansweredNanos(), settings.rejectedNanos(),
+                System::nanoTime);
+        this.connector = new Connector(this, rdma, memory);
     }
 
     /** With the rules file that the settings name, if they do. */

@@ -6,6 +6,9 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.security.AccessController;
+import java.security.PrivilegedActionException;
+import java.security.PrivilegedExceptionAction;
 import java.util.List;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
@@ -24,7 +27,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 public final class TransportHolder implements Rdma {
 
     /** How verbs are opened. */
-    interface Opener {
+    public interface Opener {
         VerbsProvider open() throws VerbsUnavailableException;
     }
 
@@ -32,6 +35,7 @@ public final class TransportHolder implements Rdma {
     private VerbsProvider provider; // guarded by this, as the next
     private VerbsUnavailableException unavailable;
     private volatile RdmaTransport transport; // written under this
+    private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
 
     private TransportHolder(Opener opener) {
         this.opener = opener;
@@ -40,6 +44,11 @@ public final class TransportHolder implements Rdma {
     /** Over the devices of this host. */
     public static TransportHolder rdmaCore() {
         return new TransportHolder(RdmaCoreProvider::open);
+    }
+
+    /** Over verbs that are opened when they are needed. */
+    public static TransportHolder opening(Opener opener) {
+        return new TransportHolder(opener);
     }
 
     /** Over a transport that exists: tests, and programs that bring their own verbs. */
@@ -85,17 +94,37 @@ public final class TransportHolder implements Rdma {
         return provider;
     }
 
+    /** As {@link RdmaTransport#limitClosing}; opens nothing. */
+    synchronized void limitClosing(int max) {
+        maxClosing = max;
+        if (transport != null) {
+            transport.limitClosing(max);
+        }
+    }
+
     /** The transport, opened if necessary. */
     public RdmaTransport transport() throws VerbsUnavailableException {
         RdmaTransport open = transport;
         return open != null ? open : openTransport();
     }
 
-    private synchronized RdmaTransport openTransport() throws VerbsUnavailableException {
+    /** With the rights of this project: whoever needs it first has to have none of them, under a security manager. */
+    @SuppressWarnings("removal") // of JDK 17
+    private RdmaTransport openTransport() throws VerbsUnavailableException {
+        try {
+            return AccessController.doPrivileged((PrivilegedExceptionAction<RdmaTransport>) this::openTransportOnce);
+        } catch (PrivilegedActionException e) {
+            throw (VerbsUnavailableException) e.getException();
+        }
+    }
+
+    private synchronized RdmaTransport openTransportOnce() throws VerbsUnavailableException {
         if (transport == null) {
             VerbsProvider verbs = provider();
             try {
-                transport = RdmaTransport.over(verbs);
+                RdmaTransport open = RdmaTransport.over(verbs);
+                open.limitClosing(maxClosing);
+                transport = open;
             } catch (IOException e) { // descriptors have run out, for example: later it may work
                 throw new VerbsUnavailableException(VerbsUnavailableException.Reason.LIBRARY, "the RDMA service does not start: " + e.getMessage(), e);
             }
@@ -125,8 +154,9 @@ public final class TransportHolder implements Rdma {
     }
 
     @Override
-    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) throws VerbsUnavailableException {
-        return transport().connect(local, remote, config);
+    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
+            PendingConnect.Observer observer) throws VerbsUnavailableException {
+        return transport().connect(local, remote, config, observer);
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.Threads;
 
 /**
  * An RDMA connection with the manners of the JDK's {@code NioSocketImpl}: any number of threads may read and write, they take turns; a timeout
@@ -27,7 +28,7 @@ import org.jrsocket.stream.RdmaStream;
  */
 final class RdmaSocket {
 
-    private static final Cleaner CLEANER = Cleaner.create();
+    private static final Cleaner CLEANER = Threads.cleaner("jrsocket-cleaner");
 
     /** Of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
     private static final String KEEP_IDLE = "TCP_KEEPIDLE";

@@ -6,6 +6,7 @@ package org.jrsocket.perf;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.stream.Threads;
 
 /**
  * One run of a client, which Ctrl-C (or the end of the JVM otherwise) ends early: what was measured so far is still printed. Owns the connection that is
@@ -18,7 +19,7 @@ final class Run implements AutoCloseable {
     private static final long PRINT_MILLIS = 3_000;
 
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final Thread hook = new Thread(this::interrupt, "perf-interrupt");
+    private final Thread hook = Threads.daemon("perf-interrupt", this::interrupt);
     private volatile boolean stopped;
     private volatile Link link;
 

@@ -19,6 +19,7 @@ import org.jrsocket.connect.Stack;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.Threads;
 
 /** {@code perf server}: serves clients over RDMA and TCP on one port, each on a thread of its own, until it is closed. */
 public final class Server implements AutoCloseable {
@@ -87,9 +88,7 @@ public final class Server implements AutoCloseable {
     }
 
     private void start(Runnable work, String name) {
-        Thread thread = new Thread(work, name);
-        thread.setDaemon(true);
-        thread.start();
+        Threads.daemon(name, work).start();
     }
 
     private void acceptTcp() {

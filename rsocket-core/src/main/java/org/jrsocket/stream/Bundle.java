@@ -40,7 +40,7 @@ final class Bundle {
     private static final int TABLE_BYTES = TABLE_ENTRIES * 16;
 
     private static final int LOCAL_AND_REMOTE_WRITE = IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE;
-    private static final byte[] ZEROS = new byte[4096];
+    private static final byte[] ZEROS = new byte[32 * 1024];
 
     /** What connections must have in common to use the same bundle: the device, entries of the queues, bytes of the rings. */
     record Shape(Device device, int sendQueue, int receiveQueue, int sendRing, int receiveRing) {
@@ -104,12 +104,12 @@ final class Bundle {
 
     /**
      * Makes it as good as new, after its connection's queue pair was destroyed.
+     * The whole receive ring is cleared: a peer could write all of it at any time, announced or not, and the next peer can have bytes read that it did not
+     * write, which must not be another's.
      *
-     * @param used bytes of the receive ring that may hold something of that connection's. They are cleared: a peer can have bytes read that it did not
-     *     write, and they must not be another's
      * @return whether it may be used again
      */
-    boolean renew(int used) {
+    boolean renew() {
         sends.clear();
         if (!drain(recvCq, receiveCompletions) || !drain(sendCq, sendCompletions)) {
             return false;
@@ -123,7 +123,7 @@ final class Bundle {
             return false;
         }
         zero(grantTable.buffer(), TABLE_BYTES);
-        zero(receiveRing.buffer(), used);
+        zero(receiveRing.buffer(), receiveRing.size());
         return true;
     }
 

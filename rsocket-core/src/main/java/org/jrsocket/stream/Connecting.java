@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
@@ -20,11 +21,16 @@ import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Errno;
 import org.jrsocket.verbs.VerbsException;
 import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Refusal;
 import org.jrsocket.wire.WireException;
 
 /**
  * The active side of a connection: resolve address, resolve route, make the endpoint, connect. Driven by CM events on the service thread;
  * {@code start} runs on the caller's. The lock guards everything, and no CM call waits while it is held.
+ *
+ * <p>An attempt that is given up after the peer was asked loses its queue pair, so that no answer makes a connection of
+ * it, and keeps its id for a while: what the peer says late is worth knowing. When the id goes, the CM takes the
+ * request back, and the peer's listener hears of no connection.
  */
 final class Connecting implements PendingConnect, CmHandler {
 
@@ -32,27 +38,35 @@ final class Connecting implements PendingConnect, CmHandler {
     private static final int RESOLVE_MILLIS = 2000;
     /** IB's reject reason "invalid service ID": nobody listens. */
     private static final int REJECT_NO_LISTENER = 8;
+    /** Between looks whether the service thread, which ends attempts, has itself ended. */
+    private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RdmaTransport transport;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
     private final StreamConfig config;
+    private final Observer observer;
+    private final long start = System.nanoTime();
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition outcome = lock.newCondition();
     private final List<Runnable> actions = new ArrayList<>();
     private CmId id;
     private Endpoint endpoint;
+    private boolean asked;
+    private boolean late; // given up, but the peer is listened to
     private boolean done;
     private boolean taken;
     private RdmaStream stream;
     private RdmaConnectException failure;
 
-    Connecting(RdmaTransport transport, InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
+    Connecting(RdmaTransport transport, InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
+            Observer observer) {
         this.transport = transport;
         this.local = local;
         this.remote = remote;
         this.config = config;
+        this.observer = observer;
     }
 
     void start() {
@@ -61,6 +75,7 @@ final class Connecting implements PendingConnect, CmHandler {
             Cm cm = transport.cm();
             id = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
             id.attach(this);
+            PathTimers.setAckTimeout(cm, id);
             if (config.typeOfService() != 0) {
                 cm.setOption(id, Cm.OPTION_TOS, config.typeOfService());
             }
@@ -93,8 +108,11 @@ final class Connecting implements PendingConnect, CmHandler {
     public void onCmEvent(CmEvent event) {
         lock.lock();
         try {
+            hear(event);
             if (!done) {
                 advance(event);
+            } else if (late) {
+                advanceLate(event);
             }
         } catch (WireException e) {
             fail(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
@@ -108,15 +126,43 @@ final class Connecting implements PendingConnect, CmHandler {
         runActions();
     }
 
+    /** With lock. */
+    private void hear(CmEvent event) {
+        if (!asked || done && !late) {
+            return;
+        }
+        switch (event.type()) {
+            case RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_CONNECT_RESPONSE -> observer.answered(true);
+            // Older libraries say so of an answer for which there is no queue pair.
+            case RDMA_CM_EVENT_CONNECT_ERROR -> observer.answered(late);
+            case RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DISCONNECTED -> observer.answered(false);
+            default -> {
+                // from this host
+            }
+        }
+    }
+
+    /** With lock. */
+    private void advanceLate(CmEvent event) {
+        switch (event.type()) {
+            case RDMA_CM_EVENT_ADDR_CHANGE, RDMA_CM_EVENT_TIMEWAIT_EXIT -> {
+                // nothing to a request
+            }
+            default -> stopListening();
+        }
+    }
+
     private void advance(CmEvent event) throws IOException {
         Cm cm = transport.cm();
         int status = event.getStatus();
         switch (event.type()) {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> cm.resolveRoute(id, RESOLVE_MILLIS);
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
-                endpoint = new Endpoint(cm, transport.bundles(), id, config);
+                endpoint = new Endpoint(transport, id, config);
                 cm.connect(id, RdmaTransport.param(endpoint.connData().withFeatures(ConnData.FEATURE_RESET),
                         endpoint.device.isIwarp()));
+                asked = true;
+                observer.asked();
             }
             case RDMA_CM_EVENT_ESTABLISHED -> {
                 ConnData peer = ConnData.parse(event.privateData());
@@ -129,8 +175,7 @@ final class Connecting implements PendingConnect, CmHandler {
             case RDMA_CM_EVENT_ADDR_ERROR -> fail(status == -Errno.ENODEV ? Reason.NO_DEVICE : Reason.UNRESOLVED,
                     "address not resolved: " + Errno.describe(Math.abs(status)), null);
             case RDMA_CM_EVENT_ROUTE_ERROR -> fail(Reason.UNRESOLVED, "route not resolved: " + Errno.describe(Math.abs(status)), null);
-            case RDMA_CM_EVENT_REJECTED -> fail(Reason.REFUSED,
-                    status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED ? "Connection refused" : "Connection refused (reject reason " + status + ")", null);
+            case RDMA_CM_EVENT_REJECTED -> refused(status, event.privateData());
             case RDMA_CM_EVENT_UNREACHABLE -> fail(Reason.UNREACHABLE, "the peer does not answer RDMA connection requests", null);
             // EINVAL: its answer can no longer be used, because it went away right after it.
             case RDMA_CM_EVENT_CONNECT_ERROR -> fail(status == -Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES, "connecting failed: " + Errno.describe(Math.abs(status)), null);
@@ -139,6 +184,16 @@ final class Connecting implements PendingConnect, CmHandler {
             default -> {
                 // Address changes and the end of time-wait are nothing to a connection being made.
             }
+        }
+    }
+
+    /** With lock. */
+    private void refused(int status, byte[] privateData) {
+        if (Refusal.parse(privateData) == Refusal.BUSY) {
+            fail(Reason.BUSY, "Connection refused: the peer's RDMA listener has no room for one more connection at the moment", null);
+        } else {
+            fail(Reason.REFUSED, status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED ? "Connection refused"
+                    : "Connection refused (reject reason " + status + ")", null);
         }
     }
 
@@ -153,15 +208,29 @@ final class Connecting implements PendingConnect, CmHandler {
         outcome.signalAll();
     }
 
+    /** With lock. As {@link #fail}, by this side's own will. */
+    private void giveUp(Reason reason, String message) {
+        if (!done) {
+            late = asked && !transport.serviceThread().hasEnded();
+            fail(reason, message, null);
+        }
+    }
+
     /** With lock. */
-    private void failLate(long nanos) {
-        fail(Reason.TIMEOUT, "no RDMA connection within " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms", null);
+    private void failLate() {
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        giveUp(Reason.TIMEOUT, "no RDMA connection within " + millis + " ms");
     }
 
     /** Gives the native objects to the reaper; with lock. */
     private void release() {
         Endpoint e = endpoint;
         CmId i = id;
+        if (late) {
+            transport.reap(e::freeQueues);
+            transport.listeningLate(this);
+            return;
+        }
         endpoint = null;
         id = null;
         if (e != null) {
@@ -174,6 +243,25 @@ final class Connecting implements PendingConnect, CmHandler {
                     // nothing more can be done for an id that will not go
                 }
             });
+        }
+    }
+
+    /** The time for late answers is over. */
+    void listenNoMore() {
+        lock.lock();
+        try {
+            stopListening();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** With lock. */
+    private void stopListening() {
+        if (late) {
+            late = false;
+            transport.listensNoMore(this);
+            release();
         }
     }
 
@@ -194,27 +282,35 @@ final class Connecting implements PendingConnect, CmHandler {
 
     @Override
     public RdmaStream await(long nanos) throws IOException {
+        long deadline = System.nanoTime() + nanos;
+        return await(() -> nanos == 0 ? Long.MAX_VALUE : deadline - System.nanoTime());
+    }
+
+    @Override
+    public RdmaStream await(LongSupplier left) throws IOException {
         boolean virtual = Threads.isVirtual();
         boolean interrupted = false;
+        boolean expires = false;
         lock.lock();
         try {
-            long deadline = System.nanoTime() + nanos;
             while (!done) {
                 try {
-                    if (nanos == 0) {
-                        outcome.await();
-                        continue;
-                    }
-                    long left = deadline - System.nanoTime();
-                    if (left <= 0) {
-                        failLate(nanos);
+                    long nanos = expires ? 0 : left.getAsLong();
+                    if (nanos > 0) {
+                        outcome.awaitNanos(nanos);
+                    } else if (transport.serviceThread().hasEnded()) {
+                        failLate();
                     } else {
-                        outcome.awaitNanos(left);
+                        if (!expires) {
+                            expires = true;
+                            expire(left);
+                        }
+                        outcome.awaitNanos(SERVICE_CHECK_NANOS);
                     }
                 } catch (InterruptedException e) {
                     interrupted = true;
                     if (virtual && !done) { // else it came too late, and the stream would be nobody's
-                        fail(Reason.CANCELLED, "interrupted while connecting", null);
+                        giveUp(Reason.CANCELLED, "interrupted while connecting");
                         throw new InterruptedIOException("interrupted while connecting");
                     }
                 }
@@ -255,10 +351,41 @@ final class Connecting implements PendingConnect, CmHandler {
     }
 
     @Override
-    public void expire(long nanos) {
+    public void expire(LongSupplier left) {
+        if (isDone()) {
+            return;
+        }
+        long nanos = left.getAsLong();
+        if (nanos > 0) {
+            transport.service().schedule(() -> expire(left), nanos);
+        } else {
+            transport.service().execute(() -> expireNow(left));
+        }
+    }
+
+    /** On the service thread: no answer is taken meanwhile. */
+    private void expireNow(LongSupplier left) {
+        transport.takeCmEvents(); // what waited for this thread may be the answer, or the moment to ask
+        if (left.getAsLong() > 0) {
+            expire(left);
+            return;
+        }
+        Endpoint unanswered;
         lock.lock();
         try {
-            failLate(nanos);
+            if (done) {
+                return;
+            }
+            unanswered = endpoint;
+        } finally {
+            lock.unlock();
+        }
+        if (unanswered != null) {
+            unanswered.freeQueues(); // before anybody goes to TCP: from here on the peer hears of no connection
+        }
+        lock.lock();
+        try {
+            failLate();
         } finally {
             lock.unlock();
         }
@@ -270,7 +397,7 @@ final class Connecting implements PendingConnect, CmHandler {
         RdmaStream unwanted = null;
         lock.lock();
         try {
-            fail(Reason.CANCELLED, "cancelled", null);
+            giveUp(Reason.CANCELLED, "cancelled");
             if (stream != null && !taken) {
                 taken = true;
                 unwanted = stream;

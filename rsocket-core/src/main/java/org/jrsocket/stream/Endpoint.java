@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.CompChannel;
@@ -20,6 +21,7 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.VerbsException;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,7 +46,8 @@ final class Endpoint {
     final StreamConfig config;
     final int sendSlots;
     final int receiveSlots;
-    final int inlineLimit;
+    /** What the device granted, which may be more than was asked for. Set once, in the constructor. */
+    int inlineLimit;
     final long registeredBytes;
 
     private final Bundles bundles;
@@ -66,11 +69,12 @@ final class Endpoint {
     final WcBatch receiveCompletions;
     private int nextWord;
     private boolean freed;
+    private boolean queuesFreed;
 
     /** Takes over {@code id}: it is freed with the rest, also when this constructor fails. */
-    Endpoint(Cm cm, Bundles bundles, CmId id, StreamConfig config) throws IOException {
-        this.cm = cm;
-        this.bundles = bundles;
+    Endpoint(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
+        this.cm = transport.cm();
+        this.bundles = transport.bundles();
         this.id = id;
         this.config = config;
         this.device = id.getVerbs();
@@ -94,18 +98,7 @@ final class Endpoint {
             sendCompletions = bundle.sendCompletions;
             receiveCompletions = bundle.receiveCompletions;
             registeredBytes = bundle.shape.bytes() + (words == null ? 0L : words.size());
-            IbvQPInitAttr attr = new IbvQPInitAttr();
-            attr.setQp_type(IbvQP.IBV_QPT_RC);
-            attr.setSq_sig_all((byte) 0);
-            attr.setSend_cq(sendCq);
-            attr.setRecv_cq(recvCq);
-            attr.cap().setMax_send_wr(sendSlots);
-            attr.cap().setMax_recv_wr(receiveSlots);
-            attr.cap().setMax_send_sge(2);
-            attr.cap().setMax_recv_sge(1);
-            attr.cap().setMax_inline_data(device.isIwarp() ? Math.max(MessageWord.SIZE, config.inline()) : config.inline());
-            qp = cm.createQP(id, bundle.pd(), attr); // the device may grant more slots; the completion queues are sized for these
-            inlineLimit = attr.cap().getMax_inline_data();
+            qp = createQp(transport.inlineLimits());
             if (!postReceives(receiveSlots)) {
                 throw new VerbsException("ibv_post_recv", device.name(), qp.postError());
             }
@@ -118,6 +111,35 @@ final class Endpoint {
             }
             throw e;
         }
+    }
+
+    private Qp createQp(InlineLimits inlineLimits) throws IOException {
+        try {
+            return inlineLimits.make(device, config.inline(), device.isIwarp() ? MessageWord.SIZE : 0, this::createQp);
+        } catch (VerbsException e) {
+            if (e.errno() != Errno.EINVAL) {
+                throw e;
+            }
+            // Not as it is: of an address, EINVAL says that no device serves it.
+            throw new IOException(device.name() + " makes no queue pair of " + sendSlots + " sends and " + receiveSlots + " receives ("
+                    + e.getMessage() + "); lower queue.send or queue.receive", e);
+        }
+    }
+
+    private Qp createQp(int inline) throws IOException {
+        IbvQPInitAttr attr = new IbvQPInitAttr();
+        attr.setQp_type(IbvQP.IBV_QPT_RC);
+        attr.setSq_sig_all((byte) 0);
+        attr.setSend_cq(sendCq);
+        attr.setRecv_cq(recvCq);
+        attr.cap().setMax_send_wr(sendSlots);
+        attr.cap().setMax_recv_wr(receiveSlots);
+        attr.cap().setMax_send_sge(2);
+        attr.cap().setMax_recv_sge(1);
+        attr.cap().setMax_inline_data(inline);
+        Qp created = cm.createQP(id, bundle.pd(), attr); // the device may grant more slots; the completion queues are sized for these
+        inlineLimit = attr.cap().getMax_inline_data();
+        return created;
     }
 
     private static int roundUp(int value, int multiple) {
@@ -152,6 +174,23 @@ final class Endpoint {
         return receiveSlots - SPARE_RECEIVES;
     }
 
+    /** Bytes at the start of the ring that tell whether anything was written there. */
+    private static final int TELLING = 64;
+
+    /** Whether the peer has written anything yet, as far as a look at the memory tells: so it knows that it is connected. */
+    boolean peerHasWritten() {
+        return !isZero(grantTable.buffer(), Bundle.TABLE_ENTRIES * Grant.SIZE) || !isZero(receiveRing.buffer(), TELLING);
+    }
+
+    private static boolean isZero(ByteBuffer memory, int count) {
+        for (int at = 0; at < count; at += Long.BYTES) {
+            if (memory.getLong(at) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** What this side says of itself in the CM message. */
     ConnData connData() {
         return ConnData.local(credits(), grantTable.address(), bundle.grantMr.getRkey(), Bundle.TABLE_ENTRIES,
@@ -160,7 +199,7 @@ final class Endpoint {
 
     /** Frees it all, a connection that came about or not; harmless when repeated. */
     void free() {
-        free(true, Integer.MAX_VALUE);
+        free(true);
     }
 
     /**
@@ -168,22 +207,37 @@ final class Endpoint {
      * what cannot be freed is logged and lost, rather than freed twice.
      *
      * @param reusable whether the bundle may serve another connection
-     * @param used bytes of the receive ring that the peer may have written
      */
-    synchronized void free(boolean reusable, long used) {
+    synchronized void free(boolean reusable) {
         if (freed) {
             return;
         }
         freed = true;
+        freeQueues(reusable);
+        attempt("rdma_destroy_id", id::destroyId);
+    }
+
+    /**
+     * Frees all but the id, which stays the caller's: nothing can make a connection of it any more. Harmless when
+     * repeated, and after the rest.
+     */
+    void freeQueues() {
+        freeQueues(true);
+    }
+
+    private synchronized void freeQueues(boolean reusable) {
+        if (queuesFreed) {
+            return;
+        }
+        queuesFreed = true;
         boolean alone = qp == null || attempt("ibv_destroy_qp", () -> cm.destroyQP(id));
         if (bundle != null) {
-            if (alone && reusable && bundle.renew((int) Math.min(used, bundle.receiveRing.size()))) {
+            if (alone && reusable && bundle.renew()) {
                 bundles.giveBack(bundle);
             } else {
                 bundle.free();
             }
         }
-        attempt("rdma_destroy_id", id::destroyId);
     }
 
     private interface Step {

@@ -28,9 +28,7 @@ final class Flusher implements Runnable {
     private volatile boolean stopped;
 
     Flusher(String name) {
-        thread = new Thread(null, this, name, 0, false);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(null);
+        thread = Threads.daemon(name, this);
         thread.start();
     }
 
@@ -86,9 +84,10 @@ final class Flusher implements Runnable {
                 if (!stream.flushDeferred()) {
                     continue;
                 }
-            } catch (RuntimeException e) { // it serves every stream of the process and must survive any of them
-                LOG.error("flushing {} failed", stream, e);
-                continue;
+            } catch (RuntimeException | Error e) { // it serves every stream of the process and must survive any of them
+                if (fail(stream, e)) {
+                    continue;
+                }
             }
             if (++stream.deferredRounds > PATIENCE) {
                 stream.watchDeferred();
@@ -98,5 +97,16 @@ final class Flusher implements Runnable {
             }
         }
         return kept;
+    }
+
+    /** False if not even that went well, for lack of memory perhaps: the stream is tried again. */
+    private static boolean fail(RdmaStream stream, Throwable cause) {
+        try {
+            stream.failDeferred(cause);
+            return true;
+        } catch (RuntimeException | Error e) {
+            LOG.error("failing {} failed", stream, e);
+            return false;
+        }
     }
 }

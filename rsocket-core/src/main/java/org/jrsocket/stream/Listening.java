@@ -10,53 +10,56 @@ import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
 import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Refusal;
 import org.jrsocket.wire.WireException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The passive side: every request is checked, answered and established by events, many at a time, so that a client that never completes the
- * handshake delays nobody. While the backlog is full, requests wait unanswered, as SYNs do; the client's CM asks again.
+ * handshake delays nobody; {@link Admission} bounds how many there are of these. A request that cannot be answered for now waits a second at most, then
+ * it is refused as "busy": one of our clients takes that for a reason to try again, a C client for a refusal.
  */
 final class Listening implements RdmaListener, CmHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Listening.class);
 
-    /** A client that was answered has this long to say that it is ready. */
-    private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** Requests kept unanswered while the backlog is full; more are refused. */
-    static final int MAX_HELD = 1024;
+    /** Requests that the kernel keeps until they are fetched: its own maximum, since those beyond it are dropped without a word. */
+    private static final int KERNEL_BACKLOG = 1024;
     private static final byte[] NOTHING = new byte[0];
-
-    private record Request(CmId id, ConnData peer) {
-    }
 
     private final RdmaTransport transport;
     private final StreamConfig config;
     private final int backlog;
     private final CmId id;
+    private final Admission.Limits limits;
+    private final LimitedLog refusals = new LimitedLog(LOG);
+    private final LimitedLog failures = new LimitedLog(LOG);
     private InetSocketAddress address;
 
     // Guarded by this.
     private final Queue<RdmaStream> ready = new ArrayDeque<>();
-    private final Queue<Request> held = new ArrayDeque<>();
+    private final Admission admission;
     private final Set<Handshake> handshakes = new HashSet<>();
+    private boolean timing;
     private Runnable action;
     private boolean closed;
+    /** Service thread only. */
+    private boolean answering;
 
     private Listening(RdmaTransport transport, int backlog, StreamConfig config) throws IOException {
         this.transport = transport;
         this.backlog = Math.max(1, backlog);
         this.config = config;
+        this.limits = transport.limits();
+        this.admission = new Admission(limits);
         this.id = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
     }
 
@@ -72,7 +75,7 @@ final class Listening implements RdmaListener, CmHandler {
             }
             cm.bindAddr(id, local);
             listening.address = (InetSocketAddress) id.getSource();
-            cm.listen(id, listening.backlog);
+            cm.listen(id, KERNEL_BACKLOG);
         } catch (IOException | RuntimeException e) {
             id.destroyId();
             throw e;
@@ -83,6 +86,23 @@ final class Listening implements RdmaListener, CmHandler {
     @Override
     public InetSocketAddress localAddress() {
         return address;
+    }
+
+    StreamConfig config() {
+        return config;
+    }
+
+    Admission.Limits limits() {
+        return limits;
+    }
+
+    LimitedLog failures() {
+        return failures;
+    }
+
+    @Override
+    public String toString() {
+        return "RDMA listener on " + address;
     }
 
     @Override
@@ -96,54 +116,100 @@ final class Listening implements RdmaListener, CmHandler {
 
     private void onRequest(CmId request, byte[] privateData) {
         ConnData peer;
+        Admission.Request asked;
         try {
             peer = ConnData.parse(privateData);
+            asked = new Admission.Request(request, peer, ((InetSocketAddress) request.getDestination()).getAddress(), System.nanoTime());
         } catch (WireException e) {
-            LOG.warn("RDMA connection request to {} refused: {}", address, e.getMessage());
-            refuse(request);
+            refusals.warn("RDMA connection request to {} refused: {}", address, e.getMessage());
+            refuse(request, NOTHING);
+            return;
+        } catch (IOException | RuntimeException e) { // gone already
+            LOG.debug("RDMA connection request to {} from nobody", address, e);
+            refuse(request, NOTHING);
             return;
         }
         synchronized (this) {
-            if (!closed && isFull()) {
-                if (held.size() < MAX_HELD) {
-                    held.add(new Request(request, peer));
+            if (!closed && (isFull() || !admission.mayOpen(asked.source()))) {
+                if (admission.hold(asked)) {
+                    watchTime();
                 } else {
-                    LOG.debug("RDMA connection request to {} refused: {} are waiting to be accepted already", address, backlog + MAX_HELD);
-                    refuse(request);
+                    refuseBusy(asked);
                 }
                 return;
             }
         }
-        answer(request, peer);
+        answer(asked);
     }
 
-    /** Requests that wait until somebody accepts. */
+    /** Requests that wait, for the application to accept or for other handshakes to end. */
     synchronized int held() {
-        return held.size();
+        return admission.held();
     }
 
-    /** With this object's lock. */
+    /** Handshakes under way. */
+    synchronized int halfOpen() {
+        return handshakes.size();
+    }
+
+    /** With this object's lock. Handshakes under way do not count: whoever leaves them so must not keep others out. */
     private boolean isFull() {
-        return ready.size() + handshakes.size() >= backlog;
+        return ready.size() >= backlog;
     }
 
     /** On the service thread, like everything that makes or ends handshakes. */
-    private void answer(CmId request, ConnData peer) {
-        Handshake handshake = new Handshake(request, peer);
+    private void answer(Admission.Request asked) {
+        Handshake handshake = new Handshake(this, transport, asked);
         synchronized (this) {
             if (closed) {
-                refuse(request);
+                refuse(asked.id(), NOTHING);
                 return;
             }
             handshakes.add(handshake);
+            admission.opened(asked.source());
+            watchTime();
         }
         handshake.answer();
     }
 
-    private void refuse(CmId request) {
+    /** With this object's lock: sees to it that what takes too long is noticed. One timer for all, which ends with the last of them. */
+    private void watchTime() {
+        if (!timing && !closed && (admission.held() > 0 || !handshakes.isEmpty())) {
+            timing = true;
+            transport.service().schedule(this::checkTime, tick());
+        }
+    }
+
+    long tick() {
+        return Math.min(limits.handshakeNanos(), limits.heldNanos()) / 4 + 1;
+    }
+
+    /** Service thread. */
+    void checkTime() {
+        List<Handshake> pending;
+        boolean wanted;
+        synchronized (this) {
+            timing = false;
+            if (closed) {
+                return;
+            }
+            admission.expired(System.nanoTime()).forEach(this::refuseBusy);
+            pending = List.copyOf(handshakes);
+            wanted = admission.held() > 0 && !isFull(); // their places
+            watchTime();
+        }
+        pending.forEach(handshake -> handshake.checkTime(wanted ? limits.graceNanos() : limits.handshakeNanos()));
+    }
+
+    private void refuseBusy(Admission.Request asked) {
+        LOG.debug("RDMA connection request to {} from {} refused: busy", address, asked.source());
+        refuse(asked.id(), asked.peer().hasExtension() ? Refusal.encode(Refusal.BUSY) : NOTHING);
+    }
+
+    private void refuse(CmId request, byte[] reason) {
         transport.reap(() -> {
             try {
-                transport.cm().reject(request, NOTHING);
+                transport.cm().reject(request, reason);
             } catch (IOException e) {
                 LOG.debug("rejecting a request to {} failed", address, e);
             }
@@ -162,23 +228,29 @@ final class Listening implements RdmaListener, CmHandler {
     @Override
     public synchronized RdmaStream poll() {
         RdmaStream stream = ready.poll();
-        if (stream != null && !held.isEmpty()) {
+        if (stream != null && admission.held() > 0) {
             transport.service().execute(this::answerHeld);
         }
         return stream;
     }
 
+    /** Service thread. An answer that fails at once comes back here, and must not answer the next one from within: there may be a thousand. */
     private void answerHeld() {
-        for (;;) {
-            Request request;
-            synchronized (this) {
-                if (closed || held.isEmpty() || isFull()) {
-                    return;
-                }
-                request = held.poll();
-            }
-            answer(request.id, request.peer);
+        if (answering) {
+            return;
         }
+        answering = true;
+        try {
+            for (Admission.Request asked = nextHeld(); asked != null; asked = nextHeld()) {
+                answer(asked);
+            }
+        } finally {
+            answering = false;
+        }
+    }
+
+    private synchronized Admission.Request nextHeld() {
+        return closed || isFull() ? null : admission.next();
     }
 
     @Override
@@ -192,10 +264,10 @@ final class Listening implements RdmaListener, CmHandler {
         newAction.run();
     }
 
-    private void established(Handshake handshake, RdmaStream stream) {
+    void established(Handshake handshake, RdmaStream stream) {
         Runnable call;
         synchronized (this) {
-            handshakes.remove(handshake);
+            over(handshake);
             if (closed) {
                 stream.abort();
                 return;
@@ -206,13 +278,21 @@ final class Listening implements RdmaListener, CmHandler {
         if (call != null) {
             call.run();
         }
+        answerHeld();
     }
 
-    private void failed(Handshake handshake) {
+    void failed(Handshake handshake) {
         synchronized (this) {
-            handshakes.remove(handshake);
+            over(handshake);
         }
         answerHeld();
+    }
+
+    /** With this object's lock. */
+    private void over(Handshake handshake) {
+        if (handshakes.remove(handshake)) {
+            admission.over(handshake.asked.source());
+        }
     }
 
     @Override
@@ -230,87 +310,10 @@ final class Listening implements RdmaListener, CmHandler {
             synchronized (this) {
                 ready.forEach(RdmaStream::abort);
                 ready.clear();
-                held.forEach(request -> refuse(request.id));
-                held.clear();
+                admission.takeHeld().forEach(asked -> refuse(asked.id(), NOTHING));
                 Set.copyOf(handshakes).forEach(Handshake::giveUp);
                 handshakes.clear();
             }
         });
-    }
-
-    /** One request that was answered, until its RTU comes. Service thread only. */
-    private final class Handshake implements CmHandler {
-        private final CmId request;
-        private final ConnData peer;
-        private Endpoint endpoint;
-        private boolean over;
-
-        Handshake(CmId request, ConnData peer) {
-            this.request = request;
-            this.peer = peer;
-        }
-
-        void answer() {
-            try {
-                request.attach(this);
-                endpoint = new Endpoint(transport.cm(), transport.bundles(), request, config);
-                ConnData mine = endpoint.connData();
-                if (peer.hasExtension()) {
-                    mine = mine.withFeatures(ConnData.FEATURE_RESET);
-                }
-                transport.cm().accept(request, RdmaTransport.param(mine, false));
-                transport.service().schedule(this::giveUp, HANDSHAKE_NANOS);
-            } catch (IOException | RuntimeException | OutOfMemoryError e) {
-                if (endpoint != null && e instanceof VerbsException v && v.errno() == Errno.EINVAL) {
-                    LOG.debug("a client of {} gave up before it was answered: {}", address, e.toString());
-                } else {
-                    LOG.warn("RDMA connection request to {} refused: {}", address, e.toString());
-                }
-                over = true;
-                if (endpoint == null) {
-                    failed(this); // the endpoint's constructor has destroyed the id, and the client will know soon enough
-                } else {
-                    end();
-                }
-            }
-        }
-
-        @Override
-        public void onCmEvent(CmEvent event) {
-            if (over) {
-                return;
-            }
-            switch (event.type()) {
-                case RDMA_CM_EVENT_ESTABLISHED -> {
-                    over = true;
-                    try {
-                        Listening.this.established(this, transport.established(endpoint, peer));
-                    } catch (IOException | RuntimeException | OutOfMemoryError e) {
-                        LOG.debug("a connection to {} was lost before it was established", address, e);
-                        end();
-                    }
-                }
-                case RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DISCONNECTED,
-                        RDMA_CM_EVENT_DEVICE_REMOVAL -> {
-                    LOG.debug("a connection to {} did not come about: {}", address, event);
-                    giveUp();
-                }
-                default -> {
-                    // nothing to a handshake
-                }
-            }
-        }
-
-        void giveUp() {
-            if (!over) {
-                over = true;
-                end();
-            }
-        }
-
-        private void end() {
-            transport.reap(endpoint::free);
-            failed(this);
-        }
     }
 }

@@ -5,9 +5,30 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /** A connection that is being made. Safe for use by many threads. */
 public interface PendingConnect {
+
+    /**
+     * For so long a peer that was asked is still listened to after the attempt was given up: {@link Observer#answered}.
+     */
+    long LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    /** Hears what an attempt learns of the peer, on the service thread. Must not block. */
+    interface Observer {
+
+        /** The request goes out: what is spent until here is this host's own time. */
+        void asked();
+
+        /**
+         * The peer spoke, perhaps only after the attempt was given up; then nothing comes of it, at the peer neither.
+         *
+         * @param willing whether it would have the connection
+         */
+        void answered(boolean willing);
+    }
 
     /**
      * Waits for the outcome. Not interruptible on a platform thread (as {@code Socket.connect}); on a virtual thread an interrupt ends the wait
@@ -18,14 +39,24 @@ public interface PendingConnect {
      */
     RdmaStream await(long nanos) throws IOException;
 
+    /**
+     * The same with a limit that may move: {@code left} is asked again when the nanoseconds that it gave are over, and
+     * ends the attempt with 0 or less.
+     */
+    RdmaStream await(LongSupplier left) throws IOException;
+
     /** Whether there is an outcome. */
     boolean isDone();
 
     /** Runs {@code action} when there is an outcome, on the service thread, or at once on the caller's if there is one already. Must not block. */
     void onDone(Runnable action);
 
-    /** Ends the attempt with TIMEOUT, as an {@link #await} of so many nanoseconds does, if there is no outcome yet. For those who do not wait. */
-    void expire(long nanos);
+    /**
+     * Ends the attempt with TIMEOUT when {@code left} says so, as {@link #await(LongSupplier)} does; for those who do
+     * not wait. It ends on the service thread, which takes the answers, and after all that have arrived: so either the
+     * connection is used, or the peer never takes it for established.
+     */
+    void expire(LongSupplier left);
 
     /** Gives up: a waiter gets CANCELLED, a stream that nobody took is closed. Harmless when repeated or too late. */
     void cancel();

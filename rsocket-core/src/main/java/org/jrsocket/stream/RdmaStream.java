@@ -46,6 +46,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private final SendSide send;
     private final ReceiveSide receive;
     private final Waits waits;
+    private final KeepAlive keepAlive;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
     private final boolean resetUnderstood;
@@ -67,15 +68,24 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private volatile String failedWith; // before it was closed: what the closed event says
     private volatile boolean protocolBroken;
     private volatile boolean freed; // set with both locks held
-    private volatile Object probing; // the chain of probes that counts: another keepAlive() begins another
 
-    private long closeDeadline; // service thread
+    // Service thread.
+    private long closeDeadline; // 0 unless a close is under way there
+    private long closeBegan;
+    private long postedBeforeClose;
+    private final FloodBudget flood = new FloodBudget();
+
+    private volatile boolean resetting; // DISCONNECT waits for nothing that was written
     private volatile boolean watchesDeferred; // written by the service thread
 
     /** The flusher's own. */
     RdmaStream nextDeferred;
     int deferredRounds;
     private long deferredWritten;
+
+    Endpoint endpoint() {
+        return endpoint;
+    }
 
     /** Takes over {@code endpoint}, which is connected. */
     RdmaStream(RdmaTransport transport, Endpoint endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
@@ -87,6 +97,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         this.send = new SendSide(this, endpoint, peer);
         this.receive = new ReceiveSide(this, endpoint, send);
         this.waits = new Waits(this, endpoint, send, receive, transport.serviceThread());
+        this.keepAlive = new KeepAlive(transport.service(), send::probe);
         endpoint.id.attach(this);
         send.flush(); // grants the second half at once: a C sender's first burst need not end after the first
     }
@@ -409,9 +420,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         if (!first && !hard) {
             return;
         }
+        keepAlive.end();
         waits.wakeAll();
         boolean unread = first && !inputShut && receive.available() > 0;
         dropped |= hard || unread;
+        resetting |= hard;
         send.disconnect(hard, hard || unread);
         if (!closeAtOnce()) {
             transport.service().execute(() -> startClose(hard ? ABORT_NANOS : CLOSE_NANOS));
@@ -449,7 +462,24 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         } else {
             return;
         }
-        transport.closing(this);
+        closeBegan = System.nanoTime();
+        postedBeforeClose = send.posted();
+        transport.closings().add(this);
+        closeStep();
+    }
+
+    /** Whether what it has to send waits for the peer, and for nothing else. Any thread. */
+    boolean isStarved() {
+        return send.isStarved();
+    }
+
+    /** Drops what is not sent yet, tells the peer, and ends soon; service thread, while a close is under way. */
+    void cutShort() {
+        dropped = true;
+        resetting = true;
+        send.disconnect(true, true);
+        long soon = System.nanoTime() + ABORT_NANOS;
+        closeDeadline = soon - closeDeadline < 0 ? soon : closeDeadline;
         closeStep();
     }
 
@@ -470,12 +500,26 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             return;
         }
         waits.armAndPollBoth();
-        if (send.isDrained() || System.nanoTime() - closeDeadline >= 0) {
-            closeDeadline = 0;
-            release();
-            return;
+        long now = System.nanoTime();
+        boolean flooded = flood.isSpent(receive.idleMessages(), now);
+        boolean late = now - closeDeadline >= 0;
+        if (flooded && !resetting) {
+            send.disconnect(true, true);
         }
-        waits.watch();
+        if (send.isDrained() || flooded || late && resetting) {
+            closeDeadline = 0;
+            transport.closings().remove(this);
+            release();
+        } else if (late || !resetting && isStarvedSinceClose() && now - closeBegan >= transport.closings().starvedNanos()) {
+            closeDeadline = now + ABORT_NANOS;
+            cutShort();
+        } else {
+            waits.watch();
+        }
+    }
+
+    private boolean isStarvedSinceClose() {
+        return send.isStarved() && send.posted() == postedBeforeClose;
     }
 
     private void report() {
@@ -494,7 +538,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             freed = true;
             waits.free();
             // A stream freed before it is closed may still be in somebody's epoll set; that of a peer that broke the rules may hold anything.
-            endpoint.free(closed.get() && !protocolBroken, receive.used());
+            endpoint.free(closed.get() && !protocolBroken);
         } finally {
             send.lock.unlock();
             receive.lock.unlock();
@@ -515,9 +559,12 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Whether something that the application has written, or a close, is still on its way out. */
-    boolean isDelivering() {
-        return closed.get() ? drained.getCount() > 0 : send.isDeferred();
+    /**
+     * Whether a close, or something of the first {@code written} bytes, is still on its way out. Unless it is closed, asks the peer's device for the
+     * acknowledgement that this takes.
+     */
+    boolean isDelivering(long written) {
+        return closed.get() ? drained.getCount() > 0 : !send.isAcknowledged(written);
     }
 
     boolean isFreed() {
@@ -538,6 +585,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     private void record(SocketException cause, String detail) {
+        keepAlive.end();
         synchronized (this) {
             if (failure == null) {
                 failedAfterEnd = receive.isEnded();
@@ -554,8 +602,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** The peer broke the protocol: nothing of it is used any more. With or without locks. */
     void protocolError(String what) {
         protocolBroken = true;
-        LOG.warn("{} sent {}; the connection to it over {} is reset", remote, what, endpoint.device.name());
+        transport.protocolErrors().warn("{} sent {}; the connection to it over {} is reset", remote, what, endpoint.device.name());
         record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
+        resetting = true;
         send.disconnect(true, true); // and the send side lives until that is out
         waits.wakeAll();
         transport.service().execute(() -> {
@@ -568,6 +617,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** DISCONNECT arrived. */
     void peerDisconnected() {
         peerGone = true;
+        keepAlive.end();
         send.die();
         waits.wakeAll();
     }
@@ -610,6 +660,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
          * perhaps: must not block and must not call the stream.
          */
         void onProgress();
+
+        /** Nothing need have become ready, but the stream is not armed any more: whoever waits must look and {@link #arm} it again. */
+        default void onEventsTaken() {
+            onProgress();
+        }
     }
 
     /** Sets the one observer, or none. A selector that watches {@link #completionFd()} itself is told only what other threads see first. */
@@ -636,8 +691,19 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Makes what progress can be made without waiting. */
     public void poll() {
+        poll(true);
+    }
+
+    /**
+     * As {@link #poll()}, for one who waits for something.
+     *
+     * @param writing whether it waits for room to write, too; if not, the next write will see what has arrived
+     */
+    public void poll(boolean writing) {
         receive.tryPoll();
-        send.pollAndFlush();
+        if (writing || send.isDeferred()) {
+            send.pollAndFlush();
+        }
     }
 
     /**
@@ -699,11 +765,18 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         });
     }
 
-    /** A selector took the channel's events: if the service thread waits for this stream, it must arm again. */
+    /** Another thread took the channel's events: if the service thread waits for this stream, it must arm again. */
     void eventsTaken() {
         if (watchesDeferred || closed.get()) {
             transport.service().execute(this::onWatched);
         }
+    }
+
+    /** Looking after what a writer left failed, so that nobody does any longer: rather an error than silence. */
+    void failDeferred(Throwable cause) {
+        LOG.error("sending what is left of {} failed, the connection is reset", this, cause);
+        fail(new SocketException("Connection reset"), "sending what was left failed: " + cause);
+        flusherHasIt.set(false);
     }
 
     /** The completion channel has events, or somebody wants it watched; service thread. */
@@ -712,6 +785,18 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             closeStep();
             return;
         }
+        try {
+            lookAfterDeferred();
+            if (!releasing.get() && flood.isSpent(receive.idleMessages(), System.nanoTime())) {
+                protocolError("more than " + FloodBudget.MESSAGES + " messages without content in a second");
+            }
+        } catch (RuntimeException | Error e) {
+            watchesDeferred = false;
+            failDeferred(e);
+        }
+    }
+
+    private void lookAfterDeferred() {
         if (watchesDeferred && !freed) {
             waits.armAndPollBoth();
             if ((writerInside.get() || !send.isDeferred()) && leaveToWriter()) {
@@ -723,6 +808,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
                 transport.flusher().add(this);
             }
         }
+    }
+
+    /** Whether the peer has sent data that is not read, or the end of the stream. */
+    boolean hasInput() {
+        return receive.available() > 0 || receive.isEnded();
     }
 
     boolean peerUnderstandsReset() {
@@ -759,18 +849,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Turns the probes for a dead peer on or off: one probe each {@code intervalNanos}; 0 is off. */
     public void keepAlive(long intervalNanos) {
-        Object chain = new Object();
-        probing = chain;
-        if (intervalNanos > 0) {
-            transport.service().schedule(() -> probe(chain, intervalNanos), intervalNanos);
-        }
-    }
-
-    private void probe(Object chain, long intervalNanos) {
-        if (probing == chain && !closed.get() && failure == null) {
-            send.probe();
-            transport.service().schedule(() -> probe(chain, intervalNanos), intervalNanos);
-        }
+        keepAlive.every(intervalNanos);
     }
 
     public boolean isOpen() {

@@ -4,11 +4,14 @@
  */
 package org.jrsocket.stream;
 
+import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -16,7 +19,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
@@ -37,6 +39,9 @@ public final class RdmaTransport implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
+    /** What {@link #limitClosing} says when nobody says otherwise. */
+    public static final int MAX_CLOSING = Closings.MAX;
+
     /** Six, not seven: soft-RoCE takes seven as "for ever", and a peer that died would never be noticed. */
     private static final int RETRIES = 6;
     /** For ever, on both sides: an RNR NAK is part of rsocket's flow control and must not end a connection. */
@@ -48,7 +53,19 @@ public final class RdmaTransport implements AutoCloseable {
     /** After an event that could not be read: a channel that is broken for good must not keep the service thread from its other work. */
     private static final long CM_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long REAP_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-    private static final long CLOSE_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** More than these at once are no answers to this host's few questions, but somebody else's requests. */
+    private static final int MOST_EVENTS = 4096;
+    private static final PendingConnect.Observer NOBODY = new PendingConnect.Observer() {
+        @Override
+        public void asked() {
+            // of no interest
+        }
+
+        @Override
+        public void answered(boolean willing) {
+            // of no interest
+        }
+    };
     /** How long a JVM that exits waits for the delivery of what its sockets had taken. */
     private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -60,11 +77,17 @@ public final class RdmaTransport implements AutoCloseable {
     private final Flusher flusher;
     private final ExecutorService reaper;
     private final Bundles bundles;
+    private final InlineLimits inlineLimits = new InlineLimits();
+    private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
     private final Thread exitHook;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
-    private final Set<RdmaStream> closing = new HashSet<>(); // service thread
-    private final LongAdder endedRead = new LongAdder(); // bytes of streams that are no longer in `streams`
-    private final LongAdder endedWritten = new LongAdder();
+    private final Closings closings;
+    private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
+
+    private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the sums
+    private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
+    private long endedWritten; // the same
+    private final Set<Connecting> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
 
     private RdmaTransport(VerbsProvider provider, long idleNanos) throws IOException {
         provider.install();
@@ -73,6 +96,7 @@ public final class RdmaTransport implements AutoCloseable {
         bundles = new Bundles(this, provider.openVerbs(), idleNanos);
         channel = cm.createEventChannel();
         service = serve(cm, channel);
+        closings = new Closings(service);
         try {
             cmWatch = service.watchSteadily(channel.getFd(), this::onCmEvent);
         } catch (IOException e) {
@@ -81,18 +105,12 @@ public final class RdmaTransport implements AutoCloseable {
             throw e;
         }
         flusher = new Flusher("jrsocket-flusher");
-        ThreadGroup group = Thread.currentThread().getThreadGroup();
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(REAPERS, REAPERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-            Thread thread = new Thread(group, task, "jrsocket-reaper", 0, false); // not of whichever thread closes something
-            thread.setPriority(Thread.NORM_PRIORITY);
-            thread.setDaemon(true);
-            thread.setContextClassLoader(null);
-            return thread;
-        });
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(REAPERS, REAPERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+                task -> Threads.daemon("jrsocket-reaper", task));
         pool.allowCoreThreadTimeOut(true);
         reaper = pool;
         cmWatch.arm(); // now that everything that an event needs is there
-        exitHook = new Thread(null, this::awaitDelivery, "jrsocket-exit", 0, false);
+        exitHook = Threads.daemon("jrsocket-exit", this::awaitDelivery);
         try {
             Runtime.getRuntime().addShutdownHook(exitHook);
         } catch (IllegalStateException e) {
@@ -126,7 +144,13 @@ public final class RdmaTransport implements AutoCloseable {
      * @param remote resolved address
      */
     public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
-        Connecting connecting = new Connecting(this, local, remote, config);
+        return connect(local, remote, config, NOBODY);
+    }
+
+    /** The same; {@code observer} hears what is learned of the peer. */
+    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
+            PendingConnect.Observer observer) {
+        Connecting connecting = new Connecting(this, local, remote, config, observer);
         connecting.start();
         return connecting;
     }
@@ -134,11 +158,32 @@ public final class RdmaTransport implements AutoCloseable {
     /**
      * Listens.
      *
-     * @param backlog connections established but not yet accepted; later ones wait unanswered
+     * @param backlog connections established but not yet accepted; later ones wait a while and are refused as busy
      * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
         return Listening.open(this, local, backlog, config);
+    }
+
+    /**
+     * Makes what a connection needs on the device that has {@code local}, and frees it: whether there will be connections, and what the device
+     * grants them.
+     *
+     * @throws IOException it cannot be made; the message says why and what to do
+     */
+    public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
+        CmId id = cm.createId(channel, RdmaCm.RDMA_PS_TCP);
+        try {
+            cm.bindAddr(id, new InetSocketAddress(local, 0));
+        } catch (IOException | RuntimeException e) {
+            id.destroyId();
+            throw e;
+        }
+        Endpoint endpoint = new Endpoint(this, id, config);
+        QueueLimits granted =
+                new QueueLimits(endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
+        endpoint.free();
+        return granted;
     }
 
     /** The service thread's loop, where other descriptors (a TCP listener's) can be watched too. */
@@ -169,6 +214,7 @@ public final class RdmaTransport implements AutoCloseable {
         flusher.stop();
         cmWatch.cancel();
         service.stop();
+        late.forEach(Connecting::listenNoMore);
         reaper.shutdown();
         try {
             reaper.awaitTermination(10, TimeUnit.SECONDS);
@@ -187,7 +233,9 @@ public final class RdmaTransport implements AutoCloseable {
      */
     private void awaitDelivery() {
         long deadline = System.nanoTime() + EXIT_NANOS;
-        while (streams.stream().anyMatch(RdmaStream::isDelivering) && System.nanoTime() - deadline < 0) {
+        Map<RdmaStream, Long> written = new HashMap<>(); // when it was first looked at: threads that still write must not keep the JVM
+        while (streams.stream().anyMatch(stream -> stream.isDelivering(written.computeIfAbsent(stream, RdmaStream::bytesWritten)))
+                && System.nanoTime() - deadline < 0) {
             try {
                 Thread.sleep(1);
             } catch (InterruptedException e) {
@@ -200,10 +248,7 @@ public final class RdmaTransport implements AutoCloseable {
     private void onCmEvent() {
         boolean done = false;
         try {
-            CmEvent event = cm.getCmEvent(channel, 0);
-            if (event != null) {
-                dispatch(event);
-            }
+            takeCmEvent();
             done = true;
         } catch (IOException e) {
             LOG.error("an event of the RDMA connection manager could not be read", e);
@@ -211,6 +256,26 @@ public final class RdmaTransport implements AutoCloseable {
             if (!done) {
                 pauseCm();
             }
+        }
+    }
+
+    private boolean takeCmEvent() throws IOException {
+        CmEvent event = cm.getCmEvent(channel, 0);
+        if (event != null) {
+            dispatch(event);
+        }
+        return event != null;
+    }
+
+    /** Handles what has arrived. Service thread, not within a callback of the connection manager. */
+    void takeCmEvents() {
+        try {
+            int left = MOST_EVENTS;
+            while (left > 0 && takeCmEvent()) {
+                left--;
+            }
+        } catch (IOException e) {
+            LOG.debug("an event of the RDMA connection manager could not be read; the next look will meet it too", e);
         }
     }
 
@@ -259,37 +324,41 @@ public final class RdmaTransport implements AutoCloseable {
         }
     }
 
+    /** Ends it when its time is over, or this transport's. */
+    void listeningLate(Connecting given) {
+        late.add(given);
+        service.schedule(given::listenNoMore, PendingConnect.LATE_NANOS);
+    }
+
+    void listensNoMore(Connecting given) {
+        late.remove(given);
+    }
+
     RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
+        PathTimers.setRnrTimer(endpoint);
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         streams.add(stream);
         LOG.debug("connected {}", stream);
         return stream;
     }
 
-    /** Sees to it that a close ends when its time is over; service thread. One timer for all, so that none outlives its stream. */
-    void closing(RdmaStream stream) {
-        if (closing.isEmpty()) {
-            service.schedule(this::checkClosing, CLOSE_CHECK_NANOS);
-        }
-        closing.add(stream);
+    /** How many closed streams may have something to deliver still; beyond it, the oldest of those whose peers give no room are reset. */
+    public void limitClosing(int max) {
+        closings.limit(max);
     }
 
-    private void checkClosing() {
-        try {
-            closing.removeIf(stream -> !stream.checkClose());
-        } finally { // one stream's trouble must not end the time limits of the others
-            if (!closing.isEmpty()) {
-                service.schedule(this::checkClosing, CLOSE_CHECK_NANOS);
-            }
-        }
+    Closings closings() {
+        return closings;
     }
 
     void forget(RdmaStream stream) {
-        if (streams.remove(stream)) {
-            endedRead.add(stream.bytesRead());
-            endedWritten.add(stream.bytesWritten());
+        synchronized (totalsLock) {
+            if (streams.remove(stream)) {
+                endedRead += stream.bytesRead();
+                endedWritten += stream.bytesWritten();
+            }
         }
     }
 
@@ -313,22 +382,24 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** What is open, and all bytes so far. */
     public Totals totals() {
-        long read = endedRead.sum();
-        long written = endedWritten.sum();
-        long registered = 0;
-        int open = 0;
-        int ending = 0;
-        for (RdmaStream stream : streams) {
-            read += stream.bytesRead();
-            written += stream.bytesWritten();
-            registered += stream.registeredBytes();
-            if (stream.isOpen()) {
-                open++;
-            } else {
-                ending++;
+        synchronized (totalsLock) {
+            long read = endedRead;
+            long written = endedWritten;
+            long registered = 0;
+            int open = 0;
+            int ending = 0;
+            for (RdmaStream stream : streams) {
+                read += stream.bytesRead();
+                written += stream.bytesWritten();
+                registered += stream.registeredBytes();
+                if (stream.isOpen()) {
+                    open++;
+                } else {
+                    ending++;
+                }
             }
+            return new Totals(open, ending, read, written, registered);
         }
-        return new Totals(open, ending, read, written, registered);
     }
 
     /** Those that are not freed yet, at this moment. */
@@ -360,8 +431,27 @@ public final class RdmaTransport implements AutoCloseable {
         bundles.freeIdle();
     }
 
+    /** What peers did that none may. */
+    LimitedLog protocolErrors() {
+        return protocolErrors;
+    }
+
     Bundles bundles() {
         return bundles;
+    }
+
+    /** Of listeners made from now on. */
+    Admission.Limits limits() {
+        return limits;
+    }
+
+    /** Others, for a test. */
+    void limits(Admission.Limits newLimits) {
+        limits = newLimits;
+    }
+
+    InlineLimits inlineLimits() {
+        return inlineLimits;
     }
 
     CmChannel channel() {

@@ -47,6 +47,7 @@ final class ReceiveSide {
     private int toRepost;
     private int controlToRepost;
     private int nextWord; // iWARP
+    private volatile long idleMessages;
     private boolean dead;
     private volatile boolean ended;
 
@@ -134,6 +135,11 @@ final class ReceiveSide {
     /** Whether the peer has said that no more data comes. Data before it may still be unread. */
     boolean isEnded() {
         return ended;
+    }
+
+    /** Messages so far that brought neither data nor room. Any thread. */
+    long idleMessages() {
+        return idleMessages + send.idleUpdates();
     }
 
     // ---- progress: any thread ----
@@ -279,6 +285,7 @@ final class ReceiveSide {
         }
         messages = count;
         if (n == 0) {
+            idleMessages++;
             return; // C's reader would take it for the end; here it costs its receive and is nothing
         }
         if (ended) {
@@ -303,6 +310,7 @@ final class ReceiveSide {
     }
 
     private void control(int code, int length) {
+        idleMessages++; // of those that mean something, each comes once
         if (length != 0 && length != UNKNOWN) {
             protocolError("a control message of " + length + " bytes");
             return;
@@ -359,10 +367,5 @@ final class ReceiveSide {
     private void fail(String what) {
         dead = true;
         stream.fail(new SocketException("Connection reset"), what);
-    }
-
-    /** Bytes of the ring, from its start, that the peer may have written. */
-    long used() {
-        return ended ? received : ringSize; // data that stands in the ring was announced before the end, unless there was none
     }
 }

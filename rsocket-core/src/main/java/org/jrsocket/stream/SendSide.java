@@ -100,6 +100,8 @@ final class SendSide {
     private final int half;
     private int stagedIndex;
 
+    private volatile long idleUpdates;
+
     private boolean shutdownWanted;
     private boolean shutdownSent;
     private boolean disconnectWanted;
@@ -245,6 +247,21 @@ final class SendSide {
     /** Whether something waits for the peer, for its grant or its credits, and for nothing else. Any thread. */
     boolean isStarved() {
         return starved;
+    }
+
+    /** Bytes that were given to the device. */
+    long posted() {
+        lock.lock();
+        try {
+            return posted;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Updates of the peer that told nothing new. Any thread. */
+    long idleUpdates() {
+        return idleUpdates;
     }
 
     /** Whether an event of an armed queue is to come: the peer's, or that of a request which asked for a completion. Any thread. */
@@ -573,6 +590,7 @@ final class SendSide {
             if (!Credits.isLimitPlausible(newLimit, limit, sequence, initialCredits)) {
                 return "credit limit " + newLimit + " with " + sequence + " messages sent and " + initialCredits + " initial credits";
             }
+            boolean idle = newLimit == limit;
             limit = newLimit;
             if (mayGrant) {
                 int at = tableRead * Grant.SIZE;
@@ -591,11 +609,13 @@ final class SendSide {
                     nextKey[slot] = key;
                     nextLength[slot] = length;
                     nextCount++;
+                    idle = false;
                 }
                 if (grants || length != 0) {
                     tableRead = (tableRead + 1) % Bundle.TABLE_ENTRIES;
                 }
             }
+            idleUpdates += idle ? 1 : 0;
             progress();
             return null;
         } finally {
@@ -635,6 +655,27 @@ final class SendSide {
         try {
             // What is posted behind the last request that asked for a completion can only be updates.
             return dead || posted == written && outstanding <= unsignaled && (!disconnectWanted || disconnectSent);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Whether the peer's device has acknowledged the first {@code bytes}, or never will. If nothing that is under way asks for the last acknowledgement,
+     * a probe does.
+     */
+    boolean isAcknowledged(long bytes) {
+        lock.lock();
+        try {
+            poll();
+            progress();
+            if (dead || endpointGone() || completed - bytes >= 0) {
+                return true;
+            }
+            if (posted - bytes >= 0 && outstanding <= unsignaled) {
+                probe();
+            }
+            return false;
         } finally {
             lock.unlock();
         }

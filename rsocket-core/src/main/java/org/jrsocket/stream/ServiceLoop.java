@@ -13,13 +13,19 @@ public interface ServiceLoop {
     void execute(Runnable task);
 
     /** Runs {@code task} on the service thread after {@code nanos}; any thread. */
-    void schedule(Runnable task, long nanos);
+    Timer schedule(Runnable task, long nanos);
 
     /**
      * Watches a descriptor that the caller owns. The callback runs once each time the watch was {@link Watch#arm armed} and the descriptor is
      * readable. Starts unarmed.
      */
     Watch watch(int fd, Runnable onReadable) throws IOException;
+
+    /** A task that is not due yet. Any thread. */
+    interface Timer {
+        /** Forgets the task, and what it holds; harmless when it has run. One that is due at this moment may still run. */
+        void cancel();
+    }
 
     /** One watched descriptor. Any thread. */
     interface Watch {

@@ -6,8 +6,8 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,9 +23,28 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private static final int BATCH = 64;
     private static final long WAKE = 0;
 
-    private record Timer(long deadline, long order, Runnable task) implements Comparable<Timer> {
+    /** One that is cancelled lets go of its task at once, and of its place among the others when the service thread comes by. */
+    private final class Due implements Timer, Comparable<Due> {
+        private final long deadline;
+        private final long order;
+        private volatile Runnable task;
+
+        Due(long deadline, long order, Runnable task) {
+            this.deadline = deadline;
+            this.order = order;
+            this.task = task;
+        }
+
         @Override
-        public int compareTo(Timer other) {
+        public void cancel() {
+            if (task != null) {
+                task = null;
+                execute(() -> timers.remove(this)); // behind the task that adds it
+            }
+        }
+
+        @Override
+        public int compareTo(Due other) {
             int byTime = Long.signum(deadline - other.deadline);
             return byTime != 0 ? byTime : Long.compare(order, other.order);
         }
@@ -36,7 +55,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Map<Long, FdWatch> watches = new ConcurrentHashMap<>();
     private final AtomicLong nextId = new AtomicLong(WAKE + 1);
-    private final PriorityQueue<Timer> timers = new PriorityQueue<>(); // service thread only
+    private final TreeSet<Due> timers = new TreeSet<>(); // service thread only
     private final Thread thread;
     private volatile boolean sleeping;
     private volatile boolean stopped;
@@ -55,9 +74,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
             throw e;
         }
         epoll = set;
-        thread = new Thread(null, this, name, 0, false);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(null); // it outlives whichever application class loader happened to start it
+        thread = Threads.daemon(name, this);
         thread.start();
     }
 
@@ -70,10 +87,10 @@ final class ServiceThread implements ServiceLoop, Runnable {
     }
 
     @Override
-    public void schedule(Runnable task, long nanos) {
-        long deadline = System.nanoTime() + nanos;
-        long order = nextId.getAndIncrement();
-        execute(() -> timers.add(new Timer(deadline, order, task)));
+    public Timer schedule(Runnable task, long nanos) {
+        Due due = new Due(System.nanoTime() + nanos, nextId.getAndIncrement(), task);
+        execute(() -> timers.add(due));
+        return due;
     }
 
     @Override
@@ -100,8 +117,18 @@ final class ServiceThread implements ServiceLoop, Runnable {
         return watch;
     }
 
+    /** How many timers are due in {@code nanos} or later. Service thread. */
+    int timersLaterThan(long nanos) {
+        return timers.tailSet(new Due(System.nanoTime() + nanos, 0, null)).size();
+    }
+
     boolean isCurrent() {
         return Thread.currentThread() == thread;
+    }
+
+    /** Whether nothing runs here any more. */
+    boolean hasEnded() {
+        return stopped;
     }
 
     void stop() {
@@ -161,14 +188,16 @@ final class ServiceThread implements ServiceLoop, Runnable {
             call(task);
         }
         long now = System.nanoTime();
-        while (!timers.isEmpty() && timers.peek().deadline - now <= 0) {
-            call(timers.poll().task);
+        while (!timers.isEmpty() && timers.first().deadline - now <= 0) {
+            Runnable task = timers.pollFirst().task;
+            if (task != null) {
+                call(task);
+            }
         }
     }
 
     private long untilNextTimer() {
-        Timer next = timers.peek();
-        return next == null ? -1 : Math.max(0, next.deadline - System.nanoTime());
+        return timers.isEmpty() ? -1 : Math.max(0, timers.first().deadline - System.nanoTime());
     }
 
     private static void call(Runnable callback) {

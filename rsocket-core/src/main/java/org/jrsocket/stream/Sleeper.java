@@ -6,7 +6,9 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.SocketException;
 import java.util.concurrent.locks.LockSupport;
+import org.jrsocket.verbs.Errno;
 import org.jrsocket.verbs.EventFd;
 import org.jrsocket.verbs.Fds;
 
@@ -90,11 +92,18 @@ final class Sleeper {
      *
      * @param nanos negative sleeps without limit
      * @throws InterruptedIOException when a virtual thread is interrupted; its interrupt status stays set
+     * @throws SocketException when the kernel refuses to wait
      */
-    void sleep(int fd, long nanos) throws InterruptedIOException {
+    void sleep(int fd, long nanos) throws IOException {
         if (wake != null) {
-            if (!woken && (Fds.waitReadable(fd, wake.fd(), nanos) & 2) != 0) {
-                wake.clear();
+            if (!woken) {
+                int readable = Fds.waitReadable(fd, wake.fd(), nanos);
+                if (readable < 0) {
+                    throw new SocketException("waiting for the events of an RDMA connection failed: " + Errno.describe(-readable));
+                }
+                if ((readable & 2) != 0) {
+                    wake.clear();
+                }
             }
             woken = false; // the signal may still be on its way: the next sleep then ends at once, and clears it
             return;

@@ -7,13 +7,46 @@ package org.jrsocket.stream;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.ref.Cleaner;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 
-/** What differs between the threads of JDK 17 and of later ones. */
+/** Makes this project's threads; and what differs between the threads of JDK 17 and of later ones. */
 public final class Threads {
 
     private static final MethodHandle IS_VIRTUAL = find();
 
     private Threads() {
+    }
+
+    /**
+     * A daemon thread, not started yet. Ours live as long as the process, whoever happens to need the first of them. So they take nothing along from there:
+     * no class loader (a web application could not be unloaded), no access rights (too few, under a security manager), no thread group (it may be
+     * destroyed before), no thread locals, no priority.
+     */
+    @SuppressWarnings("removal") // programs with a security manager exist, on JDK 17; later doPrivileged just calls the action
+    public static Thread daemon(String name, Runnable task) {
+        return AccessController.doPrivileged((PrivilegedAction<Thread>) () -> {
+            Thread thread = new Thread(systemGroup(), task, name, 0, false);
+            thread.setDaemon(true);
+            thread.setPriority(Thread.NORM_PRIORITY);
+            thread.setContextClassLoader(null);
+            return thread;
+        });
+    }
+
+    /** A cleaner that runs on such a thread. */
+    @SuppressWarnings("removal")
+    public static Cleaner cleaner(String name) {
+        return AccessController.doPrivileged((PrivilegedAction<Cleaner>) () -> Cleaner.create(task -> daemon(name, task)));
+    }
+
+    private static ThreadGroup systemGroup() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        for (ThreadGroup parent = group.getParent(); parent != null; parent = group.getParent()) {
+            group = parent;
+        }
+        return group;
     }
 
     private static MethodHandle find() {

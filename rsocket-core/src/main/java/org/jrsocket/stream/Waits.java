@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>No wake-up is lost, by three rules. A sleeper first shows itself, then arms, then polls once more, and only then sleeps. Whoever handles
  * completions looks for a sleeper whose wait is over, after the fact. Whoever takes an event from the channel, which unarms the queue for
- * everybody, wakes the other sleeper, which arms again for itself.
+ * everybody, wakes the other sleeper, which arms again for itself, and tells the service thread if that waits for the stream.
  */
 final class Waits {
 
@@ -199,10 +199,15 @@ final class Waits {
         if (any) {
             wake(reader, me);
             wake(writer, me);
-            if (me != null || service.isCurrent()) {
-                notifyObserver(); // a selector takes its events itself, and knows
-            } else {
-                stream.eventsTaken(); // but unlike a sleeper it may not arm again for long
+            boolean onService = service.isCurrent();
+            if (me != null || onService) {
+                RdmaStream.Observer o = observer; // a selector that takes events tells the others itself
+                if (o != null) {
+                    o.onEventsTaken();
+                }
+            }
+            if (!onService) {
+                stream.eventsTaken(); // a selector may not arm again for long, and a reader does not arm the send queue for others
             }
         }
     }

@@ -55,6 +55,12 @@ public abstract class Cm extends RdmaCm {
     /** Refuses the connection request that created {@code id} ({@code rdma_reject}); the id must still be destroyed. */
     public abstract void reject(CmId id, byte[] privateData) throws IOException;
 
+    /**
+     * Tells the CM that the peer of an accepted request is connected although its RTU did not come, because something that it sent has arrived
+     * ({@code rdma_notify}, COMM_EST). ESTABLISHED follows.
+     */
+    public abstract void confirm(CmId id) throws IOException;
+
     /** Sets one of the {@code OPTION_} constants ({@code rdma_set_option}, level ID). */
     public abstract void setOption(CmId id, int option, int value) throws IOException;
 }

@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
 final class Native {
 
     /** Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must be the same. */
-    static final int ABI = 2;
+    static final int ABI = 3;
 
     private Native() {
     }
@@ -120,6 +120,9 @@ final class Native {
 
     static native int reject(long id, byte[] privateData);
 
+    /** Takes the peer of an answered request for connected without its RTU. */
+    static native int confirm(long id);
+
     static native int disconnect(long id);
 
     /** Writes the local or the peer's address and returns its length, 0 while it is not known. */
@@ -167,6 +170,9 @@ final class Native {
     static native int qpPathMtu(long qp);
 
     static native int qpMinRnrTimer(long qp, int code);
+
+    /** The ACK timeout in the low eight bits, the RNR timer in the next. */
+    static native int qpTimers(long qp);
 
     // datapath.c: the posts return how many were posted and, in the upper half, the errno that stopped them
 

@@ -58,4 +58,10 @@ public abstract class Qp extends IbvQP {
 
     /** {@code IBV_QP_MIN_RNR_TIMER}: how long the peer waits after an RNR NAK of ours (code of the IB specification, 1 = 10 us). */
     public abstract void setMinRnrTimer(int code) throws IOException;
+
+    /** The RNR timer in force. */
+    public abstract int minRnrTimer() throws IOException;
+
+    /** The ACK timeout in force: 4.096 us * 2^value, 0 for ever. */
+    public abstract int ackTimeout() throws IOException;
 }

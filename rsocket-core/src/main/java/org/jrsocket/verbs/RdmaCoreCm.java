@@ -182,6 +182,14 @@ final class RdmaCoreCm extends Cm {
     }
 
     @Override
+    public void confirm(CmId cmId) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.confirm(id.handle()), "rdma_notify", peer(id));
+        }
+    }
+
+    @Override
     public int disconnect(RdmaCmId cmId) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {

@@ -118,4 +118,18 @@ final class RdmaCoreQp extends Qp {
     public synchronized void setMinRnrTimer(int code) throws IOException {
         check(Native.qpMinRnrTimer(handle(), code), "ibv_modify_qp", "RNR timer, " + context);
     }
+
+    @Override
+    public int minRnrTimer() throws IOException {
+        return timers() >> 8;
+    }
+
+    @Override
+    public int ackTimeout() throws IOException {
+        return timers() & 0xff;
+    }
+
+    private synchronized int timers() throws IOException {
+        return check(Native.qpTimers(handle()), "ibv_query_qp", context);
+    }
 }

@@ -59,7 +59,7 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
     /** Nobody needs more; a bound keeps a broken count from becoming a stride through the peer's memory. */
     public static final int MAX_ENTRIES = 1024;
 
-    private static final int MAGIC = 0x4a525331; // "JRS1"
+    static final int MAGIC = 0x4a525331; // "JRS1"
     private static final int EXTENSION_VERSION = 1;
     private static final int CHECKSUM = SIZE + 12;
     private static final int SCALED = 0x80;

@@ -22,6 +22,7 @@ import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +64,25 @@ class DoctorTest {
             assertEquals(1, doctor(TransportHolder.unavailable(NONE), "policy=rdma", peer));
             assertSaid(peer + ": not RDMA: no device: add one");
             assertSaid(peer + ": TCP, connected in [0-9.]+ ms; but the policy wants RDMA, so an application would get an exception");
+        }
+    }
+
+    /** A device whose connections cannot be made is no device, whatever its ports say. */
+    @Test
+    void shouldTryAQueuePair() throws Exception {
+        try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().maxInline(100))) {
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            assertEquals(0, doctor(TransportHolder.over(verbs, transport), null, null));
+            transport.close();
+            assertSaid("  a connection's queue pair: 128 sends, 264 receives, 96 bytes inline");
+            assertSaid("RDMA: can be used");
+        }
+        try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().maxQp(0))) {
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            assertEquals(1, doctor(TransportHolder.over(verbs, transport), null, null));
+            transport.close();
+            assertSaid("  a connection's queue pair cannot be made: .*rdma_create_qp.*");
+            assertSaid("RDMA: cannot be used: no device makes a queue pair, see above");
         }
     }
 

@@ -6,40 +6,72 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jrsocket.stream.PendingConnect;
+import org.jrsocket.stream.PendingConnect.Observer;
 import org.jrsocket.stream.RdmaConnectException;
+import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
-/** An RDMA stack whose attempts fail as a test wants, at once. Success is the loopback verbs' business. */
+/**
+ * An RDMA stack whose attempts fail as a test wants: with TIMEOUT when their time is over, else at once. Success is the
+ * loopback verbs' business.
+ */
 final class FakeRdma implements Rdma {
 
     /** What the next attempts come to. */
-    RdmaConnectException.Reason outcome = RdmaConnectException.Reason.REFUSED;
+    Reason outcome = Reason.REFUSED;
     /** If set, there is no RDMA. */
     VerbsUnavailableException unavailable;
     /** If set, listening fails. */
     IOException listenFailure;
+    /** Whether attempts come so far that the peer is asked. */
+    boolean asks = true;
+    /** Of the last attempt: the test may speak for the peer. */
+    Observer peer;
     int attempts;
     long lastWait;
     boolean cancelled;
     InetSocketAddress lastLocal;
 
     @Override
-    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) throws VerbsUnavailableException {
+    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
+            Observer observer) throws VerbsUnavailableException {
         if (unavailable != null) {
             throw unavailable;
         }
         attempts++;
         lastLocal = local;
+        peer = observer;
+        if (asks) {
+            observer.asked();
+            switch (outcome) {
+                case REFUSED, BUSY, PROTOCOL -> observer.answered(false);
+                default -> {
+                    // silent
+                }
+            }
+        }
         return new PendingConnect() {
             @Override
             public RdmaStream await(long nanos) throws IOException {
-                lastWait = nanos;
-                throw new RdmaConnectException(cancelled ? RdmaConnectException.Reason.CANCELLED : outcome, "as the test wants", null);
+                throw new AssertionError("an attempt's limit may move");
+            }
+
+            @Override
+            public RdmaStream await(LongSupplier left) throws IOException {
+                lastWait = left.getAsLong();
+                long nanos = lastWait;
+                while (nanos > 0 && !cancelled && outcome == Reason.TIMEOUT) {
+                    LockSupport.parkNanos(nanos);
+                    nanos = left.getAsLong();
+                }
+                throw new RdmaConnectException(cancelled ? Reason.CANCELLED : outcome, "as the test wants", null);
             }
 
             @Override
@@ -53,7 +85,7 @@ final class FakeRdma implements Rdma {
             }
 
             @Override
-            public void expire(long nanos) {
+            public void expire(LongSupplier left) {
                 // it is over already
             }
 

@@ -36,7 +36,7 @@ class SettingsTest {
         assertEquals(Policy.AUTO, settings.policy());
         assertNull(settings.rules());
         assertEquals(LogLevel.WARN, settings.log());
-        assertEquals(2_000_000_000L, settings.connectNanos());
+        assertEquals(100_000_000L, settings.connectNanos());
         assertEquals(300_000_000_000L, settings.unansweredNanos());
         assertEquals(10_000_000_000L, settings.rejectedNanos());
         assertEquals(4 << 20, settings.maxBuffer());

@@ -48,6 +48,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BothTransportsTest {
 
+    private static final String PATIENT = "connect.timeout=50s";
+
     private LoopbackProvider verbs;
     private RdmaTransport transport;
     private InetAddress served;
@@ -70,8 +72,11 @@ class BothTransportsTest {
         verbs.close();
     }
 
+    /** With patience: a busy machine is not a silent peer. */
     private Stack stack(String settings) throws Exception {
-        return new Stack(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
+        String patient = settings == null ? PATIENT
+                : settings.contains("connect.timeout") ? settings : PATIENT + ',' + settings;
+        return new Stack(Settings.read(patient, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
     private static Socket socket(Stack stack) throws IOException {

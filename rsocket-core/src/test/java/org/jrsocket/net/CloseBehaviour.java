@@ -16,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -230,6 +231,53 @@ abstract class CloseBehaviour extends SocketBehaviour {
         assertSocketException("Socket is closed", client::getOOBInline);
         assertThrows(SocketException.class, client::getTrafficClass);
         assertThrows(SocketException.class, () -> client.sendUrgentData(1));
+    }
+
+    // ---- close by another thread ----
+
+    /** What had been written is the peer's, however late it reads, and then comes the end. */
+    @Test
+    void shouldLetThePeerReadOnAndReachTheEndWhenAWriterWasBlocked() throws Exception {
+        Pair pair = pair();
+        AtomicLong written = new AtomicLong();
+        Work<Void> writer = start(() -> {
+            OutputStream out = pair.clientOut();
+            while (true) {
+                out.write(new byte[1 << 16]);
+                written.addAndGet(1 << 16);
+            }
+        });
+        long before;
+        do {
+            before = written.get();
+            awaitWaiting(writer);
+        } while (written.get() > before);
+        pair.client().close();
+        assertSocketException("Socket closed", writer::get);
+        int read = pair.serverIn().readAllBytes().length;
+        assertTrue(read >= written.get(), read + " of at least " + written + " bytes");
+    }
+
+    @Test
+    void shouldLetThePeerReadTheEndWhenAReaderWasBlocked() throws Exception {
+        Pair pair = pair();
+        Work<Integer> reader = start(() -> pair.clientIn().read());
+        awaitWaiting(reader);
+        pair.client().close();
+        assertEquals(-1, pair.serverIn().read());
+        assertSocketException("Socket closed", reader::get);
+    }
+
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    @Test
+    void shouldLetThePeerReadTheEndWhenAVirtualReaderWasBlocked() throws Exception {
+        Pair pair = pair();
+        Work<Integer> reader = startVirtual(() -> pair.clientIn().read());
+        awaitWaiting(reader);
+        pair.client().close();
+        assertEquals(-1, pair.serverIn().read());
+        assertSocketException("Socket closed", reader::get);
     }
 
     // ---- linger ----

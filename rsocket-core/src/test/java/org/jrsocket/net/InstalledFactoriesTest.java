@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,6 +44,14 @@ class InstalledFactoriesTest {
         run(List.of(tool("keytool"), "-genkeypair", "-alias", "test", "-keyalg", "EC", "-dname", "CN=localhost", "-validity", "3650",
                 "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", store.toString()));
         run(program("tls", store.toString()));
+    }
+
+    @Test
+    @EnabledForJreRange(max = JRE.JAVA_23)
+    void shouldAskNoRightsOfWhoeverUsesItUnderASecurityManager() throws Exception {
+        List<String> command = program("manager");
+        command.addAll(1, List.of("-Djava.security.manager=allow", "-Xbootclasspath/a:" + classPath()));
+        run(command);
     }
 
     private static String tool(String name) {

@@ -14,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketPermission;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,8 +24,15 @@ import java.rmi.RemoteException;
 import java.rmi.registry.LocateRegistry;
 import java.rmi.registry.Registry;
 import java.rmi.server.UnicastRemoteObject;
+import java.security.AccessControlContext;
+import java.security.AccessController;
 import java.security.KeyStore;
+import java.security.Permissions;
+import java.security.PrivilegedExceptionAction;
+import java.security.ProtectionDomain;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
@@ -38,7 +46,6 @@ import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.Stack;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
-import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
@@ -60,11 +67,14 @@ public final class InstalledProgram {
 
     /** @param args the scenario's name; for {@code tls} a PKCS12 key store with the password "changeit" too */
     public static void main(String[] args) throws Exception {
-        Stack stack = new Stack(Settings.defaults(), Rules.NONE, TransportHolder.of(RdmaTransport.over(new LoopbackProvider())));
+        // A busy machine is not a silent peer.
+        Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
+        Stack stack = new Stack(patient, Rules.NONE, TransportHolder.opening(LoopbackProvider::new));
         SocketFactories.install(stack);
         counts = stack.counts();
         switch (args[0]) {
             case "constructors" -> constructors();
+            case "manager" -> manager();
             case "http" -> http();
             case "tls" -> tls(Path.of(args[1]));
             case "rmi" -> rmi();
@@ -115,6 +125,26 @@ public final class InstalledProgram {
             talk(new Socket(HOST, everywhere.getLocalPort()), everywhere);
         }
         check(counts.rdmaConnected() == 6 && counts.rdmaAccepted() == 6, "all over RDMA");
+    }
+
+    /** All that ours do for an application that may use sockets, and nothing else. */
+    private static void manager() throws Exception {
+        asApplication(() -> {
+            constructors();
+            return null;
+        });
+    }
+
+    /** Under a security manager, as code that has the rights of a socket's user only. Ours has all, as on the boot class path of the agent. */
+    @SuppressWarnings("removal") // JDK 17
+    private static <T> T asApplication(PrivilegedExceptionAction<T> action) throws Exception {
+        Permissions rights = new Permissions();
+        rights.add(new SocketPermission("*", "connect,accept,listen,resolve"));
+        AccessControlContext application = new AccessControlContext(new ProtectionDomain[] {new ProtectionDomain(null, rights)});
+        if (System.getSecurityManager() == null) {
+            System.setSecurityManager(new SecurityManager());
+        }
+        return AccessController.doPrivileged(action, application);
     }
 
     private static void http() throws Exception {

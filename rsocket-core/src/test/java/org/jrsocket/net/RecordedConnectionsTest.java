@@ -16,6 +16,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Properties;
 import jdk.jfr.consumer.RecordedEvent;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
@@ -42,12 +44,14 @@ class RecordedConnectionsTest {
     private Recorded recorded;
 
     @BeforeEach
-    void open() throws IOException {
+    void open() throws Exception {
         verbs = new LoopbackProvider();
         served = InetAddress.getByName("127.0.0.1");
         unserved = InetAddress.getByName("127.0.0.2");
         transport = RdmaTransport.over(verbs);
-        stack = new Stack(Settings.defaults(), Rules.NONE, TransportHolder.of(transport));
+        // A busy machine is not a silent peer.
+        Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
+        stack = new Stack(patient, Rules.NONE, TransportHolder.of(transport));
         recorded = new Recorded();
     }
 

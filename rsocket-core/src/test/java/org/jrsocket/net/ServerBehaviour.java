@@ -365,6 +365,37 @@ abstract class ServerBehaviour extends SocketBehaviour {
         assertTrue(acceptor.get());
     }
 
+    @Test
+    void shouldGiveUpNoSoonerOnAPlatformThreadThatIsInterruptedAlready() throws Exception {
+        ServerSocket server = listening();
+        server.setSoTimeout(100);
+        Work<Boolean> acceptor = start(() -> {
+            Thread.currentThread().interrupt();
+            return givesUpNoSoonerThan(100, server) && Thread.interrupted();
+        });
+        assertTrue(acceptor.get(), "the interrupt status stays set");
+    }
+
+    @Test
+    void shouldGiveUpNoSoonerOnAPlatformThreadThatIsInterruptedMeanwhile() throws Exception {
+        ServerSocket server = listening();
+        server.setSoTimeout(600);
+        Work<Boolean> acceptor = start(() -> givesUpNoSoonerThan(600, server) && Thread.interrupted());
+        while (!acceptor.isDone()) { // one of them at least comes while it waits
+            acceptor.thread.interrupt();
+            aMoment();
+        }
+        assertTrue(acceptor.get(), "the interrupt status stays set");
+    }
+
+    private static boolean givesUpNoSoonerThan(int millis, ServerSocket server) {
+        long start = System.nanoTime();
+        assertThrowsSaying(SocketTimeoutException.class, "Accept timed out", server::accept);
+        long waited = System.nanoTime() - start;
+        assertTrue(waited >= millis * 1_000_000L, () -> "gave up after " + waited + " ns of " + millis + " ms");
+        return true;
+    }
+
     @Tag("jdk21")
     @EnabledForJreRange(min = JRE.JAVA_21)
     @Test

@@ -18,6 +18,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jrsocket.connect.Policy;
@@ -48,11 +50,13 @@ class PingAndPerfTest {
     private InetAddress address;
 
     @BeforeEach
-    void open() throws IOException {
+    void open() throws Exception {
         verbs = new LoopbackProvider();
         transport = RdmaTransport.over(verbs);
         holder = TransportHolder.of(transport);
-        stack = new Stack(Settings.defaults(), Rules.NONE, holder);
+        // A busy machine is not a silent peer.
+        Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
+        stack = new Stack(patient, Rules.NONE, holder);
         address = InetAddress.getByName("127.0.0.1");
     }
 

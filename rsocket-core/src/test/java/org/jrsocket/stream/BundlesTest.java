@@ -112,6 +112,22 @@ class BundlesTest extends RawPeerTests {
         assertEquals(0, NativeMemory.view(address + 9000, 50).getLong(20));
     }
 
+    /** C does not keep an application from sending after its own shutdown; that is dropped, but it stands in the ring. */
+    @Test
+    void shouldClearWhatAPeerSentAfterItsEnd() throws Exception {
+        Link l = link(Role.PASSIVE);
+        long address = l.peer().stream.dataAddr();
+        l.peer().ctrl(Imm.CTRL_SHUTDOWN);
+        l.peer().data(bytes(1000));
+        l.peer().post(SendBatch.RDMA_WRITE, 0, address + 9000, l.peer().stream.dataKey(), bytes(50)); // and this it never announced
+        assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
+        l.stream().close();
+        freed();
+        assertEquals(address, link(Role.PASSIVE).peer().stream.dataAddr());
+        assertEquals(0, NativeMemory.view(address, 1000).getLong(500));
+        assertEquals(0, NativeMemory.view(address + 9000, 50).getLong(20));
+    }
+
     /** Grants that nobody used must not be taken for the next peer's. */
     @Test
     void shouldForgetTheFormerPeersGrants() throws Exception {

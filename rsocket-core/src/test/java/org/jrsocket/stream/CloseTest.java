@@ -4,6 +4,7 @@
  */
 package org.jrsocket.stream;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -72,6 +73,27 @@ class CloseTest extends RawPeerTests {
         l.peer().grantRing(100, 100);
         assertTrue(l.stream().awaitDrained(PATIENCE));
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+    }
+
+    /** What was taken from a blocked writer is delivered, although its peer begins to read only after the close. */
+    @Test
+    void shouldDeliverWhatWasTakenFromAWriterThatWasBlocked() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(1000), CONFIG.withBuffers(4096, 8192));
+        Future<Void> writer = background(() -> {
+            l.stream().write(bytes(100_000), 0, 100_000, 0);
+            return null;
+        });
+        RawPeer.await(() -> l.stream().bytesWritten() == 4096, () -> "the ring is not full");
+        l.stream().close();
+        assertEquals("Socket closed", assertThrows(ExecutionException.class, () -> get(writer)).getCause().getMessage());
+        for (int i = 1; i <= 4; i++) {
+            l.peer().grantRing(i % 2 * 1000, 1000);
+            int bytes = Math.min((i + 1) * 1000, 4096);
+            RawPeer.await(() -> l.peer().dataBytes() == bytes, () -> "only " + l.peer().dataBytes() + " bytes came");
+        }
+        assertTrue(l.stream().awaitDrained(PATIENCE));
+        assertTrue(l.peer().has(Imm.ctrl(Imm.CTRL_DISCONNECT)));
+        assertArrayEquals(bytes(4096), RawPeer.bytesOf(l.peer().messages()));
     }
 
     @Test

@@ -140,6 +140,7 @@ class HandshakeTest extends RawPeerTests {
     /** [14] The passive side says nothing before the connection is confirmed; what comes before that is kept. */
     @Test
     void shouldBeSilentUntilTheConnectionIsConfirmed() throws Exception {
+        transport.limits(Admission.Limits.DEFAULT.handshakeNanos(PATIENCE).heldNanos(PATIENCE));
         RdmaListener listener = listen(CONFIG);
         verbs.faults().delay(CmMessage.RTU, 3_600_000);
         RawPeer peer = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
@@ -157,6 +158,42 @@ class HandshakeTest extends RawPeerTests {
         assertEquals(-1, stream.read(new byte[1], 0, 1, PATIENCE));
         stream.write(bytes(5), 0, 5, PATIENCE);
         RawPeer.await(() -> peer.dataBytes() == 5, () -> "nothing came");
+    }
+
+    /** The confirmation may be lost, and the client be done. What it sent is no less valid for that. */
+    @Test
+    void shouldHandOverWhatAClientSentThatEndedBeforeItWasConfirmed() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        verbs.faults().drop(CmMessage.RTU, 1);
+        RawPeer peer = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
+        peer.request(peer.connData());
+        peer.established();
+        peer.data(bytes(100));
+        peer.ctrl(Imm.CTRL_DISCONNECT);
+        peer.raw.cm.disconnect(peer.raw.id);
+        RdmaStream stream = StreamPair.accept(listener);
+        assertArrayEquals(bytes(100), read(stream, 100));
+        assertEquals(-1, stream.read(new byte[1], 0, 1, PATIENCE));
+        stream.close();
+    }
+
+    /** But one that has sent nothing has changed its mind. */
+    @Test
+    void shouldForgetAClientThatWentAwayBeforeItWasConfirmed() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        verbs.faults().drop(CmMessage.RTU, 1);
+        RawPeer gone = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
+        gone.request(gone.connData());
+        gone.established();
+        gone.raw.cm.disconnect(gone.raw.id);
+        RawPeer other = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
+        other.request(other.connData());
+        other.established();
+        RdmaStream stream = StreamPair.accept(listener);
+        other.data((byte) 3);
+        assertArrayEquals(new byte[] {3}, read(stream, 1));
+        RawPeer.await(() -> transport.liveStreams() == 1, () -> "not freed");
+        assertEquals(null, listener.poll());
     }
 
     /** 1.6: a client that never confirms delays nobody else, and is forgotten. */
@@ -468,24 +505,6 @@ class HandshakeTest extends RawPeerTests {
         stream.write(bytes(4), 0, 4, PATIENCE);
         assertArrayEquals(bytes(4), read(StreamPair.accept(listener), 4));
         assertEquals(1, runs.get());
-    }
-
-    @Test
-    void shouldRefuseWhoComesWhileBacklogAndQueueAreFull() throws Exception {
-        StreamConfig small = CONFIG.withBuffers(4096, 4096).withQueues(16, 16);
-        Listening listener = (Listening) later(transport.listen(new InetSocketAddress(HERE, 0), 1, small));
-        transport.connect(null, listener.localAddress(), small).await(PATIENCE).close();
-        List<PendingConnect> waiting = new ArrayList<>();
-        while (waiting.size() < Listening.MAX_HELD) {
-            waiting.add(transport.connect(null, listener.localAddress(), small));
-            RawPeer.await(() -> listener.held() == waiting.size(), () -> listener.held() + " requests are held"); // more at once the CM drops itself
-        }
-        for (int i = 0; i < 5; i++) {
-            PendingConnect late = transport.connect(null, listener.localAddress(), small);
-            assertEquals(Reason.REFUSED, assertThrows(RdmaConnectException.class, () -> late.await(PATIENCE)).reason());
-        }
-        waiting.forEach(PendingConnect::cancel);
-        StreamPair.accept(listener).close();
     }
 
     /** One event that cannot be read, for lack of memory or for whatever reason, is not the end of all others. */

@@ -31,14 +31,14 @@ import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
- * Loopback verbs whose user stops at chosen places: before and after each poll and each arming of a completion queue, and before memory is registered, a
- * {@link Hook} of the test's runs in the thread that polls. So "exactly in between" needs no luck. Objects made through the {@link LoopbackProvider}
+ * Loopback verbs whose user stops at chosen places: before and after each poll and each arming of a completion queue, before memory is
+ * registered and before a queue pair is made, a {@link Hook} of the test's runs in the thread that does it. So "exactly in between" needs no luck. Objects made through the {@link LoopbackProvider}
  * itself, such as a raw peer's, are not concerned.
  */
 final class HookedVerbs extends VerbsProvider {
 
     enum Point {
-        BEFORE_POLL, AFTER_POLL, BEFORE_ARM, AFTER_ARM, BEFORE_REGISTER
+        BEFORE_POLL, AFTER_POLL, BEFORE_ARM, AFTER_ARM, BEFORE_REGISTER, BEFORE_QP
     }
 
     @FunctionalInterface
@@ -178,6 +178,7 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public Qp createQP(RdmaCmId id, IbvPd pd, IbvQPInitAttr attr) throws IOException {
+            hook.at(Point.BEFORE_QP, 0);
             attr.setSend_cq(((HookedCq) attr.getSend_cq()).real);
             attr.setRecv_cq(((HookedCq) attr.getRecv_cq()).real);
             return real.createQP(id, pd, attr);
@@ -267,6 +268,11 @@ final class HookedVerbs extends VerbsProvider {
         @Override
         public int destroyEp(RdmaCmId id) throws IOException {
             return real.destroyEp(id);
+        }
+
+        @Override
+        public void confirm(CmId id) throws IOException {
+            real.confirm(id);
         }
 
         @Override

@@ -169,6 +169,20 @@ class HostilePeerTest extends RawPeerTests {
         RawPeer.await(() -> other.peer().dataBytes() == 100, () -> "the other connection no longer works");
     }
 
+    /** Whoever may connect decides how often: not how many lines there are. */
+    @Test
+    void shouldNotLetPeersFillTheLog() throws Exception {
+        List<String> warnings = warningsIn(() -> {
+            for (int i = 0; i < 20; i++) {
+                Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, RINGS_OF_8K);
+                l.peer().bare(3 << 29);
+                assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, PATIENCE));
+                l.stream().close();
+            }
+        });
+        assertTrue(warnings.size() <= 2, warnings.size() + " lines, of which " + warnings.get(0)); // two if it took ten seconds
+    }
+
     /** The peer is told before its queue pair goes, however long that takes. */
     @Test
     void shouldDeliverTheDisconnectAfterAViolation() throws Exception {

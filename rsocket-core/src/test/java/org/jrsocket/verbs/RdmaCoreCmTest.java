@@ -209,6 +209,20 @@ class RdmaCoreCmTest {
         events.destroyEventChannel();
     }
 
+    /** As if the RTU were lost: the client does not take the answer, and nothing else tells the server that it is connected. */
+    @Test
+    void shouldTakeAClientForConnectedWhenTold() throws Exception {
+        try (RdmaCoreLink link = new RdmaCoreLink(new InetSocketAddress(RdmaCoreLink.address4(), 0), RdmaCoreLink.address4(), cm.createEventChannel())) {
+            CmEvent request = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
+            link.serverId = request.id();
+            link.server = new RdmaCoreLink.End(link.serverId);
+            link.serverId.accept(RdmaCoreLink.param("from server"));
+            assertNull(cm.getCmEvent(link.events, 300));
+            cm.confirm(link.serverId);
+            assertSame(link.serverId, RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_ESTABLISHED).id());
+        }
+    }
+
     @Test
     void shouldTellBothEndsOfADisconnect() throws Exception {
         try (RdmaCoreLink link = new RdmaCoreLink(RdmaCoreLink.address4())) {

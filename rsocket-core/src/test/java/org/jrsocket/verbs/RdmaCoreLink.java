@@ -30,6 +30,7 @@ final class RdmaCoreLink implements AutoCloseable {
     static final int DEPTH = 64;
 
     final CmChannel events;
+    private final CmChannel clientEvents;
     final CmId listener;
     final CmId clientId;
     CmId serverId;
@@ -162,13 +163,19 @@ final class RdmaCoreLink implements AutoCloseable {
 
     /** Up to the moment when the client's request is on its way. */
     RdmaCoreLink(InetSocketAddress bind, InetAddress to) throws IOException {
+        this(bind, to, null);
+    }
+
+    /** The same with another channel for the client, which is not read again; null for one channel. */
+    RdmaCoreLink(InetSocketAddress bind, InetAddress to, CmChannel ofClient) throws IOException {
         Cm cm = provider().openCm();
         events = cm.createEventChannel();
+        clientEvents = ofClient == null ? events : ofClient;
         listener = cm.createId(events, RdmaCm.RDMA_PS_TCP);
         listener.bindAddr(bind);
         listener.listen(8);
-        clientId = cm.createId(events, RdmaCm.RDMA_PS_TCP);
-        resolve(events, clientId, new InetSocketAddress(to, ((InetSocketAddress) listener.getSource()).getPort()));
+        clientId = cm.createId(clientEvents, RdmaCm.RDMA_PS_TCP);
+        resolve(clientEvents, clientId, new InetSocketAddress(to, ((InetSocketAddress) listener.getSource()).getPort()));
         client = new End(clientId);
         assertEquals(DEPTH / 2, client.qp.postReceives(DEPTH / 2));
         clientId.connect(param("from client"));
@@ -204,5 +211,8 @@ final class RdmaCoreLink implements AutoCloseable {
         }
         listener.destroyId();
         events.destroyEventChannel();
+        if (clientEvents != events) {
+            clientEvents.destroyEventChannel();
+        }
     }
 }

@@ -10,7 +10,6 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.IllegalBlockingModeException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
@@ -84,14 +83,7 @@ final class AdaptorStreams {
         public void write(byte[] source, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, source.length);
             if (length > 0) {
-                if (channel.isOpen() && !channel.isBlocking()) {
-                    throw new IllegalBlockingModeException();
-                }
-                ByteBuffer buffer = ByteBuffer.wrap(source, offset, length);
-                channel.write(buffer);
-                if (buffer.hasRemaining()) { // a channel's write may end early when another closes it; a stream's may not
-                    throw new AsynchronousCloseException();
-                }
+                channel.writeFully(ByteBuffer.wrap(source, offset, length));
             }
         }
 

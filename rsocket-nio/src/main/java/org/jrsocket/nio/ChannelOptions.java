@@ -8,7 +8,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.Settings;
@@ -17,16 +20,24 @@ import org.jrsocket.stream.StreamConfig;
 
 /**
  * The options of a channel, and the TCP channel of the JDK's that keeps, checks and reads them back, so that each is accepted or refused as the JDK
- * would. A client has one anyway; a connection accepted over RDMA gets one when an option is first touched. Safe for use by many threads.
+ * would. A client has one anyway. A connection accepted over RDMA gets one when only the kernel knows the answer; the options that nearly everybody
+ * sets need none. Safe for use by many threads.
  */
 final class ChannelOptions {
 
     /** Of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
     private static final String KEEP_IDLE = "TCP_KEEPIDLE";
     private static final int DEFAULT_KEEP_IDLE_SECONDS = 7200; // Linux's
+    private static final int MAX_LINGER_SECONDS = 65535; // the JDK's
+
+    /** What an option of an accepted channel is before anybody sets it; of those that need no TCP channel. */
+    private static final Map<SocketOption<?>, Object> DEFAULTS = Map.of(StandardSocketOptions.TCP_NODELAY, false,
+            StandardSocketOptions.SO_KEEPALIVE, false, StandardSocketOptions.SO_REUSEADDR, true, // which it inherits
+            StandardSocketOptions.SO_LINGER, -1, StandardSocketOptions.IP_TOS, 0);
 
     private final RSelectorProvider provider;
     private volatile SocketChannel tcp; // written under this, as all of these
+    private final Map<SocketOption<?>, Object> kept = new HashMap<>(4); // while there is no TCP channel
     private boolean closed;
     private int sendBuffer; // what the application asked for, bytes; 0 if it did not
     private int receiveBuffer;
@@ -43,42 +54,62 @@ final class ChannelOptions {
         return tcp != null;
     }
 
-    /** The TCP channel; closed if the channel is. */
+    /** The TCP channel of a channel that has one; closed if the channel is. */
     SocketChannel tcp() {
         SocketChannel current = tcp;
-        return current != null ? current : open();
+        if (current == null) {
+            throw new IllegalStateException("a connection accepted over RDMA has no TCP channel");
+        }
+        return current;
     }
 
-    private synchronized SocketChannel open() {
+    /** The TCP channel, opened if there is none yet; closed if the channel is. */
+    synchronized SocketChannel open() throws IOException {
         if (tcp == null) {
+            SocketChannel fresh = provider.openTcp(null);
             try {
-                SocketChannel fresh = provider.openTcp(null);
-                fresh.setOption(StandardSocketOptions.SO_REUSEADDR, true); // an accepted TCP socket inherits it
                 if (closed) {
                     fresh.close();
+                } else {
+                    fresh.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+                    for (Map.Entry<SocketOption<?>, Object> option : kept.entrySet()) {
+                        copy(option.getKey(), option.getValue(), fresh);
+                    }
                 }
-                tcp = fresh;
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+            } catch (IOException | RuntimeException e) {
+                fresh.close();
+                throw e;
             }
+            tcp = fresh;
         }
         return tcp;
     }
 
-    synchronized void close() throws IOException {
-        closed = true;
-        if (tcp != null) {
-            tcp.close();
+    @SuppressWarnings("unchecked") // the value of an option is of its type
+    private static <T> void copy(SocketOption<T> name, Object value, SocketChannel to) throws IOException {
+        to.setOption(name, (T) value);
+    }
+
+    void close() throws IOException {
+        SocketChannel last;
+        synchronized (this) {
+            closed = true;
+            last = tcp;
+        }
+        if (last != null) {
+            last.close(); // which may linger
         }
     }
 
     Set<SocketOption<?>> supported() {
-        return provider.clientOptions();
+        return tcp != null ? tcp.supportedOptions() : provider.clientDefaults().options();
     }
 
     /** @param stream null if not connected over RDMA */
     <T> void set(SocketOption<T> name, T value, RdmaStream stream) throws IOException {
-        tcp().setOption(name, value);
+        if (!keep(name, value)) {
+            open().setOption(name, value);
+        }
         synchronized (this) {
             switch (name.name()) {
                 case "SO_SNDBUF" -> sendBuffer = (int) value;
@@ -90,17 +121,49 @@ final class ChannelOptions {
         }
     }
 
-    /** Over RDMA the buffers are the stream's rings. */
+    /** Whether it is kept here: without a TCP channel, if the JDK would accept it for sure. */
+    private synchronized boolean keep(SocketOption<?> name, Object value) throws ClosedChannelException {
+        Object simple = tcp == null ? simple(name, value) : null;
+        if (simple == null) {
+            return false;
+        }
+        if (closed) {
+            throw new ClosedChannelException();
+        }
+        kept.put(name, simple);
+        return true;
+    }
+
+    /** What the JDK would give back of a value that it accepts for sure, or null. */
+    private static Object simple(SocketOption<?> name, Object value) {
+        if (name == StandardSocketOptions.TCP_NODELAY || name == StandardSocketOptions.SO_KEEPALIVE || name == StandardSocketOptions.SO_REUSEADDR) {
+            return value instanceof Boolean ? value : null;
+        }
+        if (name == StandardSocketOptions.SO_LINGER && value instanceof Integer seconds) {
+            return seconds < 0 ? -1 : Math.min(seconds, MAX_LINGER_SECONDS);
+        }
+        boolean buffer = name == StandardSocketOptions.SO_SNDBUF || name == StandardSocketOptions.SO_RCVBUF;
+        return buffer && value instanceof Integer bytes && bytes >= 0 ? value : null;
+    }
+
     @SuppressWarnings("unchecked") // the value of an option is of its type
     <T> T get(SocketOption<T> name, RdmaStream stream) throws IOException {
-        T kept = tcp().getOption(name);
+        Object value = kept(name, stream);
+        return value != null ? (T) value : open().getOption(name);
+    }
+
+    /** What needs no TCP channel; null of what does. */
+    private synchronized Object kept(SocketOption<?> name, RdmaStream stream) throws ClosedChannelException {
+        Object value = tcp == null ? kept.getOrDefault(name, DEFAULTS.get(name)) : null;
         if (stream != null && name == StandardSocketOptions.SO_SNDBUF) {
-            return (T) (Integer) stream.config().sendBuffer();
+            value = stream.config().sendBuffer(); // over RDMA the buffers are the stream's rings
+        } else if (stream != null && name == StandardSocketOptions.SO_RCVBUF) {
+            value = stream.config().receiveBuffer();
         }
-        if (stream != null && name == StandardSocketOptions.SO_RCVBUF) {
-            return (T) (Integer) stream.config().receiveBuffer();
+        if (value != null && closed) {
+            throw new ClosedChannelException();
         }
-        return kept;
+        return value;
     }
 
     /** SO_LINGER, seconds; negative is off. */
@@ -133,7 +196,8 @@ final class ChannelOptions {
         if (stream == null) {
             return;
         }
-        long nanos = tcp().getOption(StandardSocketOptions.SO_KEEPALIVE) ? TimeUnit.SECONDS.toNanos(keepIdle()) : 0;
+        boolean on = tcp != null ? tcp.getOption(StandardSocketOptions.SO_KEEPALIVE) : (boolean) kept.getOrDefault(StandardSocketOptions.SO_KEEPALIVE, false);
+        long nanos = on ? TimeUnit.SECONDS.toNanos(keepIdle()) : 0;
         if (nanos != keepAliveNanos) {
             keepAliveNanos = nanos;
             stream.keepAlive(nanos);
@@ -142,9 +206,13 @@ final class ChannelOptions {
 
     /** Seconds between probes: TCP's time until the first. */
     private int keepIdle() throws IOException {
-        for (SocketOption<?> option : tcp().supportedOptions()) {
+        return tcp == null ? provider.clientDefaults().keepIdle() : keepIdle(tcp);
+    }
+
+    static int keepIdle(SocketChannel tcp) throws IOException {
+        for (SocketOption<?> option : tcp.supportedOptions()) {
             if (option.name().equals(KEEP_IDLE)) {
-                return (int) tcp().getOption(option);
+                return (int) tcp.getOption(option);
             }
         }
         return DEFAULT_KEEP_IDLE_SECONDS;

@@ -70,7 +70,17 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         connect = null;
         state = State.RDMA;
         options.apply(connected);
-        connected.observe(this::progressed);
+        connected.observe(new RdmaStream.Observer() {
+            @Override
+            public void onProgress() {
+                progressed();
+            }
+
+            @Override
+            public void onEventsTaken() {
+                eventsTaken(null);
+            }
+        });
         for (RSelectionKey key : keys) {
             key.owner().watch(key, connected);
         }
@@ -91,14 +101,20 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
 
     @Override
     public SocketChannel bind(SocketAddress local) throws IOException {
-        synchronized (stateLock) {
+        readLock.lock(); // as the JDK: it waits for a connect that is under way, and does so without stateLock
+        writeLock.lock();
+        try {
             if (state == State.PENDING) {
                 throw new ConnectionPendingException();
             }
             if (state == State.RDMA) {
                 throw new AlreadyBoundException();
             }
+            ensureInner();
             tcp().bind(local);
+        } finally {
+            writeLock.unlock();
+            readLock.unlock();
         }
         return this;
     }
@@ -149,7 +165,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
     }
 
     /** The address to try over RDMA; null if the JDK is to answer, or to say what is wrong. */
-    private InetSocketAddress rdmaTarget(SocketAddress address) {
+    private InetSocketAddress rdmaTarget(SocketAddress address) throws ClosedChannelException {
         ensureNotRdma();
         if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending()) {
             return null;
@@ -161,11 +177,18 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         return target.getAddress().isAnyLocalAddress() ? RdmaConnect.loopback(target) : target;
     }
 
-    private void ensureNotRdma() {
+    private void ensureNotRdma() throws ClosedChannelException {
         switch (state) {
             case RDMA -> throw new AlreadyConnectedException();
             case PENDING -> throw new ConnectionPendingException();
-            default -> { }
+            default -> ensureInner();
+        }
+    }
+
+    /** What was accepted over RDMA, and is closed, has no inner channel that would say so. */
+    private void ensureInner() throws ClosedChannelException {
+        if (!options.hasTcp()) {
+            throw new ClosedChannelException();
         }
     }
 
@@ -201,6 +224,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         Attempt before = tried;
         if (before != null) {
             tried = null;
+            before.tcpEnded(null);
             recorded = TcpConnection.connected(before, () -> (InetSocketAddress) tcp().getLocalAddress());
         }
     }
@@ -220,7 +244,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
             close();
             throw e;
         } finally {
-            end(done);
+            endAttempt(done, result);
         }
         if (result != null) {
             connectedRdma(pending, result);
@@ -228,6 +252,19 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         }
         int left = millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
         connectTcpInstead(pending, left);
+    }
+
+    /** An interrupt takes from the channel what has been connected already. */
+    private void endAttempt(boolean done, RdmaStream connected) throws AsynchronousCloseException {
+        boolean interrupted = true;
+        try {
+            end(done);
+            interrupted = false;
+        } finally {
+            if (interrupted && connected != null) {
+                connected.abort(); // nobody else knows it
+            }
+        }
     }
 
     private void begin(RdmaConnect pending) throws ClosedChannelException {
@@ -310,6 +347,8 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
                 return true;
             }
             if (pending == null) {
+                ensureOpen(); // a close that is under way has left the inner channel, which never connected, open
+                ensureInner();
                 boolean[] connected = new boolean[1];
                 tcpGuard(() -> connected[0] = tcp().finishConnect());
                 if (connected[0]) {

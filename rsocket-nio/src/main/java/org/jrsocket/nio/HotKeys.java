@@ -5,15 +5,18 @@
 package org.jrsocket.nio;
 
 /**
- * The few keys whose streams were active lately. The selecting thread polls them at every selection and while it spins, so that what comes next is seen
- * without a system call. The selecting thread's own.
+ * The keys whose streams were active lately. The selecting thread polls them at every selection and while it spins: a
+ * poll costs some 100 ns, arming a stream and taking its event several microseconds. The more keys there are, the fewer
+ * fruitless polls each of them gets before it is let go. The selecting thread's own.
  */
 final class HotKeys {
 
-    /** Polling a stream takes some 100 ns; more would slow down those that are really active. */
-    static final int MAX = 16;
+    /** To poll all of them takes no longer than to handle a few messages. */
+    static final int MAX = 64;
     /** Selections without anything after which a key is let go. */
     private static final int MAX_IDLE = 64;
+    /** The same for many keys: what all of them may cost together. */
+    private static final int MAX_IDLE_POLLS = 512;
 
     private final RSelectionKey[] keys = new RSelectionKey[MAX];
     private int size;
@@ -26,7 +29,7 @@ final class HotKeys {
         return keys[index];
     }
 
-    /** @return the key that had to go for it, or null */
+    /** @return the key that had to go for it, or null; the key itself if all the others are active */
     RSelectionKey add(RSelectionKey key) {
         RSelectionKey evicted = null;
         if (size == MAX) {
@@ -35,6 +38,9 @@ final class HotKeys {
                 if (keys[i].idleRounds > keys[longest].idleRounds) {
                     longest = i;
                 }
+            }
+            if (keys[longest].idleRounds <= 1) {
+                return key;
             }
             evicted = keys[longest];
             remove(longest);
@@ -53,7 +59,7 @@ final class HotKeys {
     }
 
     /** Whether the key, which had nothing in this selection either, is to be let go. */
-    static boolean isCold(RSelectionKey key) {
-        return ++key.idleRounds > MAX_IDLE;
+    boolean isCold(RSelectionKey key) {
+        return ++key.idleRounds > Math.min(MAX_IDLE, MAX_IDLE_POLLS / size);
     }
 }

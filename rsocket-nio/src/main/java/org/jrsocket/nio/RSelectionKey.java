@@ -34,6 +34,8 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
     boolean again;
     /** The selecting thread's: it polls this key at every selection. */
     boolean hot;
+    /** The selecting thread's: its stream is armed, and nobody looks at it before that has an event. */
+    boolean armed;
     /** Selections in a row in which a hot key had nothing. */
     int idleRounds;
 
@@ -190,7 +192,16 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
 
     @Override
     public void onProgress() {
-        selector.lookAt(this);
+        if (member.mayBeReady(interest)) {
+            selector.lookAt(this);
+        }
+    }
+
+    @Override
+    public void onEventsTaken() {
+        if (interest != 0) {
+            selector.lookAt(this);
+        }
     }
 
     @Override

@@ -34,9 +34,15 @@ import org.jrsocket.stream.Threads;
  * {@link LookQueue}, where anybody puts a key whose state changed, and the {@link HotKeys}. Any other key's stream is <em>armed</em>: the next thing
  * to happen to it makes its descriptor readable. So a selection costs as much as is ready, however many keys there are.
  *
- * <p>With nothing ready it polls the hot keys for a while, then arms them too, and sleeps: in the JDK's selector when there are no streams, else in an
- * epoll set of ours that holds the JDK selector's own epoll set. No wake-up is lost: a sleeper says where it sleeps, then looks at the queue and at the
- * wake-up flag once more; others change those first, and then look whether anybody sleeps.
+ * <p>The descriptors are in an epoll set of ours, together with the JDK selector's own epoll set. Every selection takes
+ * what that set has, also one that does not sleep, because it must not or because something else is ready already. That
+ * is one system call, and none while no stream is armed and no other channel has an interest.
+ *
+ * <p>With nothing ready a selection polls the hot keys for a while, and the epoll set now and then. Then it arms the hot
+ * ones too, and sleeps: in the JDK's selector when there are no streams, else in the epoll set. No wake-up is lost: a
+ * sleeper says where it sleeps, then looks at the queue and at the wake-up flag once more; others change those first, and
+ * then look whether anybody sleeps. The wake-up flag is taken before a selection looks: what happened before the wake-up
+ * is seen.
  *
  * <p>Locks, in this order: this, the selected-key set, {@code registrations}, a channel's state, a key, the descriptors.
  */
@@ -46,10 +52,8 @@ final class RSelector extends AbstractSelector {
     private static final int IN_JDK = 1;
     private static final int IN_EPOLL = 2;
 
-    /** While there is always something over RDMA, TCP is looked at once in so many selections. */
-    private static final int TCP_TURN = 16;
-
-    private static final long YIELD_NANOS = 10_000;
+    /** How long only the hot keys are polled, before a look at the epoll set, and a yield. */
+    private static final long SLICE_NANOS = 10_000;
 
     private final RSelectorProvider provider;
     private final AbstractSelector jdk;
@@ -72,16 +76,20 @@ final class RSelector extends AbstractSelector {
     private List<RSelectionKey> again = new ArrayList<>(); // found ready, and not hot
     private List<RSelectionKey> lastAgain = new ArrayList<>();
     private final HotKeys hot = new HotKeys();
+    private int armed; // keys of which only the epoll set can tell that they became ready
     private final Consumer<SelectionKey> collector = this::collect;
-    private int sinceTcp;
     private final SpinBudget budget;
 
     RSelector(RSelectorProvider provider, AbstractSelector jdk) throws IOException {
+        this(provider, jdk, provider.stack().settings().streamConfig().spinNanos());
+    }
+
+    RSelector(RSelectorProvider provider, AbstractSelector jdk, long spinNanos) throws IOException {
         super(provider);
         this.provider = provider;
         this.jdk = jdk;
         this.descriptors = new Descriptors(JdkChannels.epollDescriptor(jdk));
-        this.budget = new SpinBudget(provider.stack().settings().streamConfig().spinNanos());
+        this.budget = new SpinBudget(spinNanos);
     }
 
     void ensureOpen() {
@@ -168,14 +176,17 @@ final class RSelector extends AbstractSelector {
     private void findReady(long nanos) throws IOException {
         long start = nanos > 0 ? System.nanoTime() : 0;
         long waitStart = 0;
-        boolean tcpSeen = false; // since the last time we slept
+        boolean over = nanos == 0;
+        boolean slept = false; // and took what the epoll set had
         for (;;) {
+            boolean ended = takeWakeup() || Thread.currentThread().isInterrupted(); // before it looks, see above
+            over |= ended;
             lookAround();
-            boolean over = nanos == 0 || woken.get() || Thread.currentThread().isInterrupted();
+            if (!slept || ended) {
+                lookAtDescriptors();
+            }
+            slept = false;
             if (over || !found.isEmpty()) {
-                if (!tcpSeen && (over || ++sinceTcp >= TCP_TURN)) {
-                    selectTcpNow();
-                }
                 break;
             }
             long left = nanos < 0 ? -1 : nanos - (System.nanoTime() - start);
@@ -186,27 +197,20 @@ final class RSelector extends AbstractSelector {
                 if (waitStart == 0) {
                     waitStart = nanos > 0 ? start : System.nanoTime();
                 }
-                selectTcpNow();
-                if (!found.isEmpty()) {
-                    break;
-                }
                 if (spin(left) || !armHot()) {
-                    tcpSeen = true;
-                    continue;
-                }
-                if (descriptors.coverJdk() && !Threads.isVirtual()) {
-                    sleepInEpoll(left);
-                    tcpSeen = false;
                     continue;
                 }
             }
-            sleepInJdk(left);
-            tcpSeen = true;
+            boolean inEpoll = !descriptors.isEmpty() && descriptors.coverJdk() && !Threads.isVirtual();
+            slept = inEpoll ? sleepInEpoll(left) : sleepInJdk(left);
         }
         if (waitStart != 0) {
             budget.waited(System.nanoTime() - waitStart);
         }
-        woken.getAndSet(false);
+    }
+
+    private boolean takeWakeup() {
+        return woken.get() && woken.getAndSet(false);
     }
 
     private int publish(Consumer<SelectionKey> action) {
@@ -263,6 +267,7 @@ final class RSelector extends AbstractSelector {
 
     /** @param active whether it was ready a moment ago */
     private void look(RSelectionKey key, boolean active) {
+        disarmed(key);
         if (!key.isValid() || key.hot) {
             return; // the hot ones have their turn
         }
@@ -299,6 +304,10 @@ final class RSelector extends AbstractSelector {
         stream.arm((interest & SelectionKey.OP_WRITE) != 0);
         int ops = key.member.readyOps(interest);
         if (ops == 0) {
+            if (!key.hot && !key.armed) {
+                key.armed = true;
+                armed++;
+            }
             return true;
         }
         if (key.hot) {
@@ -307,6 +316,13 @@ final class RSelector extends AbstractSelector {
             foundAgain(key, ops);
         }
         return false;
+    }
+
+    private void disarmed(RSelectionKey key) {
+        if (key.armed) {
+            key.armed = false;
+            armed--;
+        }
     }
 
     /** Whether any of them is ready. @param counts whether this is a new selection, in which unused keys age */
@@ -320,7 +336,7 @@ final class RSelector extends AbstractSelector {
                 any = true;
                 key.idleRounds = 0;
                 found(key, ops);
-            } else if (!key.isValid() || counts && HotKeys.isCold(key)) {
+            } else if (!key.isValid() || counts && hot.isCold(key)) {
                 hot.remove(i);
                 any |= key.isValid() && !arm(key);
             }
@@ -337,7 +353,7 @@ final class RSelector extends AbstractSelector {
     }
 
     /** Polls for a while; whether there is something to look at. */
-    private boolean spin(long left) {
+    private boolean spin(long left) throws IOException {
         if (hot.size() == 0) {
             return false;
         }
@@ -347,7 +363,7 @@ final class RSelector extends AbstractSelector {
         }
         try {
             long start = System.nanoTime();
-            long yield = start + YIELD_NANOS;
+            long slice = start + SLICE_NANOS;
             for (;;) {
                 if (pollHot(false) || !queue.isEmpty() || woken.get()) {
                     return true;
@@ -356,9 +372,12 @@ final class RSelector extends AbstractSelector {
                 if (now - start >= time) {
                     return false;
                 }
-                if (now - yield >= 0) { // whoever else wants this CPU, perhaps the very one we wait for, gets it
-                    Thread.yield();
-                    yield = now + YIELD_NANOS;
+                if (now - slice >= 0) {
+                    if (lookAtDescriptors()) {
+                        return true;
+                    }
+                    Thread.yield(); // whoever else wants this CPU, perhaps the very one we wait for, gets it
+                    slice = now + SLICE_NANOS;
                 } else {
                     Thread.onSpinWait();
                 }
@@ -368,7 +387,22 @@ final class RSelector extends AbstractSelector {
         }
     }
 
-    // ---- TCP and the rest ----
+    // ---- the epoll set, TCP and the rest ----
+
+    /** Takes what the epoll set and the JDK's selector have by now; whether there was anything to take. */
+    private boolean lookAtDescriptors() throws IOException {
+        boolean streams = !descriptors.isEmpty();
+        boolean covered = streams && descriptors.coverJdk();
+        if (!covered || tcpChanged) {
+            selectTcpNow();
+        }
+        int n = 0;
+        if (streams && armed > 0 || covered && tcpInterested.get() > 0) {
+            n = descriptors.await(0);
+            takeEvents(n);
+        }
+        return n > 0 || !found.isEmpty();
+    }
 
     private void collect(SelectionKey inner) {
         try {
@@ -379,7 +413,6 @@ final class RSelector extends AbstractSelector {
     }
 
     private void selectTcpNow() throws IOException {
-        sinceTcp = 0;
         if (tcpChanged || tcpInterested.get() > 0) {
             tcpChanged = false;
             jdk.selectNow(collector);
@@ -402,22 +435,25 @@ final class RSelector extends AbstractSelector {
 
     // ---- sleeping ----
 
-    private void sleepInEpoll(long left) throws IOException {
-        int n = 0;
+    /** Whether it did sleep. */
+    private boolean sleepInEpoll(long left) throws IOException {
+        int n;
         asleep = IN_EPOLL;
         try {
-            if (!somethingCame()) {
-                begin();
-                try {
-                    n = descriptors.await(left);
-                } finally {
-                    end();
-                }
+            if (somethingCame()) {
+                return false;
+            }
+            begin();
+            try {
+                n = descriptors.await(left);
+            } finally {
+                end();
             }
         } finally {
             asleep = AWAKE;
         }
         takeEvents(n);
+        return true;
     }
 
     private boolean somethingCame() {
@@ -427,25 +463,25 @@ final class RSelector extends AbstractSelector {
     private void takeEvents(int n) throws IOException {
         for (int i = 0; i < n; i++) {
             if (descriptors.isJdk(i)) {
-                sinceTcp = 0;
                 tcpChanged = false;
                 jdk.selectNow(collector);
             } else {
                 RSelectionKey key = descriptors.take(i);
                 if (key != null) {
+                    key.member.eventsTaken(key);
                     look(key, false);
                 }
             }
         }
     }
 
-    /** With streams, the service thread watches their descriptors for us. */
-    private void sleepInJdk(long left) throws IOException {
+    /** With streams, the service thread watches their descriptors for us. Whether it did sleep. */
+    private boolean sleepInJdk(long left) throws IOException {
         boolean streams = !descriptors.isEmpty();
         asleep = IN_JDK;
         try {
             if (woken.get() || !queue.isEmpty()) {
-                return;
+                return false;
             }
             if (streams) {
                 descriptors.watch(provider.holder().transport().service(), () -> {
@@ -454,7 +490,6 @@ final class RSelector extends AbstractSelector {
                     }
                 });
             }
-            sinceTcp = 0;
             tcpChanged = false;
             jdk.select(collector, left < 0 ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(left + 999_999)));
         } finally {
@@ -463,6 +498,7 @@ final class RSelector extends AbstractSelector {
         if (streams) {
             takeEvents(descriptors.await(0));
         }
+        return true;
     }
 
     @Override
@@ -555,6 +591,7 @@ final class RSelector extends AbstractSelector {
             key.member.leave(key);
         }
         descriptors.remove(key);
+        disarmed(key);
         selected.remove(key);
         keys.remove(key);
         deregister(key);

@@ -45,7 +45,7 @@ public final class RSelectorProvider extends SelectorProvider {
     private final SelectorProvider jdk;
     private final Stack stack;
     private final TransportHolder holder;
-    private volatile Set<SocketOption<?>> clientOptions;
+    private volatile ClientDefaults clientDefaults;
 
     /**
      * With the settings of the system properties and the environment, unless {@link #install} brought others.
@@ -117,14 +117,28 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public ServerSocketChannel openServerSocketChannel() throws IOException {
-        ServerSocketChannel tcp = jdk.openServerSocketChannel();
-        return isRdmaUsable() ? new RServerSocketChannel(this, tcp, null) : tcp;
+        return server(jdk.openServerSocketChannel(), null);
+    }
+
+    private ServerSocketChannel server(ServerSocketChannel tcp, ProtocolFamily family) throws IOException {
+        if (!isRdmaUsable()) {
+            return tcp;
+        }
+        if (clientDefaults == null) {
+            try (SocketChannel client = jdk.openSocketChannel()) { // here, where a lack of descriptors is somebody's to hear
+                clientDefaults = new ClientDefaults(client.supportedOptions(), ChannelOptions.keepIdle(client));
+            } catch (IOException e) {
+                tcp.close();
+                throw e;
+            }
+        }
+        return new RServerSocketChannel(this, tcp, family);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
         ServerSocketChannel tcp = jdk.openServerSocketChannel(family);
-        return isInternet(family) && isRdmaUsable() ? new RServerSocketChannel(this, tcp, family) : tcp;
+        return isInternet(family) ? server(tcp, family) : tcp;
     }
 
     private static boolean isInternet(ProtocolFamily family) {
@@ -191,18 +205,13 @@ public final class RSelectorProvider extends SelectorProvider {
         return family == null ? jdk.openServerSocketChannel() : jdk.openServerSocketChannel(family);
     }
 
-    /** What a client channel of the JDK's supports. */
-    Set<SocketOption<?>> clientOptions() {
-        Set<SocketOption<?>> options = clientOptions;
-        if (options == null) {
-            try (SocketChannel tcp = jdk.openSocketChannel()) {
-                options = tcp.supportedOptions();
-            } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-            clientOptions = options;
-        }
-        return options;
+    /** Of a client channel of the JDK's. @param keepIdle seconds until the first keep-alive probe */
+    record ClientDefaults(Set<SocketOption<?>> options, int keepIdle) {
+    }
+
+    /** For accepted channels, so there is a server channel, whose opening saw to it. */
+    ClientDefaults clientDefaults() {
+        return clientDefaults;
     }
 
     /** Whether an RDMA connection of a channel of this family can have the address; if not, the JDK says what is wrong with it. */

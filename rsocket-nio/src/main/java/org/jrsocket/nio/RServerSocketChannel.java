@@ -17,6 +17,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.NotYetBoundException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -77,23 +78,28 @@ final class RServerSocketChannel extends ServerSocketChannel implements Member {
 
     @Override
     public ServerSocketChannel bind(SocketAddress local, int backlog) throws IOException {
-        synchronized (stateLock) {
-            if (holder != null) {
-                ensureOpen();
-                throw new AlreadyBoundException();
-            }
-            RdmaAcceptor opened = openRdmaAlone(local, backlog);
-            if (opened == null) {
-                tcp.bind(local, backlog);
-                try {
-                    opened = openRdma(local, backlog);
-                } catch (IOException e) {
-                    close();
-                    throw e;
+        boolean listening = true;
+        try {
+            synchronized (stateLock) {
+                if (holder != null) {
+                    ensureOpen();
+                    throw new AlreadyBoundException();
                 }
+                RdmaAcceptor opened = openRdmaAlone(local, backlog);
+                if (opened == null) {
+                    tcp.bind(local, backlog);
+                    listening = false;
+                    opened = openRdma(local, backlog);
+                }
+                if (opened != null) {
+                    listening = false;
+                    listenOnBoth(opened);
+                }
+                listening = true;
             }
-            if (opened != null) {
-                listenOnBoth(opened);
+        } finally {
+            if (!listening) {
+                close(); // without stateLock, for which a close by another waits, and this one for that
             }
         }
         keys.forEach(RSelectionKey::refresh);
@@ -202,7 +208,6 @@ final class RServerSocketChannel extends ServerSocketChannel implements Member {
             tcp.configureBlocking(false);
         } catch (IOException e) {
             opened.close();
-            close();
             throw e;
         }
         opened.observe(this::progressed);
@@ -239,7 +244,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements Member {
     public SocketChannel accept() throws IOException {
         acceptLock.lock();
         try {
-            RdmaAcceptor rdma = acceptor;
+            RdmaAcceptor rdma = bound();
             if (rdma == null) {
                 return acceptTcpAlone();
             }
@@ -257,10 +262,10 @@ final class RServerSocketChannel extends ServerSocketChannel implements Member {
     SocketChannel acceptWithTimeout(long nanos) throws IOException {
         acceptLock.lock();
         try {
-            RdmaAcceptor rdma = acceptor;
             if (!isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
+            RdmaAcceptor rdma = bound();
             if (rdma == null) {
                 tcp.socket().setSoTimeout((int) Math.max(1, nanos / 1_000_000));
                 try {
@@ -272,6 +277,42 @@ final class RServerSocketChannel extends ServerSocketChannel implements Member {
             return acceptBlocking(rdma, nanos);
         } finally {
             acceptLock.unlock();
+        }
+    }
+
+    /**
+     * The RDMA listener, null if TCP listens alone. With acceptLock. Waits for a bind that is under way: whoever was in the TCP channel already would hold
+     * up its change of mode, and close with it.
+     */
+    private RdmaAcceptor bound() throws IOException {
+        RdmaAcceptor current = acceptor;
+        if (current != null) {
+            return current;
+        }
+        boolean isBound;
+        synchronized (stateLock) {
+            current = acceptor;
+            isBound = current != null || tcp.socket().isBound();
+        }
+        if (!isBound) {
+            refuseUnbound();
+        }
+        return current;
+    }
+
+    /** As the JDK, which closes first if the thread is interrupted. */
+    private void refuseUnbound() throws IOException {
+        boolean blocking = isBlocking();
+        try {
+            if (blocking) {
+                begin();
+            }
+            ensureOpen();
+            throw new NotYetBoundException();
+        } finally {
+            if (blocking) {
+                end(false);
+            }
         }
     }
 
@@ -332,12 +373,25 @@ final class RServerSocketChannel extends ServerSocketChannel implements Member {
                 throw e;
             }
         } finally {
-            end(accepted != null || timedOut && isOpen());
+            endAccept(accepted, timedOut);
         }
         if (timedOut && accepted == null) {
             throw new SocketTimeoutException("Accept timed out");
         }
         return accepted;
+    }
+
+    /** An interrupt takes from the caller what has been accepted already. */
+    private void endAccept(SocketChannel accepted, boolean timedOut) throws IOException {
+        boolean interrupted = true;
+        try {
+            end(accepted != null || timedOut && isOpen());
+            interrupted = false;
+        } finally {
+            if (interrupted && accepted != null) {
+                accepted.close(); // nobody else knows it
+            }
+        }
     }
 
     @Override
@@ -365,10 +419,9 @@ final class RServerSocketChannel extends ServerSocketChannel implements Member {
                         key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
                     }
                 }
+                ensureOpen(); // closed while this one waited for an accept
                 if (acceptor == null) {
-                    tcp.configureBlocking(block);
-                } else if (!tcp.isOpen()) {
-                    throw new ClosedChannelException();
+                    tcp.configureBlocking(block); // with stateLock, because of bind; it has nobody to wait for, who would hold acceptLock
                 }
             }
         } finally {

@@ -269,12 +269,20 @@ final class RSocketAdaptor extends Socket {
 
     @Override
     public void setOOBInline(boolean on) throws SocketException {
-        tcp().setOOBInline(on);
+        try {
+            channel.options().open().socket().setOOBInline(on);
+        } catch (IOException e) {
+            throw SocketErrors.socket(e);
+        }
     }
 
     @Override
     public boolean getOOBInline() throws SocketException {
-        return tcp().getOOBInline();
+        try {
+            return channel.options().open().socket().getOOBInline();
+        } catch (IOException e) {
+            throw SocketErrors.socket(e);
+        }
     }
 
     @Override

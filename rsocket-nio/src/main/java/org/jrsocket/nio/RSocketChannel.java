@@ -15,6 +15,7 @@ import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -141,7 +142,7 @@ final class RSocketChannel extends ConnectingChannel {
         try {
             ensureOpen();
             if (!isBlocking()) {
-                throw new java.nio.channels.IllegalBlockingModeException();
+                throw new IllegalBlockingModeException();
             }
             long n = 0;
             boolean done = false;
@@ -216,8 +217,36 @@ final class RSocketChannel extends ConnectingChannel {
             }
             return n;
         } catch (SocketException e) {
+            rdma.ensureOutputOpen(); // shut while this one waited
             ensureStillOpen(e);
             throw e;
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    /** The socket adaptor's: all of it, or an exception. */
+    void writeFully(ByteBuffer source) throws IOException {
+        writeLock.lock();
+        try {
+            ensureOpen();
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            if (io.isOutputShut()) {
+                throw new ClosedChannelException();
+            }
+            try {
+                begin();
+                ensureOpen();
+                while (source.hasRemaining()) {
+                    io.writeBlocking(new ByteBuffer[] {source}, 0, 1);
+                }
+            } catch (SocketException e) {
+                ensureStillOpen(e);
+            } finally {
+                end(!source.hasRemaining());
+            }
         } finally {
             writeLock.unlock();
         }
@@ -266,7 +295,8 @@ final class RSocketChannel extends ConnectingChannel {
         }
         RdmaIo rdma = io;
         if (rdma != null) {
-            rdma.close(options.linger());
+            int linger = options.linger();
+            rdma.close(linger > 0 && !isBlocking() && isRegistered() ? -1 : linger); // as the JDK: no selector's thread waits
         }
         options.close();
         TcpConnection.closed(recorded);
@@ -277,23 +307,36 @@ final class RSocketChannel extends ConnectingChannel {
         readLock.lock();
         writeLock.lock();
         try {
-            synchronized (stateLock) {
-                for (RSelectionKey key : keys) {
-                    if (!key.isValid()) {
-                        key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
-                    }
+            ensureOpen(); // closed while this one waited for a reader or writer
+            for (RSelectionKey key : keys) {
+                if (!key.isValid()) {
+                    key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
                 }
-                if (options.hasTcp()) {
-                    tcp().configureBlocking(block);
-                }
-                RdmaConnect pending = connect;
-                if (!block && pending != null && pending.needsTcp()) {
-                    pending.startTcp(tcp());
-                }
+            }
+            if (!configurePending(block) && options.hasTcp()) {
+                tcp().configureBlocking(block); // without stateLock: it waits for whoever reads or writes in there
             }
         } finally {
             writeLock.unlock();
             readLock.unlock();
+        }
+    }
+
+    /**
+     * With both locks. While a connect is pending nobody waits in the inner channel; and whoever decides on the connect, with stateLock, must not find the
+     * mode changing. @return false if none is pending
+     */
+    private boolean configurePending(boolean block) throws IOException {
+        synchronized (stateLock) {
+            RdmaConnect pending = connect;
+            if (pending == null) {
+                return false;
+            }
+            tcp().configureBlocking(block);
+            if (!block && pending.needsTcp()) {
+                pending.startTcp(tcp());
+            }
+            return true;
         }
     }
 
@@ -415,6 +458,22 @@ final class RSocketChannel extends ConnectingChannel {
             return 0;
         }
         return pending.failure() != null ? interest : pending.isReady() ? interest & SelectionKey.OP_CONNECT : 0;
+    }
+
+    @Override
+    public boolean mayBeReady(int interest) {
+        RdmaIo rdma = io;
+        return rdma == null || rdma.mayBeReady(interest);
+    }
+
+    @Override
+    public void eventsTaken(RSelectionKey key) {
+        List<RSelectionKey> all = keys;
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i) != key) {
+                all.get(i).onEventsTaken();
+            }
+        }
     }
 
     @Override

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.SelectionKey;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaStream;
@@ -26,6 +26,9 @@ final class RdmaIo {
 
     /** Without waiting: 0 if nothing is there, -1 at the end. */
     long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        if (inputShut) {
+            return -1; // whether or not there is room to read into
+        }
         checkWritable(targets, offset, length);
         long sum = 0;
         try {
@@ -59,7 +62,7 @@ final class RdmaIo {
     /** Waits for the first bytes. @param nanos 0 waits for ever */
     long readBlocking(ByteBuffer[] targets, int offset, int length, long nanos) throws IOException {
         checkWritable(targets, offset, length);
-        if (!hasRemaining(targets, offset, length)) {
+        if (!inputShut && !hasRemaining(targets, offset, length)) {
             return 0;
         }
         while (true) {
@@ -87,7 +90,7 @@ final class RdmaIo {
         return length == 1 ? stream.write(sources[offset]) : stream.write(sources, offset, length);
     }
 
-    /** All of it; less if the stream is closed meanwhile. */
+    /** All of it; less if that became impossible meanwhile, which the next write is told. */
     long writeBlocking(ByteBuffer[] sources, int offset, int length) throws IOException {
         long sum = 0;
         try {
@@ -99,16 +102,17 @@ final class RdmaIo {
                 }
             }
         } catch (SocketException e) {
-            if (sum == 0 || stream.isOpen()) {
+            if (sum == 0) {
                 throw e;
             }
         }
         return sum;
     }
 
-    void ensureOutputOpen() throws ClosedChannelException {
+    /** As the JDK: whether it was shut before the write or while that waited. */
+    void ensureOutputOpen() throws AsynchronousCloseException {
         if (outputShut) {
-            throw new ClosedChannelException();
+            throw new AsynchronousCloseException();
         }
     }
 
@@ -154,10 +158,15 @@ final class RdmaIo {
     int readyOps(int interest) {
         int ops = now(interest);
         if (ops != (interest & (SelectionKey.OP_READ | SelectionKey.OP_WRITE))) {
-            stream.poll();
+            stream.poll((interest & SelectionKey.OP_WRITE) != 0);
             ops = now(interest);
         }
         return ops;
+    }
+
+    /** Without a poll; any thread, with locks of the stream held perhaps. */
+    boolean mayBeReady(int interest) {
+        return now(interest) != 0;
     }
 
     private int now(int interest) {

@@ -38,7 +38,7 @@ class AsynchronousChannelsTest {
     @BeforeEach
     void open() throws Exception {
         TransportHolder none = TransportHolder.unavailable(new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
-        provider = new RAsynchronousChannelProvider(new Stack(Settings.read("policy=auto", new Properties(), Map.of()),
+        provider = new RAsynchronousChannelProvider(new Stack(Settings.read("policy=auto,connect.timeout=50s", new Properties(), Map.of()),
                 NioKind.rules("connect 127.0.0.2 * rdma\nbind 127.0.0.2 * rdma\n"), none));
     }
 

@@ -32,6 +32,9 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Binding, connecting, and what comes before. */
@@ -174,6 +177,33 @@ abstract class ConnectSuite extends NioSuite {
         SocketChannel client = open();
         client.close();
         assertThrows(ClosedChannelException.class, client::finishConnect);
+    }
+
+    /** As OpenJDK's CloseDuringConnect. */
+    @Test
+    void shouldSayThatItIsClosedWhereverAnotherThreadClosesIt() throws Exception {
+        InetSocketAddress dead = deadPort();
+        CyclicBarrier bothAreThere = new CyclicBarrier(2);
+        for (int i = 0; i < 2000; i++) {
+            SocketChannel client = nonBlocking(kind().provider().openSocketChannel());
+            int later = i;
+            Future<?> closed = background(() -> {
+                bothAreThere.await(30, TimeUnit.SECONDS);
+                for (int turn = 0; turn < later; turn++) {
+                    Thread.onSpinWait();
+                }
+                client.close();
+            });
+            bothAreThere.await(30, TimeUnit.SECONDS);
+            assertThrows(IOException.class, () -> {
+                client.connect(dead);
+                while (!client.finishConnect()) {
+                    Thread.onSpinWait();
+                }
+            });
+            assertFalse(client.isConnected());
+            get(closed);
+        }
     }
 
     @Test

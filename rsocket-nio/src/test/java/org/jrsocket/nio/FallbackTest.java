@@ -166,6 +166,33 @@ class FallbackTest {
     }
 
     @Test
+    void shouldReachASilentHostAfterSomeChannelsThatWereClosedSoonerThanTheHeadStart() throws Exception {
+        kind("policy=auto,connect.timeout=200ms", "bind * * tcp\n");
+        kind.verbs.place(InetAddress.getByName("127.0.0.2"), Reachability.SILENT);
+        InetSocketAddress any = new InetSocketAddress("127.0.0.2", 0);
+        try (ServerSocketChannel listener = kind.provider().openServerSocketChannel().bind(any);
+                Selector selector = kind.provider().openSelector()) {
+            boolean connected = false;
+            while (!connected) { // as a client does whose own timer is shorter than ours
+                try (SocketChannel client = kind.provider().openSocketChannel()) {
+                    client.configureBlocking(false);
+                    client.connect(listener.getLocalAddress());
+                    client.register(selector, SelectionKey.OP_CONNECT);
+                    connected = selector.select(30) > 0 && client.finishConnect();
+                    selector.selectedKeys().clear();
+                }
+                selector.selectNow();
+            }
+            try (SocketChannel client = kind.provider().openSocketChannel()) { // which remembers it
+                client.connect(listener.getLocalAddress());
+                assertNull(((RSocketChannel) client).stream());
+            }
+        }
+        assertEquals(0, kind.stack.counts().rdmaConnected());
+        assertTrue(kind.stack.counts().tcpChosen(TcpReason.REMEMBERED) > 0);
+    }
+
+    @Test
     void shouldConnectManyAtOnceWithoutThreadsOfTheirOwn() throws Exception {
         kind("policy=auto,connect.timeout=300ms,memory.unanswered=0,memory.rejected=0", "bind * * tcp\n");
         kind.verbs.place(InetAddress.getByName("127.0.0.2"), Reachability.SILENT);

@@ -28,6 +28,14 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    class Fairness extends SelectionFairnessSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
     class Readiness extends ReadinessSuite {
         @Override
         NioKind kind() {
@@ -45,6 +53,22 @@ abstract class NioBehaviours {
 
     @Nested
     class Blocking extends BlockingSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    class Closing extends CloseSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    class Contending extends ContentionSuite {
         @Override
         NioKind kind() {
             return NioBehaviours.this.kind();

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.nio;
 
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
@@ -20,6 +21,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -64,7 +66,7 @@ abstract class NioSuite {
     }
 
     Selector selector() throws IOException {
-        return closing(kind().provider().openSelector());
+        return closing(kind().openSelector());
     }
 
     ServerSocketChannel listening() throws IOException {
@@ -158,6 +160,14 @@ abstract class NioSuite {
         return sum;
     }
 
+    /** Blocking, and its next write has to wait. @return what it has written already */
+    static long full(SocketChannel channel) throws IOException {
+        channel.configureBlocking(false);
+        long sum = fill(channel);
+        channel.configureBlocking(true);
+        return sum;
+    }
+
     /** Waits with select until the key is ready for one of these. */
     static void await(Selector selector, SelectionKey key, int ops) throws IOException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
@@ -211,7 +221,18 @@ abstract class NioSuite {
         volatile boolean interrupted;
 
         Failing(Action action) {
-            thread = new Thread(() -> {
+            this.thread = started(action);
+            awaitWaiting();
+        }
+
+        /** Made, it has come as far as {@code begun} says. */
+        Failing(Action action, CountDownLatch begun) throws InterruptedException {
+            this.thread = started(action);
+            assertTrue(begun.await(30, TimeUnit.SECONDS));
+        }
+
+        private Thread started(Action action) {
+            Thread fresh = new Thread(() -> {
                 try {
                     action.run();
                 } catch (Throwable e) {
@@ -219,9 +240,9 @@ abstract class NioSuite {
                     interrupted = Thread.currentThread().isInterrupted();
                 }
             }, "failing");
-            thread.setDaemon(true);
-            thread.start();
-            awaitWaiting();
+            fresh.setDaemon(true);
+            fresh.start();
+            return fresh;
         }
 
         /** Until it stands at the same place twice, somewhere inside a channel. */
@@ -243,6 +264,12 @@ abstract class NioSuite {
             assertTrue(!thread.isAlive(), "still waiting");
             return thrown;
         }
+    }
+
+    /** With exactly this, and no subclass of it. */
+    static void assertFails(Class<?> expected, Failing f) throws InterruptedException {
+        Throwable e = f.join();
+        assertSame(expected, e == null ? null : e.getClass(), () -> String.valueOf(e));
     }
 
     static void pause(long millis) {

@@ -283,7 +283,7 @@ abstract class ReadinessSuite extends NioSuite {
     }
 
     private void pong(SocketChannel channel, int rounds) throws IOException {
-        try (Selector selector = kind().provider().openSelector()) {
+        try (Selector selector = kind().openSelector()) {
             SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
             for (int i = 0; i < rounds; i++) {
                 await(selector, key, SelectionKey.OP_READ);

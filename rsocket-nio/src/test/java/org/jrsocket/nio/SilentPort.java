@@ -19,7 +19,7 @@ final class SilentPort {
     /** An address of its own, so that RDMA can be silent there too. */
     private static final String HOST = "127.0.0.7";
 
-    private static SilentPort netty; // guarded by the class
+    private static SilentPort port; // guarded by the class; as long as this JVM lives
 
     private final ServerSocket listener;
     private final List<Socket> backlog = new ArrayList<>();
@@ -44,13 +44,18 @@ final class SilentPort {
         }
     }
 
-    /** Where Netty's suite finds nobody, as long as this JVM lives; to be called before its classes are used. */
-    static synchronized InetSocketAddress forNetty() throws IOException {
-        if (netty == null) {
-            netty = new SilentPort();
-            System.setProperty("io.netty.testsuite.badHost", HOST);
-            System.setProperty("io.netty.testsuite.badPort", String.valueOf(netty.listener.getLocalPort()));
+    /** Where Netty's suite finds nobody; to be called before its classes are used. */
+    static InetSocketAddress forNetty() throws IOException {
+        InetSocketAddress address = address();
+        System.setProperty("io.netty.testsuite.badHost", HOST);
+        System.setProperty("io.netty.testsuite.badPort", String.valueOf(address.getPort()));
+        return address;
+    }
+
+    static synchronized InetSocketAddress address() throws IOException {
+        if (port == null) {
+            port = new SilentPort();
         }
-        return (InetSocketAddress) netty.listener.getLocalSocketAddress();
+        return (InetSocketAddress) port.listener.getLocalSocketAddress();
     }
 }

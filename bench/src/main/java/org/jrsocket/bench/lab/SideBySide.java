@@ -81,12 +81,12 @@ public final class SideBySide {
         all.add(new PairColumn("spin", "stream spin", true, "spin", stream, exchanges));
         all.add(new PairColumn("stream", "stream", true, "sleep", stream, every));
         all.add(new PairColumn("net", "java.net", true, "sleep",
-                jvm("agent", "net", 20_040, List.of("-javaagent:" + folder.resolve("rsocket.jar")), Map.of()), every));
+                jvm("agent", "net", 20_040, List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=connect.timeout=60s"), Map.of()), every));
         for (String api : List.of("channel", "selector")) {
             boolean blocking = api.equals("channel");
             all.add(new PairColumn("tcp-" + api, "TCP " + api, false, "sleep", jvm("tcp-" + api, api, blocking ? 20_060 : 20_070, List.of(), Map.of()), every));
             all.add(new PairColumn(api, api, true, "sleep",
-                    jvm(api, api, blocking ? 20_080 : 20_090, List.of("-javaagent:" + folder.resolve("rsocket.jar")), Map.of()), every));
+                    jvm(api, api, blocking ? 20_080 : 20_090, List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=connect.timeout=60s"), Map.of()), every));
         }
         all.add(new PairColumn("preload", "preload", true, "sleep", jvm("preload", "net", 20_050, List.of(), Map.of("LD_PRELOAD", PRELOAD)), every));
         return all;

@@ -18,17 +18,21 @@ import org.jrsocket.bench.lab.Proof;
 
 /**
  * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS REPETITIONS}. Ten active connections, in a selector of ten and in a selector of
- * CONNECTIONS, ours over RDMA and the JDK's over TCP, measured in turn again and again; then all idle. FOLDER has the jars.
+ * CONNECTIONS, and forty in a selector of forty, ours over RDMA and the JDK's over TCP, measured in turn again and
+ * again; then all idle. FOLDER has the jars.
  */
 public final class ManyKeys {
 
     private static final int FEW = 10;
     private static final int ACTIVE = 10;
+    /** All active at once: more than a selector of ours polls. */
+    private static final int LOOPS = 40;
     private static final int SAMPLE_MILLIS = 2000;
     private static final int WARM_UPS = 3;
     private static final int IDLE_SECONDS = 20;
     private static final double TARGET_RATIO = 1.5;
     private static final double TARGET_IDLE_PERCENT = 1;
+    private static final double TARGET_LOOPS_RATE = 0.8;
 
     /** For all JVMs alike. One compiler: the emulator lets JVMs that replace compiled methods crash now and then. */
     private static final List<String> JVM_FLAGS = List.of("-XX:+UseSerialGC", "-Xms96m", "-Xmx96m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1");
@@ -80,9 +84,9 @@ public final class ManyKeys {
         System.out.println("flags of all JVMs: " + String.join(" ", JVM_FLAGS));
         // RDMA or a failure, however slowly a slow guest connects.
         List<String> agent = List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=policy=rdma,connect.timeout=60s");
-        for (int connections : new int[] {FEW, many}) {
-            columns.add(open("ours, RDMA", true, connections, agent));
-            columns.add(open("JDK's, TCP", false, connections, List.of()));
+        for (int[] sizes : new int[][] {{FEW, ACTIVE}, {many, ACTIVE}, {LOOPS, LOOPS}}) {
+            columns.add(open("ours, RDMA", true, sizes[0], sizes[1], agent));
+            columns.add(open("JDK's, TCP", false, sizes[0], sizes[1], List.of()));
         }
         for (int i = 0; i < WARM_UPS; i++) {
             for (Column column : columns) {
@@ -98,17 +102,18 @@ public final class ManyKeys {
         }
         Collections.rotate(columns, -repetitions);
         print(many);
+        printLoops(columns.get(4), columns.get(5));
         idle();
     }
 
-    private Column open(String name, boolean rdma, int connections, List<String> flags) throws IOException {
+    private Column open(String name, boolean rdma, int connections, int active, List<String> flags) throws IOException {
         List<String> program = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         program.addAll(JVM_FLAGS);
         program.addAll(flags);
         program.addAll(List.of("-cp", folder.resolve("benchmarks.jar").toString()));
         String port = Integer.toString(20_100 + columns.size());
         Pair pair = new Pair(program, List.of(EchoKeys.class.getName(), address, port), List.of(PingKeys.class.getName(), address, port,
-                Integer.toString(connections), Integer.toString(ACTIVE)), Map.of(), folder.resolve("selector-" + columns.size() + ".log"));
+                Integer.toString(connections), Integer.toString(active)), Map.of(), folder.resolve("selector-" + columns.size() + ".log"));
         Column column = new Column(name, rdma, connections, pair);
         pair.tell("connect");
         System.out.printf("%s: connected in %.1f s%n", column, pair.answer(600).get("seconds"));
@@ -132,15 +137,28 @@ public final class ManyKeys {
     private void print(int many) {
         System.out.printf("%nround trip of %d active connections, %d B, microseconds, medians of the repetitions (lowest to highest)%n", ACTIVE, EchoKeys.MESSAGE);
         System.out.printf("%-12s %-4s %24s %24s   ratio%n", "selector", "", FEW + " connections", many + " connections");
-        for (int i = 0; i < columns.size() / 2; i++) {
+        for (int i = 0; i < 2; i++) {
             Column few = columns.get(i);
-            Column all = columns.get(i + columns.size() / 2);
+            Column all = columns.get(i + 2);
             for (String key : List.of("p50", "p99")) {
                 double ratio = median(all, key) / median(few, key);
                 System.out.printf(Locale.ROOT, "%-12s %-4s %24s %24s   %.2f%s%n", few.name, key, range(few, key), range(all, key), ratio,
                         few.rdma ? String.format(Locale.ROOT, " (target %.1f: %s)", TARGET_RATIO, ratio <= TARGET_RATIO ? "met" : "MISSED") : "");
             }
         }
+    }
+
+    private static void printLoops(Column ours, Column tcp) {
+        System.out.printf("%n%d closed loops in one selector, %d B: round trips in %d ms, of all and of each, medians of the"
+                + " repetitions (lowest to highest)%n", LOOPS, EchoKeys.MESSAGE, SAMPLE_MILLIS);
+        System.out.printf("%-12s %26s %24s %24s %24s%n", "selector", "all", "slowest", "median", "fastest");
+        for (Column column : List.of(ours, tcp)) {
+            System.out.printf("%-12s %26s %24s %24s %24s%n", column.name, range(column, "count"),
+                    range(column, "slowest"), range(column, "median"), range(column, "fastest"));
+        }
+        double ratio = median(ours, "count") / median(tcp, "count");
+        System.out.printf(Locale.ROOT, "rate of ours / the JDK's over TCP: %.2f (target %.1f: %s)%n", ratio,
+                TARGET_LOOPS_RATE, ratio >= TARGET_LOOPS_RATE ? "met" : "MISSED");
     }
 
     private static String range(Column column, String key) {

@@ -29,7 +29,8 @@ import org.HdrHistogram.Histogram;
 /**
  * The active process: {@code PingKeys ADDRESS PORT CONNECTIONS ACTIVE}. Has all its connections to {@link EchoKeys} in one selector, in which one thread
  * waits whatever it does otherwise. Commands on its standard input: {@code connect} opens them all; {@code rtt MILLISECONDS} has the active
- * ones, spread evenly over all, send a message each, and the next when that has come back.
+ * ones, spread evenly over all, send a message each, and the next when that has come back, and tells how many came
+ * back to each of them.
  */
 public final class PingKeys {
 
@@ -52,6 +53,7 @@ public final class PingKeys {
         private final ByteBuffer out = ByteBuffer.allocateDirect(EchoKeys.MESSAGE);
         private final ByteBuffer in = ByteBuffer.allocateDirect(EchoKeys.MESSAGE);
         private long sent;
+        private int echoes;
 
         Ping(SocketChannel channel) {
             this.channel = channel;
@@ -119,17 +121,24 @@ public final class PingKeys {
     private String measure(long millis) throws IOException {
         nanos.reset();
         end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        List<Ping> loops = new ArrayList<>();
         for (int i = 0; i < active; i++) {
+            loops.add(pings.get((int) ((long) i * connections / active)));
+        }
+        for (Ping ping : loops) {
             outstanding++;
-            send(pings.get((int) ((long) i * connections / active)));
+            ping.echoes = 0;
+            send(ping);
         }
         while (outstanding > 0) {
             if (selector.select(this::pong, PATIENCE_MILLIS) == 0 && commands.isEmpty()) {
                 throw new IOException(outstanding + " messages did not come back within " + PATIENCE_MILLIS + " ms");
             }
         }
-        return String.format(Locale.ROOT, "ok p50=%.1f p99=%.1f count=%d", nanos.getValueAtPercentile(50) / 1e3, nanos.getValueAtPercentile(99) / 1e3,
-                nanos.getTotalCount());
+        int[] echoes = loops.stream().mapToInt(ping -> ping.echoes).sorted().toArray();
+        return String.format(Locale.ROOT, "ok p50=%.1f p99=%.1f count=%d slowest=%d median=%d fastest=%d",
+                nanos.getValueAtPercentile(50) / 1e3, nanos.getValueAtPercentile(99) / 1e3, nanos.getTotalCount(),
+                echoes[0], echoes[active / 2], echoes[active - 1]);
     }
 
     private static void send(Ping ping) throws IOException {
@@ -156,6 +165,7 @@ public final class PingKeys {
             }
             ping.in.clear();
             nanos.recordValue(now - ping.sent);
+            ping.echoes++;
             if (now < end) {
                 send(ping);
             } else {

@@ -49,7 +49,7 @@ final class JavaEnd implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1", "-Xmx256m", "-Dorg.jrsocket.shaded.slf4j.simpleLogger.defaultLogLevel=debug"));
         Path classes = classes();
         if (api == Api.AGENT) {
-            command.addAll(List.of("-javaagent:" + jar(), "-cp", classes.toString()));
+            command.addAll(List.of("-javaagent:" + jar() + "=connect.timeout=60s", "-cp", classes.toString()));
         } else {
             command.addAll(List.of("-cp", classes + ":" + jar()));
         }

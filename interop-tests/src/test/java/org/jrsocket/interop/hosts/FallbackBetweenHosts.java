@@ -18,7 +18,6 @@ import java.util.regex.Pattern;
 import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.LabBytes;
 import org.jrsocket.interop.Traffic;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,7 +28,9 @@ class FallbackBetweenHosts {
 
     private static final Duration LIMIT = Duration.ofMinutes(4);
 
-    /** What an attempt over RDMA may take unless somebody sets it, 2 s, and an allowance of 18 s for a slow guest: without a limit it takes a minute. */
+    /**
+     * RDMA's head start, 100 ms, and a generous allowance for a slow guest: without a limit an attempt takes a minute.
+     */
     private static final long BUDGET_MICROS = 20_000_000;
 
     /** For what has to use RDMA, however slow the guest is. */
@@ -37,6 +38,11 @@ class FallbackBetweenHosts {
 
     private static final int ROUNDS = 16;
     private static final int EACH = 25;
+    /**
+     * Attempts while the rounds last, which is some minutes at most: a silent host is asked again after 10 s, 30 s, 70
+     * s, ...
+     */
+    private static final int MOST_ATTEMPTS = 7;
     private static final int MEBIBYTE = 1 << 20;
 
     private static FarEnd far;
@@ -44,14 +50,7 @@ class FallbackBetweenHosts {
     @BeforeAll
     static void findFarEnd() throws Exception {
         Assumptions.assumeTrue(System.getenv("ROCE_LAB_PEER") != null, "needs two hosts (scripts/test hosts)");
-        far = new FarEnd();
-    }
-
-    @AfterAll
-    static void leave() throws IOException {
-        if (far != null) {
-            far.close();
-        }
+        far = FarEnd.ofAllTests();
     }
 
     @AfterEach
@@ -134,8 +133,9 @@ class FallbackBetweenHosts {
     }
 
     /**
-     * RDMA may take its budget once; afterwards it is not tried, by the client's own count and by what its device sends, so a connection takes less than
-     * twice the time that it takes without the agent. Two clients take turns, round by round, and the time counts as kept if it is in any round
+     * RDMA may take its head start once, and a few times more as time passes; otherwise it is not tried, by the
+     * client's own count and by what its device sends, so a connection takes less than twice the time that it takes
+     * without the agent. Two clients take turns, round by round, and the time counts as kept if it is in any round
      * after the first half: what else the guest's host does is not ours.
      */
     private static void assertOnlyTheFirstPays(int port, String reason, String told) throws Exception {
@@ -161,8 +161,10 @@ class FallbackBetweenHosts {
                     + " %.2f times (target 2; %.2f to %.2f); the RDMA device sent %d packets%n", reason, first, median(medians), median(plainMedians), ratios.size(), EACH,
                     median(ratios), Collections.min(ratios), Collections.max(ratios), sent);
             assertTrue(first < BUDGET_MICROS, () -> "the first connection took " + first + " us more");
-            assertEquals("1", result.value("chosen." + reason));
-            assertEquals(Integer.toString(ROUNDS * EACH), result.value("chosen.REMEMBERED"));
+            int attempts = Integer.parseInt(result.value("chosen." + reason));
+            assertTrue(attempts >= 1 && attempts <= MOST_ATTEMPTS, result::toString);
+            int remembered = Integer.parseInt(result.value("chosen.REMEMBERED"));
+            assertEquals(1 + ROUNDS * EACH, attempts + remembered, result::toString);
             assertEquals(1, result.err().stream().filter(line -> line.contains("over TCP, not RDMA: " + told)).count(), result::toString);
             assertTrue(sent < ROUNDS * EACH / 4, () -> "the RDMA device sent " + sent + " packets for one attempt");
             delivered.assertLessThan(ROUNDS * EACH * 1000L / 4);

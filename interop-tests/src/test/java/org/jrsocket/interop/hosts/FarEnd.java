@@ -20,20 +20,30 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.interop.Site;
 
 /** Host a, as the tests on host b see it: {@link FarHost}. */
-final class FarEnd implements AutoCloseable {
+final class FarEnd {
 
     private static final Duration LIMIT = Duration.ofMinutes(3);
+
+    private static FarEnd ofAllTests; // guarded by the class
 
     private final String address = System.getenv("ROCE_LAB_PEER");
     private final Socket socket;
     private final PrintStream out;
     private final BufferedReader in;
 
-    FarEnd() throws IOException, InterruptedException {
+    private FarEnd() throws IOException, InterruptedException {
         socket = connect();
         socket.setSoTimeout((int) LIMIT.toMillis());
         out = new PrintStream(socket.getOutputStream(), true, StandardCharsets.UTF_8);
         in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    /** The one of all test classes: {@link FarHost} ends with its connection, and that with this JVM. */
+    static synchronized FarEnd ofAllTests() throws IOException, InterruptedException {
+        if (ofAllTests == null) {
+            ofAllTests = new FarEnd();
+        }
+        return ofAllTests;
     }
 
     private Socket connect() throws IOException, InterruptedException {
@@ -58,9 +68,14 @@ final class FarEnd implements AutoCloseable {
 
     /** Starts a {@link Server} there, on that port or a free one, and returns its port. */
     int serve(boolean agent, int port) throws IOException {
+        return serve(Server.class, agent, port);
+    }
+
+    /** The same of another program with the same arguments and first line. */
+    int serve(Class<?> server, boolean agent, int port) throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String answer = ask("start " + java + " -XX:TieredStopAtLevel=1" + (agent ? " -javaagent:" + Site.agentJar() : "") + " -cp " + Site.classes(Server.class) + ' '
-                + Server.class.getName() + ' ' + address + ' ' + port);
+        String answer = ask("start " + java + " -XX:TieredStopAtLevel=1" + (agent ? " -javaagent:" + Site.agentJar() : "") + " -cp " + Site.classes(server) + ' '
+                + server.getName() + ' ' + address + ' ' + port);
         assertTrue(answer.startsWith("listening="), answer);
         return Integer.parseInt(answer.substring("listening=".length()));
     }
@@ -80,10 +95,5 @@ final class FarEnd implements AutoCloseable {
     private String ask(String line) throws IOException {
         out.println(line);
         return String.valueOf(in.readLine());
-    }
-
-    @Override
-    public void close() throws IOException {
-        socket.close();
     }
 }

@@ -179,14 +179,18 @@ final class CmFabric {
             return false;
         }
         active.state = State.ESTABLISHED;
+        active.qp.ackTimeout(active.ackTimeout);
         active.qp.connected(active.request.getRetry_count(), answer.getRnr_retry_count());
-        send(CmMessage.RTU, active, passive, () -> {
-            if (passive.state == State.ACCEPTED) {
-                passive.state = State.ESTABLISHED;
-                passive.channel().add(EventType.RDMA_CM_EVENT_ESTABLISHED, 0, passive);
-            }
-        }, () -> giveUp(passive, State.ACCEPTED));
+        send(CmMessage.RTU, active, passive, () -> confirmed(passive), () -> giveUp(passive, State.ACCEPTED));
         return true;
+    }
+
+    /** The passive side knows that its answer arrived. */
+    void confirmed(LoopbackId passive) {
+        if (passive.state == State.ACCEPTED) {
+            passive.state = State.ESTABLISHED;
+            passive.channel().add(EventType.RDMA_CM_EVENT_ESTABLISHED, 0, passive);
+        }
     }
 
     private static void giveUp(LoopbackId id, State waiting) {

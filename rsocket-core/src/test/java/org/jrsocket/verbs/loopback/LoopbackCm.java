@@ -286,6 +286,10 @@ final class LoopbackCm extends Cm {
                 throw new VerbsException("rdma_create_qp", cap.getMax_send_wr() + " sends, " + cap.getMax_recv_wr() + " receives, inline "
                         + cap.getMax_inline_data() + " on " + device, Errno.EINVAL);
             }
+            if (cap.getMax_inline_data() > device.maxInline) {
+                device.refusedQp();
+                throw new VerbsException("rdma_create_qp", "inline " + cap.getMax_inline_data() + " on " + device, device.inlineErrno);
+            }
             device.admit("rdma_create_qp", Registry.Kind.QP);
             if (device.roundUp) {
                 cap.setMax_send_wr(Math.min(device.maxQpWr(), powerOfTwo(cap.getMax_send_wr())));
@@ -303,7 +307,7 @@ final class LoopbackCm extends Cm {
     private static boolean fits(IbvQPCap cap, LoopbackDevice device) {
         return within(cap.getMax_send_wr(), 1, device.maxQpWr()) && within(cap.getMax_recv_wr(), 1, device.maxQpWr())
                 && within(cap.getMax_send_sge(), 0, device.maxSge) && within(cap.getMax_recv_sge(), 0, device.maxSge)
-                && within(cap.getMax_inline_data(), 0, device.maxInline);
+                && cap.getMax_inline_data() >= 0;
     }
 
     private static boolean within(int value, int min, int max) {
@@ -368,8 +372,18 @@ final class LoopbackCm extends Cm {
             CmFabric.checkData("rdma_accept", id.device, param.privateData(), CmMessage.REP);
             id.state = State.ACCEPTED;
             id.qp.join(id.peer.qp);
+            id.qp.ackTimeout(id.ackTimeout);
             id.qp.connected(id.request.getRetry_count(), id.request.getRnr_retry_count());
             fabric.sendReply(id, param);
+        });
+    }
+
+    @Override
+    public void confirm(CmId cmId) throws IOException {
+        LoopbackId id = own(cmId);
+        locked(() -> {
+            id.require("rdma_notify", State.ACCEPTED, State.ESTABLISHED);
+            fabric.confirmed(id);
         });
     }
 

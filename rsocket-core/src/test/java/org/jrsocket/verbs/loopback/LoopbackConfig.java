@@ -4,6 +4,8 @@
  */
 package org.jrsocket.verbs.loopback;
 
+import org.jrsocket.verbs.Errno;
+
 /**
  * How a {@link LoopbackProvider} behaves and what its devices take. Setters return the object; a provider copies what it needs when it is made, so later
  * changes do nothing.
@@ -24,6 +26,7 @@ public final class LoopbackConfig {
     int maxCqe = 65536;
     int maxMr = 65536;
     int maxInline = 1024;
+    int inlineErrno = Errno.EINVAL;
     int maxSge = 32;
     int maxRdAtom = 16;
     int mtu = 4096;
@@ -102,9 +105,15 @@ public final class LoopbackConfig {
         return this;
     }
 
-    /** Inline bytes of a work request; more are refused, EINVAL. Default 1024. */
+    /** Inline bytes of a work request; more are refused. Default 1024. */
     public LoopbackConfig maxInline(int value) {
         maxInline = value;
+        return this;
+    }
+
+    /** What a queue pair with too many inline bytes is refused with; devices differ. Default EINVAL. */
+    public LoopbackConfig inlineErrno(int value) {
+        inlineErrno = value;
         return this;
     }
 

@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.DeviceInfo;
@@ -24,6 +25,7 @@ public final class LoopbackDevice extends Device {
     private final EventFd asyncEvents;
     private final Queue<Integer> events = new ArrayDeque<>(); // guarded by itself
     private final AtomicLong registered = new AtomicLong();
+    private final AtomicInteger refusedQps = new AtomicInteger();
     private final String name;
     private final boolean iwarp;
     private final long maxRegistered;
@@ -32,6 +34,7 @@ public final class LoopbackDevice extends Device {
     private final int maxCqe;
     private final int maxMr;
     final int maxInline;
+    final int inlineErrno;
     final int maxSge;
     final int maxRdAtom;
     final int mtu;
@@ -50,6 +53,7 @@ public final class LoopbackDevice extends Device {
         this.maxCqe = config.maxCqe;
         this.maxMr = config.maxMr;
         this.maxInline = config.maxInline;
+        this.inlineErrno = config.inlineErrno;
         this.maxSge = config.maxSge;
         this.maxRdAtom = config.maxRdAtom;
         this.mtu = config.mtu;
@@ -97,6 +101,15 @@ public final class LoopbackDevice extends Device {
 
     void unpin(long bytes) {
         registered.addAndGet(-bytes);
+    }
+
+    void refusedQp() {
+        refusedQps.incrementAndGet();
+    }
+
+    /** Queue pairs that were asked for with more than the device takes. */
+    public int refusedQps() {
+        return refusedQps.get();
     }
 
     /** Bytes registered now. */

@@ -45,6 +45,7 @@ public final class LoopbackQp extends Qp {
     /** In the wire's queue; guarded by the wire's lock. */
     boolean onWire;
     private volatile int minRnrTimer;
+    private volatile int ackTimeout;
 
     private final ThreadLocal<Integer> postError = ThreadLocal.withInitial(() -> 0);
     private final OneAtATime sender;
@@ -103,11 +104,6 @@ public final class LoopbackQp extends Qp {
         } finally {
             unlock();
         }
-    }
-
-    /** What {@link #setMinRnrTimer} set. */
-    public int minRnrTimer() {
-        return minRnrTimer;
     }
 
     // Locking.
@@ -488,6 +484,22 @@ public final class LoopbackQp extends Qp {
             throw new VerbsException("ibv_modify_qp", "RNR timer " + code, Errno.EINVAL);
         }
         minRnrTimer = code;
+    }
+
+    /** What {@link #setMinRnrTimer} set. */
+    @Override
+    public int minRnrTimer() {
+        return minRnrTimer;
+    }
+
+    @Override
+    public int ackTimeout() {
+        return ackTimeout;
+    }
+
+    /** What its id was told before the connection was made. */
+    void ackTimeout(int value) {
+        ackTimeout = value;
     }
 
     @Override

@@ -1,0 +1,162 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop.hosts;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jrsocket.interop.JvmProcess;
+import org.jrsocket.interop.Site;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Clients with time limits of their own and a host that drops RoCE; servers that are killed and started again. On host
+ * b of {@code scripts/roce-lab hosts}, with {@link FarHost} on host a.
+ */
+class SilenceAndRestartBetweenHosts {
+
+    private static final Duration LIMIT = Duration.ofMinutes(4);
+    /** For what has to use RDMA, however slow the guest is. */
+    private static final String PATIENT = "=connect.timeout=60s";
+    private static final int WARM_MICROS = 100_000;
+
+    private static FarEnd far;
+    private int calls;
+
+    @BeforeAll
+    static void findFarEnd() throws Exception {
+        Assumptions.assumeTrue(System.getenv("ROCE_LAB_PEER") != null, "needs two hosts (scripts/test hosts)");
+        far = FarEnd.ofAllTests();
+    }
+
+    @AfterEach
+    void stopServers() throws IOException {
+        far.stop();
+        far.run("lab-link clear");
+    }
+
+    /**
+     * With the defaults, in a JVM that has loaded its classes: how long an emulated machine takes for that is not ours.
+     */
+    private static JvmProcess caller(String api, String agent) throws IOException {
+        JvmProcess.Builder builder = switch (api) {
+            case "netty" -> {
+                Path target = Site.classes(Caller.class).resolve("../../frameworks/netty/target").normalize();
+                yield JvmProcess.withArguments("org.jrsocket.interop.frameworks.netty.TimedConnects")
+                        .classPath(target.resolve("classes"), target.resolve("libraries/*"))
+                        .arguments(System.getenv("ROCE_LAB_ADDR"));
+            }
+            default -> JvmProcess.running(Caller.class).arguments(api, System.getenv("ROCE_LAB_ADDR"));
+        };
+        return builder.listening().agent(agent).start();
+    }
+
+    /** @return how it ended, after {@code call=N } */
+    private String call(JvmProcess caller, String line) throws IOException, InterruptedException {
+        caller.tell(line);
+        Matcher answer = caller.awaitLine(Pattern.compile("^call=" + ++calls + " (.*)$"), LIMIT);
+        return answer.group(1);
+    }
+
+    /**
+     * Lets it call itself until that takes no longer than it has to: how long a slow machine needs to load classes is
+     * not ours.
+     */
+    private void warm(JvmProcess caller) throws IOException, InterruptedException {
+        for (int i = 0; i < 30; i++) {
+            String outcome = call(caller, "self 0 0 1");
+            if (Integer.parseInt(outcome.replaceFirst("^try=1 micros=", "")) < WARM_MICROS) {
+                return;
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"selector", "http", "netty"})
+    void shouldReachAServerOnASilentHostAtTheFirstTryWithATimerOfASecond(String api) throws Exception {
+        int port = serve(api);
+        far.run("lab-link no-roce");
+        try (JvmProcess caller = caller(api, "")) {
+            warm(caller);
+            String outcome = call(caller, far.address() + ' ' + port + " 1000 3");
+            System.out.println(api + ", a timer of 1 s: " + outcome);
+            assertTrue(outcome.startsWith("try=1 "), outcome);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"selector", "http", "netty"})
+    void shouldReachAServerOnASilentHostWithATimerOf200Milliseconds(String api) throws Exception {
+        int port = serve(api);
+        far.run("lab-link no-roce");
+        try (JvmProcess caller = caller(api, "")) {
+            warm(caller);
+            // The first try, if the emulated machine is fast enough.
+            String outcome = call(caller, far.address() + ' ' + port + " 200 10");
+            System.out.println(api + ", a timer of 200 ms: " + outcome);
+            assertTrue(outcome.startsWith("try="), outcome);
+        }
+    }
+
+    private static int serve(String api) throws IOException {
+        return api.equals("http") ? far.serve(WebServer.class, true, 0) : far.serve(true, 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"socket", "channel", "selector"})
+    void shouldUseRdmaWithTheNextConnectionToAServerThatWasKilledAndStartedAgain(String api) throws Exception {
+        int port = far.serve(true, 0);
+        try (JvmProcess caller = caller(api, PATIENT)) {
+            String line = far.address() + ' ' + port + " 0 1";
+            assertTrue(call(caller, line).startsWith("try=1 "));
+            far.stop();
+            for (int i = 0; i < 3; i++) {
+                String outcome = call(caller, line);
+                assertTrue(outcome.startsWith("failed=java.net.ConnectException: Connection refused"), outcome);
+            }
+            far.serve(true, port);
+            assertTrue(call(caller, line).startsWith("try=1 "));
+            caller.tellNoMore();
+            JvmProcess.Result result = caller.await(LIMIT).expectSuccess();
+            assertEquals("2", result.value("rdma"), result::toString);
+            assertEquals("3", result.value("chosen.REFUSED"), result::toString);
+        }
+    }
+
+    @Test
+    void shouldLearnFromALateAnswerThatAHostSpeaksRdma() throws Exception {
+        int port = far.serve(true, 0);
+        // No peer here answers as fast as that.
+        try (JvmProcess caller = caller("socket", "=log=debug,connect.timeout=1ms")) {
+            String address = Pattern.quote(far.address());
+            Pattern rdma = Pattern.compile("connected to /" + address + ".* over RDMA, device rxe0");
+            boolean[] found = new boolean[1];
+            Thread watch = new Thread(() -> {
+                try {
+                    caller.awaitError(rdma, LIMIT);
+                    found[0] = true;
+                } catch (InterruptedException | AssertionError e) {
+                    // said below
+                }
+            });
+            watch.start();
+            while (watch.isAlive()) {
+                assertTrue(call(caller, far.address() + ' ' + port + " 0 1").startsWith("try=1 "));
+                watch.join(200);
+            }
+            assertTrue(found[0]);
+        }
+    }
+}

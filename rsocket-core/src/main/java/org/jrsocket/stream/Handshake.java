@@ -1,0 +1,145 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.Errno;
+import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.wire.ConnData;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One request that was answered, until its RTU comes. Service thread only. */
+final class Handshake implements CmHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Handshake.class);
+
+    final Admission.Request asked;
+    private final Listening listening;
+    private final RdmaTransport transport;
+    private final CmId request;
+    private final ConnData peer;
+    private Endpoint endpoint;
+    private long answered;
+    private boolean confirmed;
+    private boolean over;
+
+    Handshake(Listening listening, RdmaTransport transport, Admission.Request asked) {
+        this.listening = listening;
+        this.transport = transport;
+        this.asked = asked;
+        this.request = asked.id();
+        this.peer = asked.peer();
+    }
+
+    void answer() {
+        try {
+            request.attach(this);
+            endpoint = new Endpoint(transport, request, listening.config());
+            ConnData mine = endpoint.connData();
+            if (peer.hasExtension()) {
+                mine = mine.withFeatures(ConnData.FEATURE_RESET);
+            }
+            PathTimers.setAckTimeout(transport.cm(), request);
+            transport.cm().accept(request, RdmaTransport.param(mine, false));
+            answered = System.nanoTime();
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            if (endpoint != null && e instanceof VerbsException v && v.errno() == Errno.EINVAL) {
+                LOG.debug("a client of the {} gave up before it was answered: {}", listening, e.toString());
+            } else {
+                listening.failures().warn("a connection request to the {} was refused: {}", listening, e.toString());
+            }
+            over = true;
+            if (endpoint == null) {
+                listening.failed(this); // the endpoint's constructor has destroyed the id, and the client will know soon enough
+            } else {
+                end();
+            }
+        }
+    }
+
+    @Override
+    public void onCmEvent(CmEvent event) {
+        if (over) {
+            return;
+        }
+        switch (event.type()) {
+            case RDMA_CM_EVENT_ESTABLISHED -> {
+                over = true;
+                RdmaStream stream;
+                try {
+                    stream = transport.established(endpoint, peer);
+                } catch (IOException | RuntimeException | OutOfMemoryError e) {
+                    LOG.debug("a connection to the {} was lost before it was established", listening, e);
+                    end();
+                    return;
+                }
+                listening.established(this, stream);
+            }
+            case RDMA_CM_EVENT_DISCONNECTED -> onEnd(event);
+            case RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DEVICE_REMOVAL -> {
+                LOG.debug("a connection to the {} did not come about: {}", listening, event);
+                giveUp();
+            }
+            default -> {
+                // nothing to a handshake
+            }
+        }
+    }
+
+    /** The RTU was lost, and the client is done: what it sent is the application's all the same. */
+    private void onEnd(CmEvent event) {
+        over = true;
+        RdmaStream stream;
+        try {
+            stream = transport.established(endpoint, peer);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            LOG.debug("a connection to the {} was lost before it was established", listening, e);
+            end();
+            return;
+        }
+        stream.onCmEvent(event);
+        if (stream.hasInput()) {
+            listening.established(this, stream);
+        } else {
+            LOG.debug("a connection to the {} did not come about: {}", listening, event);
+            stream.abort();
+            listening.failed(this);
+        }
+    }
+
+    /** Looks after a client that has not said that it is ready, and has so long for it. */
+    void checkTime(long nanos) {
+        if (over) {
+            return;
+        }
+        long waited = System.nanoTime() - answered;
+        if (waited >= nanos) {
+            LOG.debug("a client of the {} at {} did not complete its handshake", listening, asked.source());
+            giveUp();
+        } else if (!confirmed && waited >= listening.tick() && endpoint.peerHasWritten()) {
+            confirmed = true; // its RTU was lost, and the CM repeats the answer, which calls for another one, only after four seconds
+            try {
+                transport.cm().confirm(request);
+            } catch (IOException e) {
+                LOG.debug("confirming a connection to the {} failed", listening, e);
+            }
+        }
+    }
+
+    void giveUp() {
+        if (!over) {
+            over = true;
+            end();
+        }
+    }
+
+    private void end() {
+        transport.reap(endpoint::free);
+        listening.failed(this);
+    }
+}

@@ -1,0 +1,56 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+/** A stream's probes for a dead peer. Once it is off or over, nothing of it is left with the service thread. Any thread. */
+final class KeepAlive {
+
+    private final ServiceLoop service;
+    private final Runnable probe;
+
+    // Guarded by this.
+    private ServiceLoop.Timer next;
+    private long intervalNanos;
+    private boolean over;
+
+    /** @param probe sends one; on the service thread */
+    KeepAlive(ServiceLoop service, Runnable probe) {
+        this.service = service;
+        this.probe = probe;
+    }
+
+    /** One probe each {@code nanos} from now on; 0 is none. Nothing once it is over. */
+    synchronized void every(long nanos) {
+        stop();
+        intervalNanos = nanos;
+        if (nanos > 0 && !over) {
+            next = service.schedule(this::due, nanos);
+        }
+    }
+
+    /** No probes any more, whoever asks for some. */
+    synchronized void end() {
+        over = true;
+        stop();
+    }
+
+    private void stop() {
+        if (next != null) {
+            next.cancel();
+            next = null;
+        }
+    }
+
+    private void due() {
+        synchronized (this) {
+            if (next == null) {
+                return; // cancelled when it was due already
+            }
+            stop(); // perhaps a later one, set while this one was on its way
+            next = service.schedule(this::due, intervalNanos);
+        }
+        probe.run();
+    }
+}

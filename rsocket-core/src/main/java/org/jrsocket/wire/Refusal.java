@@ -1,0 +1,56 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.wire;
+
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32;
+
+/**
+ * Why a listener of ours refused a request of ours, in the private data of the CM's REJ; an extension of rsocket's, which sends none there and looks at none.
+ *
+ * <pre>
+ *  0 "JRS1" 4 | length 1 | version 1 | reason 2 | reserved 4 | CRC32 of bytes 0 to 11, 4
+ * </pre>
+ *
+ * <p>As with {@link ConnData}, whatever is absent, of another version or damaged says nothing, and is never an error.
+ */
+public final class Refusal {
+
+    /** No reason that is known. */
+    public static final int UNKNOWN = 0;
+    /** The listener has no room for one more connection at the moment. */
+    public static final int BUSY = 1;
+
+    private static final int SIZE = 16;
+    private static final int VERSION = 1;
+    private static final int CHECKSUM = 12;
+
+    private Refusal() {
+    }
+
+    /** Of one of the reasons. */
+    public static byte[] encode(int reason) {
+        byte[] bytes = new byte[SIZE];
+        ByteBuffer out = ByteBuffer.wrap(bytes);
+        out.putInt(ConnData.MAGIC).put((byte) SIZE).put((byte) VERSION).putShort((short) reason).putInt(0).putInt(checksum(bytes));
+        return bytes;
+    }
+
+    /** The reason, {@link #UNKNOWN} if there is none; {@code privateData} as the CM reported it, more bytes than ours are padding. */
+    public static int parse(byte[] privateData) {
+        if (privateData.length < SIZE) {
+            return UNKNOWN;
+        }
+        ByteBuffer in = ByteBuffer.wrap(privateData);
+        boolean ours = in.getInt(0) == ConnData.MAGIC && in.get(4) == SIZE && in.get(5) == VERSION && in.getInt(CHECKSUM) == checksum(privateData);
+        return ours ? Short.toUnsignedInt(in.getShort(6)) : UNKNOWN;
+    }
+
+    private static int checksum(byte[] bytes) {
+        CRC32 crc = new CRC32();
+        crc.update(bytes, 0, CHECKSUM);
+        return (int) crc.getValue();
+    }
+}

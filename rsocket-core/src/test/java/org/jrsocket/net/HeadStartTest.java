@@ -1,0 +1,266 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.net.SocketBehaviour.Work;
+import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.verbs.loopback.CmMessage;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.verbs.loopback.Reachability;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What a peer that is silent, late or being restarted costs connections and does to them. Sockets of ours, over
+ * loopback verbs.
+ */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HeadStartTest {
+
+    private static final String SHORT = "connect.timeout=30ms";
+    private static final String PATIENT = "connect.timeout=50s";
+
+    private LoopbackProvider verbs;
+    private RdmaTransport transport;
+    private InetAddress served;
+    private InetAddress silent;
+
+    @BeforeEach
+    void open() throws IOException {
+        verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(60_000));
+        served = InetAddress.getByName("127.0.0.1");
+        silent = InetAddress.getByName("127.0.0.3");
+        verbs.place(silent, Reachability.SILENT);
+        transport = RdmaTransport.over(verbs);
+    }
+
+    @AfterEach
+    void close() {
+        transport.close();
+        verbs.assertClean();
+        verbs.close();
+    }
+
+    private Stack stack(String settings) throws Exception {
+        Settings read = Settings.read(settings, new Properties(), Map.of());
+        return new Stack(read, Rules.NONE, TransportHolder.of(transport));
+    }
+
+    private static Socket socket(Stack stack) throws IOException {
+        return SocketKind.over(stack, true).socket();
+    }
+
+    private static Socket connected(Stack stack, ServerSocket server) throws IOException {
+        Socket socket = socket(stack);
+        socket.connect(server.getLocalSocketAddress());
+        return socket;
+    }
+
+    private static ServerSocket listening(Stack stack, InetAddress address, int port) throws IOException {
+        ServerSocket server = SocketKind.over(stack, true).serverSocket();
+        server.setReuseAddress(true);
+        server.bind(new InetSocketAddress(address, port));
+        return server;
+    }
+
+    private static boolean isRdma(Socket socket) {
+        return ((SocketKind.OurSocket) socket).isRdma();
+    }
+
+    private static void assertTalks(Socket one, Socket other) throws IOException {
+        one.getOutputStream().write(1);
+        assertEquals(1, other.getInputStream().read());
+        other.getOutputStream().write(2);
+        assertEquals(2, one.getInputStream().read());
+    }
+
+    // ---- silence ----
+
+    @Test
+    void shouldReachASilentHostAfterSomeTriesThatWereGivenUpSoonerThanTheHeadStart() throws Exception {
+        Stack stack = stack("connect.timeout=200ms");
+        try (ServerSocket server = new ServerSocket(0, 50, silent)) {
+            boolean reached = false;
+            while (!reached) { // as a client does that closes a socket which takes long
+                Socket client = socket(stack);
+                Work<Boolean> connecting = SocketBehaviour.start(() -> {
+                    client.connect(server.getLocalSocketAddress());
+                    return true;
+                });
+                SocketBehaviour.aMoment();
+                client.close();
+                try {
+                    reached = connecting.get();
+                } catch (SocketException e) {
+                    reached = false;
+                }
+            }
+        }
+        assertEquals(0, stack.counts().rdmaConnected());
+    }
+
+    @Test
+    void shouldLetManyThatAskAtOncePayForOneHeadStart() throws Exception {
+        Stack stack = stack(SHORT);
+        int count = 20;
+        CountDownLatch together = new CountDownLatch(count);
+        try (ServerSocket server = new ServerSocket(0, 50, silent)) {
+            List<Work<Socket>> clients = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                clients.add(SocketBehaviour.start(() -> {
+                    together.countDown();
+                    together.await();
+                    return connected(stack, server);
+                }));
+            }
+            for (Work<Socket> client : clients) {
+                try (Socket socket = client.get()) {
+                    assertFalse(isRdma(socket));
+                }
+            }
+            long tried = stack.counts().tcpChosen(TcpReason.TIMEOUT);
+            assertEquals(count, tried + stack.counts().tcpChosen(TcpReason.REMEMBERED));
+            connected(stack, server).close();
+            assertEquals(tried, stack.counts().tcpChosen(TcpReason.TIMEOUT));
+        }
+    }
+
+    // ---- answers that come late ----
+
+    @Test
+    void shouldNotShowTheServerAnAttemptThatWasGivenUp() throws Exception {
+        Stack stack = stack(SHORT);
+        try (ServerSocket server = listening(stack, served, 0)) {
+            verbs.faults().delay(CmMessage.REP, 200);
+            try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+                assertFalse(isRdma(client));
+                assertFalse(isRdma(accepted));
+                assertTalks(client, accepted);
+            }
+            verbs.faults().delay(CmMessage.REP, 0);
+            assertUsesRdmaSoon(stack, server);
+        }
+    }
+
+    /** The answer that came late is what tells it. */
+    private static void assertUsesRdmaSoon(Stack stack, ServerSocket server) throws IOException {
+        boolean rdma = false;
+        while (!rdma) {
+            try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+                rdma = isRdma(client);
+                assertEquals(rdma, isRdma(accepted), "a connection that nobody made");
+                assertTalks(client, accepted);
+            }
+        }
+    }
+
+    @Test
+    void shouldGiveAPeerTheTimeThatItsLateAnswerTook() throws Exception {
+        Stack stack = stack(SHORT);
+        verbs.faults().delay(CmMessage.REP, 150);
+        try (ServerSocket server = listening(stack, served, 0)) {
+            assertUsesRdmaSoon(stack, server);
+        }
+    }
+
+    @Test
+    void shouldAcceptOneConnectionForEachThatIsMadeWhenAnswersComeAtTheLastMoment() throws Exception {
+        Stack stack = stack("connect.timeout=3ms,memory.unanswered=0");
+        try (ServerSocket server = listening(stack, served, 0)) {
+            for (int i = 0; i < 200; i++) {
+                verbs.faults().delay(CmMessage.REP, i % 3 + 2);
+                try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+                    assertEquals(isRdma(client), isRdma(accepted), "a connection that nobody made");
+                    assertTalks(client, accepted);
+                }
+            }
+            verbs.faults().delay(CmMessage.REP, 0);
+        }
+    }
+
+    @Test
+    void shouldNotTakeItsOwnSlownessForAPeersSilence() throws Exception {
+        Stack stack = stack("connect.timeout=300ms");
+        try (ServerSocket server = listening(stack, served, 0)) {
+            CountDownLatch busy = new CountDownLatch(1);
+            transport.service().execute(() -> { // longer than the head start, with the answer waiting
+                busy.countDown();
+                try {
+                    Thread.sleep(700);
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            busy.await();
+            try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+                assertTrue(isRdma(client));
+                assertTalks(client, accepted);
+            }
+        }
+    }
+
+    // ---- a server that is started again ----
+
+    @Test
+    void shouldUseRdmaAtOnceWhenAServerIsBack() throws Exception {
+        Stack stack = stack(PATIENT);
+        ServerSocket first = listening(stack, served, 0);
+        int port = first.getLocalPort();
+        connected(stack, first).close();
+        first.close();
+        for (int i = 0; i < 3; i++) {
+            assertThrows(ConnectException.class, () -> socket(stack).connect(new InetSocketAddress(served, port)));
+        }
+        try (ServerSocket again = listening(stack, served, port); Socket client = connected(stack, again)) {
+            assertTrue(isRdma(client));
+        }
+        assertEquals(3, stack.counts().tcpChosen(TcpReason.REFUSED));
+        assertEquals(0, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+    }
+
+    @Test
+    void shouldUseRdmaSoonWhenAServerListensOverTcpBeforeRdma() throws Exception {
+        Stack stack = stack(PATIENT + ",memory.rejected=1h");
+        ServerSocket first = listening(stack, served, 0);
+        int port = first.getLocalPort();
+        connected(stack, first).close();
+        first.close();
+        try (ServerSocket plain = new ServerSocket()) {
+            plain.setReuseAddress(true);
+            plain.bind(new InetSocketAddress(served, port));
+            try (Socket client = connected(stack, plain)) {
+                assertFalse(isRdma(client));
+            }
+        }
+        try (ServerSocket again = listening(stack, served, port)) {
+            assertUsesRdmaSoon(stack, again);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.verbs.SendBatch;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.Test;
+
+/** What closed streams may cost while their peers take nothing, or send without end. */
+class ClosingsTest extends RawPeerTests {
+
+    private static final int RESET = Imm.ctrl(Imm.CTRL_RESET);
+    private static final int DISCONNECT = Imm.ctrl(Imm.CTRL_DISCONNECT);
+    private static final RawPeer.Spec NO_ROOM = RawPeer.Spec.DEFAULT.half(0).ours();
+
+    private HookedVerbs hooked;
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
+
+    /** Closed, with ten bytes that nobody takes. */
+    private List<Link> starved(int count) throws IOException {
+        List<Link> links = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Link l = link(Role.ACTIVE, NO_ROOM);
+            l.stream().write(bytes(10), 0, 10, PATIENCE);
+            links.add(l);
+        }
+        for (Link l : links) {
+            l.stream().close();
+        }
+        return links;
+    }
+
+    @Test
+    void shouldResetTheOldestThatArePeersWithoutRoom() throws Exception {
+        transport.limitClosing(3);
+        List<String> warnings = warningsIn(() -> {
+            List<Link> links = starved(5);
+            RawPeer.await(() -> transport.liveStreams() == 3, () -> transport.liveStreams() + " streams are left");
+            for (int i = 0; i < 5; i++) {
+                assertEquals(i < 2, links.get(i).peer().has(RESET), "stream " + i);
+                assertEquals(i < 2, links.get(i).peer().has(DISCONNECT), "stream " + i);
+            }
+            for (Link l : links.subList(2, 5)) { // the others are delivered still
+                l.peer().grant(l.peer().ringAddress() - 1000, l.peer().raw.mr.getRkey(), 10);
+                assertTrue(l.stream().awaitDrained(PATIENCE));
+                assertEquals(10, l.peer().dataBytes());
+                assertFalse(l.peer().has(RESET));
+            }
+            peers.clear(); // where they had the data written is no ring
+            for (Link l : links) {
+                overwriteGuards(l);
+                l.peer().close();
+            }
+        });
+        assertEquals(1, warnings.size(), warnings.toString());
+        assertTrue(warnings.get(0).contains("close.max"), warnings.toString());
+    }
+
+    private static void overwriteGuards(Link l) {
+        for (int i = 2 * 16; i < RawPeer.RING; i++) {
+            l.peer().raw.memory.buffer().put(i, RawPeer.GUARD);
+        }
+    }
+
+    /** Those that only wait for acknowledgements are not for long, and their peers are not to blame. */
+    @Test
+    void shouldLeaveAloneThoseWhosePeersHaveTakenEverything() throws Exception {
+        transport.limitClosing(1);
+        List<Link> links = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            links.add(link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours()));
+        }
+        verbs.faults().holdAcks(true);
+        for (Link l : links) {
+            l.stream().write(bytes(10), 0, 10, PATIENCE);
+            l.stream().close();
+        }
+        CountDownLatch passed = new CountDownLatch(1);
+        transport.service().execute(passed::countDown);
+        assertTrue(passed.await(30, TimeUnit.SECONDS));
+        verbs.faults().holdAcks(false);
+        for (Link l : links) {
+            assertTrue(l.stream().awaitDrained(PATIENCE));
+            assertEquals(10, l.peer().dataBytes());
+            assertFalse(l.peer().has(RESET));
+        }
+    }
+
+    @Test
+    void shouldGiveUpSoonWhenThePeerHasGivenNoRoomSinceTheClose() throws Exception {
+        transport.closings().starvedNanos(1);
+        Link l = starved(1).get(0);
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "it waits for a peer that takes nothing");
+        assertTrue(l.peer().has(RESET));
+        assertTrue(l.peer().has(DISCONNECT));
+    }
+
+    @Test
+    void shouldKeepTryingWhileThePeerGivesRoom() throws Exception {
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
+        l.stream().write(bytes(500), 0, 500, PATIENCE);
+        l.stream().close();
+        for (int i = 0; i < 4; i++) {
+            assertFalse(l.stream().awaitDrained(1));
+            l.peer().grantRing(i % 2 * 100, 100);
+            int bytes = (i + 2) * 100;
+            RawPeer.await(() -> l.peer().dataBytes() == bytes, () -> "only " + l.peer().dataBytes());
+            transport.closings().starvedNanos(1); // this one has had room since
+        }
+        assertTrue(l.stream().awaitDrained(PATIENCE));
+        assertFalse(l.peer().has(RESET));
+    }
+
+    /** The service thread serves all: one peer that says nothing, and says it all the time, loses its connection. */
+    @Test
+    void shouldEndACloseWhosePeerFloods() throws Exception {
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
+        l.stream().write(bytes(300), 0, 300, PATIENCE);
+        l.stream().close();
+        l.peer().grantRing(100, 100); // the peer takes something: it is not that which ends it
+        RawPeer.await(() -> l.peer().dataBytes() == 200, () -> "only " + l.peer().dataBytes());
+        flood(l);
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "the flood goes on");
+    }
+
+    /** The same while the service thread waits for room on behalf of a writer that left. */
+    @Test
+    void shouldResetAStreamWhoseLeftoversItWatchesAndWhosePeerFloods() throws Exception {
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
+        CountDownLatch watched = new CountDownLatch(1);
+        hooked.hook = (at, queue) -> {
+            if (at == Point.AFTER_ARM && queue == Bundle.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
+                watched.countDown();
+            }
+        };
+        l.stream().write(bytes(300), 0, 300, PATIENCE);
+        watched.await();
+        List<String> warnings = warningsIn(() -> {
+            flood(l);
+            RawPeer.await(() -> transport.liveStreams() == 0, () -> "the flood goes on");
+        });
+        assertEquals(1, warnings.size(), warnings.toString());
+        assertTrue(warnings.get(0).contains("without content"), warnings.toString());
+        l.stream().close();
+    }
+
+    /** At every look of the service thread there is more. */
+    private void flood(Link l) throws IOException {
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_POLL && cookie == Bundle.RECV_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
+                try {
+                    while (l.peer().inFlight() < 40 && posted() > 40
+                            && l.peer().post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(l.peer().spec.credits()), 0, 0) && l.peer().reap()) {
+                        // until the receives are used up, or nearly
+                    }
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        };
+        l.peer().credit(l.peer().spec.credits());
+    }
+
+    private int posted() {
+        return verbs.qps().stream().filter(qp -> peers.stream().noneMatch(peer -> peer.qp() == qp)).mapToInt(qp -> qp.postedReceives()).max().orElse(0);
+    }
+}

@@ -1,0 +1,47 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a JVM that exits waits for. A device loses what the peer's has not acknowledged when the process is gone. */
+class ExitTest extends RawPeerTests {
+
+    /** Whether or not the last of the requests asked for a completion. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldWaitForTheAcknowledgementOfWhatAnOpenSocketHasSent(int writes) throws Exception {
+        Link l = link(Role.PASSIVE);
+        assertFalse(l.stream().isDelivering(0));
+        verbs.faults().holdAcks(true);
+        for (int i = 0; i < writes; i++) {
+            l.stream().write(new byte[10], 0, 10, PATIENCE);
+        }
+        RawPeer.await(() -> l.peer().dataBytes() == 10 * writes, () -> "not sent");
+        assertTrue(l.stream().isDelivering(10 * writes), "not acknowledged, and nobody cares");
+        assertTrue(l.stream().isDelivering(10 * writes));
+        verbs.faults().holdAcks(false);
+        RawPeer.await(() -> !l.stream().isDelivering(10 * writes), () -> "never known to be delivered");
+    }
+
+    /** Other threads may go on: a server that is busy must not keep its JVM. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldNotWaitForWhatIsWrittenLater(int writes) throws Exception {
+        Link l = link(Role.PASSIVE);
+        l.stream().write(new byte[10], 0, 10, PATIENCE);
+        RawPeer.await(() -> !l.stream().isDelivering(10), () -> "never known to be delivered");
+        verbs.faults().holdAcks(true);
+        for (int i = 0; i < writes; i++) {
+            l.stream().write(new byte[10], 0, 10, PATIENCE);
+        }
+        assertFalse(l.stream().isDelivering(10));
+        verbs.faults().holdAcks(false);
+    }
+}

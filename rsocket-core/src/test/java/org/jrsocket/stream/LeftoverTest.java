@@ -1,0 +1,143 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.SocketException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.Test;
+
+/** What a writer leaves behind always has somebody who sends it, whoever took the events of the stream meanwhile and whatever went wrong. */
+class LeftoverTest extends RawPeerTests {
+
+    private static final int HALF = 100;
+
+    private HookedVerbs hooked;
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
+
+    /** Until {@code release} the service thread does nothing. */
+    private void keepTheServiceThreadBusy(CountDownLatch release) throws InterruptedException {
+        CountDownLatch busy = new CountDownLatch(1);
+        transport.service().execute(() -> {
+            busy.countDown();
+            try {
+                release.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        busy.await();
+    }
+
+    /**
+     * The service thread waits for the peer's room. A reader that sleeps takes the event of the grant, sends what was left, and takes the event of that
+     * request's completion; so the send queue is unarmed, and the reader has no reason to arm it. The next burst must not wait for somebody else's traffic.
+     */
+    @Test
+    void shouldSendTheTailOfABurstAfterAReaderTookTheEventsThatTheServiceThreadWaitedFor() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(HALF));
+        CountDownLatch watched = new CountDownLatch(1);
+        AtomicInteger readersLooks = new AtomicInteger();
+        hooked.hook = (at, queue) -> {
+            String thread = Thread.currentThread().getName();
+            if (at == Point.AFTER_ARM && queue == Bundle.SEND_COOKIE && thread.equals("jrsocket-service")) {
+                watched.countDown();
+            }
+            if (at == Point.AFTER_POLL && queue == Bundle.RECV_COOKIE && thread.equals("reader")) {
+                readersLooks.incrementAndGet();
+            }
+        };
+        l.stream().write(new byte[3 * HALF], 0, 3 * HALF, PATIENCE);
+        watched.await();
+        CountDownLatch free = new CountDownLatch(1);
+        keepTheServiceThreadBusy(free);
+        Future<Integer> reader = background(() -> {
+            Thread.currentThread().setName("reader");
+            return l.stream().read(new byte[1], 0, 1, 0);
+        });
+        RawPeer.await(() -> readersLooks.get() >= 2, () -> "the reader does not go to sleep");
+        verbs.faults().holdAcks(true);
+        l.peer().grantRing(HALF, HALF);
+        RawPeer.await(() -> l.peer().dataBytes() == 2 * HALF, () -> "nobody took the first grant");
+        l.peer().grantRing(0, 2 * HALF);
+        RawPeer.await(() -> l.peer().dataBytes() == 3 * HALF, () -> "nobody took the second grant");
+        int before = readersLooks.get();
+        verbs.faults().holdAcks(false);
+        RawPeer.await(() -> readersLooks.get() > before, () -> "the reader did not take the completion's event");
+        free.countDown();
+        CountDownLatch passed = new CountDownLatch(1);
+        transport.service().execute(() -> transport.service().execute(passed::countDown));
+        passed.await();
+
+        verbs.faults().holdAcks(true);
+        for (int i = 0; i < 10; i++) { // more than may be on their way at once
+            l.stream().write(new byte[1], 0, 1, PATIENCE);
+        }
+        assertTrue(l.peer().dataBytes() < 3 * HALF + 10, "there is no tail");
+        verbs.faults().holdAcks(false);
+        RawPeer.await(() -> l.peer().dataBytes() == 3 * HALF + 10, () -> "only " + l.peer().dataBytes() + " bytes came");
+        l.peer().data((byte) 7);
+        assertEquals(1, get(reader));
+    }
+
+    /** Whatever goes wrong in one stream: its users learn of it, and other streams are still looked after. */
+    @Test
+    void shouldResetAStreamThatCannotBeFlushedAndFlushTheOthers() throws Exception {
+        Link broken = link(Role.PASSIVE);
+        Link other = link(Role.PASSIVE);
+        AtomicInteger thrown = new AtomicInteger();
+        hooked.hook = (at, queue) -> {
+            if (at == Point.BEFORE_POLL && queue == Bundle.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-flusher")
+                    && thrown.getAndIncrement() == 0) {
+                throw new OutOfMemoryError("says a test");
+            }
+        };
+        verbs.faults().holdAcks(true);
+        burst(broken);
+        RawPeer.await(() -> thrown.get() > 0, () -> "nobody looked after the first stream");
+        burst(other);
+        verbs.faults().holdAcks(false);
+        RawPeer.await(() -> other.peer().dataBytes() == 10, () -> "the other stream's tail is not sent");
+        SocketException e = assertThrows(SocketException.class, () -> broken.stream().read(new byte[1], 0, 1, PATIENCE));
+        assertEquals("Connection reset", e.getMessage());
+    }
+
+    /** The same where the service thread has the leftovers, because the peer has no room. */
+    @Test
+    void shouldResetAStreamThatTheServiceThreadCannotLookAfter() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(HALF));
+        AtomicInteger thrown = new AtomicInteger();
+        hooked.hook = (at, queue) -> {
+            if (at == Point.BEFORE_POLL && queue == Bundle.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")
+                    && thrown.getAndIncrement() == 0) {
+                throw new OutOfMemoryError("says a test");
+            }
+        };
+        l.stream().write(new byte[3 * HALF], 0, 3 * HALF, PATIENCE);
+        RawPeer.await(() -> thrown.get() > 0, () -> "the service thread did not look");
+        SocketException e = assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, PATIENCE));
+        assertEquals("Connection reset", e.getMessage());
+    }
+
+    private static void burst(Link l) throws Exception {
+        for (int i = 0; i < 10; i++) {
+            l.stream().write(new byte[1], 0, 1, PATIENCE);
+        }
+        assertTrue(l.peer().dataBytes() < 10, "there is no tail");
+    }
+}

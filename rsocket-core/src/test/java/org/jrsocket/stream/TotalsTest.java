@@ -1,0 +1,45 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.stream.RdmaTransport.Totals;
+import org.junit.jupiter.api.Test;
+
+/** What a transport counts. */
+class TotalsTest extends RawPeerTests {
+
+    /** Monitoring takes differences: a sum that goes back for a moment is a burst of 2^64 bytes to it. */
+    @Test
+    void shouldNeverGoBackWhileConnectionsEnd() throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        Future<Void> watcher = background(() -> {
+            Totals before = transport.totals();
+            while (!over.get()) {
+                Totals now = transport.totals();
+                assertTrue(now.bytesWritten() >= before.bytesWritten(), now + " after " + before);
+                assertTrue(now.bytesRead() >= before.bytesRead(), now + " after " + before);
+                before = now;
+            }
+            return null;
+        });
+        int rounds = 300;
+        for (int i = 0; i < rounds && !watcher.isDone(); i++) {
+            try (StreamPair p = StreamPair.connect(transport, HERE, CONFIG.withBuffers(4096, 4096))) {
+                p.client.write(new byte[100], 0, 100, PATIENCE);
+                StreamBehaviour.readFully(p.server, new byte[100]);
+            }
+        }
+        over.set(true);
+        get(watcher);
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+        assertEquals(100 * rounds, transport.totals().bytesRead());
+        assertEquals(100 * rounds, transport.totals().bytesWritten());
+    }
+}

@@ -1,0 +1,161 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import com.sun.tools.attach.VirtualMachine;
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketImplFactory;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.security.NoSuchAlgorithmException;
+import javax.net.ssl.SSLContext;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+
+/**
+ * A program that is under way when the agent, over loopback verbs, is attached to it. Run by {@link AttachTest} in a JVM of its own. Ends with 0, or with an
+ * exception.
+ */
+public final class AttachProgram {
+
+    private static final InetAddress HOST = InetAddress.getLoopbackAddress();
+
+    private AttachProgram() {
+    }
+
+    /** What the JVM calls when the agent is attached. */
+    public static void agentmain(String arguments, Instrumentation instrumentation) {
+        Agent.attach(arguments, instrumentation, TransportHolder.opening(LoopbackProvider::new));
+    }
+
+    /** @param args the scenario's name, and a jar whose agent class is this */
+    public static void main(String[] args) throws Exception {
+        String jar = args[1];
+        switch (args[0]) {
+            case "idle" -> idle(jar);
+            case "typo" -> typo(jar);
+            case "servers" -> Sockets.servers(jar);
+            case "selector" -> selector(jar);
+            case "factory" -> factory(jar);
+            default -> throw new IllegalArgumentException(args[0]);
+        }
+        System.exit(0);
+    }
+
+    private static void attach(String jar, String arguments) throws Exception {
+        VirtualMachine self = VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+        self.loadAgent(jar, arguments);
+        self.detach();
+    }
+
+    private static void check(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(what);
+        }
+    }
+
+    private static long connected() {
+        TransportBean bean = Management.bean();
+        return bean == null ? 0 : bean.getRdmaConnected();
+    }
+
+    private static void idle(String jar) throws Exception {
+        attach(jar, "");
+        Sockets.expect(true, true);
+    }
+
+    private static void typo(String jar) throws Exception {
+        attach(jar, "polcy=tcp");
+        attach(jar, "rules=/nowhere/sdp.conf");
+        attach(jar, "policy=auto"); // in the next attempt it is right
+        Sockets.expect(true, true);
+    }
+
+    private static void selector(String jar) throws Exception {
+        try (Selector selector = Selector.open()) {
+            attach(jar, "");
+            check(SelectorProvider.provider() == selector.provider(), "another provider");
+        }
+        Sockets.expect(true, false);
+    }
+
+    /** Whose sockets are not made: what counts is that they stay the application's. */
+    @SuppressWarnings("deprecation") // applications do it
+    private static void factory(String jar) throws Exception {
+        SocketImplFactory own = () -> {
+            throw new IllegalStateException("the application's own");
+        };
+        Socket.setSocketImplFactory(own);
+        attach(jar, "");
+        try {
+            new Socket(HOST, 1).close();
+            check(false, "a socket of somebody else's");
+        } catch (IllegalStateException e) {
+            check(e.getMessage().equals("the application's own"), e.toString());
+        }
+        try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(HOST, 0));
+                SocketChannel client = SocketChannel.open(server.getLocalAddress())) {
+            check(client.isConnected() && connected() == 1, "NIO over RDMA");
+        }
+    }
+
+    /** Apart, because the verifier loads java.net.ServerSocket with it. */
+    private static final class Sockets {
+
+        /** Over RDMA, or not, in java.net and in NIO. */
+        static void expect(boolean net, boolean nio) throws IOException {
+            long before = connected();
+            try (ServerSocket server = new ServerSocket(0, 50, HOST); Socket client = new Socket(HOST, server.getLocalPort())) {
+                check(server.accept().getPort() == client.getLocalPort(), "accepted by java.net");
+            }
+            check(connected() == before + (net ? 1 : 0), net ? "java.net over RDMA" : "java.net over TCP");
+            try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(HOST, 0));
+                    SocketChannel client = SocketChannel.open(server.getLocalAddress()); SocketChannel accepted = server.accept()) {
+                check(accepted.getRemoteAddress().equals(client.getLocalAddress()), "accepted by NIO");
+            }
+            check(connected() == before + (net ? 1 : 0) + (nio ? 1 : 0), nio ? "NIO over RDMA" : "NIO over TCP");
+        }
+
+        static void servers(String jar) throws Exception {
+            try (ServerSocket plain = new ServerSocket(0, 50, HOST); ServerSocket tls = tlsServer(); ServerSocket own = new OwnSockets()) {
+                attach(jar, "");
+                for (ServerSocket server : new ServerSocket[] {plain, tls, own}) {
+                    for (int i = 0; i < 2; i++) {
+                        try (SocketChannel client = SocketChannel.open(server.getLocalSocketAddress()); Socket accepted = server.accept()) {
+                            check(new InetSocketAddress(HOST, accepted.getPort()).equals(client.getLocalAddress()), "accepted by " + server);
+                        }
+                    }
+                }
+            }
+            expect(false, true);
+        }
+
+        private static ServerSocket tlsServer() throws IOException, NoSuchAlgorithmException {
+            return SSLContext.getDefault().getServerSocketFactory().createServerSocket(0, 50, HOST);
+        }
+    }
+
+    /** As servers do that want sockets of a class of their own. */
+    private static final class OwnSockets extends ServerSocket {
+
+        OwnSockets() throws IOException {
+            super(0, 50, HOST);
+        }
+
+        @Override
+        public Socket accept() throws IOException {
+            Socket socket = new Socket();
+            implAccept(socket);
+            return socket;
+        }
+    }
+}

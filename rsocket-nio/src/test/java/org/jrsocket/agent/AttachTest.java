@@ -1,0 +1,106 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.ibm.disni.verbs.RdmaCm;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+import org.slf4j.simple.SimpleLogger;
+
+/** Attaching to a JVM that runs: what it has already goes on working, and each thing that cannot be had is a line on stderr. See {@link AttachProgram}. */
+class AttachTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldServeAProgramThatHasNoSocketsYet() throws Exception {
+        assertEquals(List.of(), attach("idle"));
+    }
+
+    @Test
+    void shouldNotEndAProgramForAnArgumentThatCannotBeUsed() throws Exception {
+        List<String> lines = attach("typo");
+        assertEquals(2, lines.size(), lines::toString);
+        assertTrue(lines.get(0).startsWith("jrsocket: the agent was not attached: agent argument polcy=tcp: "), lines::toString);
+        assertTrue(lines.get(1).startsWith("jrsocket: the agent was not attached: ") && lines.get(1).contains("/nowhere/sdp.conf"), lines::toString);
+    }
+
+    @Test
+    void shouldLeaveServerSocketsAbleToAccept() throws Exception {
+        assertEquals(List.of("jrsocket: TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
+                + "which might accept no more; start the JVM with -javaagent"), attach("servers"));
+    }
+
+    @Test
+    void shouldServeJavaNetWhereNioIsInUseAlready() throws Exception {
+        assertEquals(List.of("jrsocket: TCP only for NIO channels: another selector provider is in use already: sun.nio.ch.EPollSelectorProvider"),
+                attach("selector"));
+    }
+
+    @Test
+    void shouldServeNioWhereTheApplicationHasASocketFactory() throws Exception {
+        assertEquals(List.of("jrsocket: TCP only for java.net sockets: a socket factory is installed already"), attach("factory"));
+    }
+
+    /** Runs the scenario, which prints nothing on its standard output; returns what the standard error has. */
+    private List<String> attach(String scenario) throws Exception {
+        Path out = folder.resolve("out");
+        Path err = folder.resolve("err");
+        // The flag is for JDK 21 and later, which warn of it else.
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+EnableDynamicAgentLoading",
+                "-Djdk.attach.allowAttachSelf=true", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", classPath(), AttachProgram.class.getName(),
+                scenario, agent().toString()).redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+        try {
+            assertTrue(process.waitFor(90, TimeUnit.SECONDS), () -> scenario + " does not end");
+            assertEquals(0, process.exitValue(), Files.readString(err));
+            assertEquals("", Files.readString(out));
+            return Files.readAllLines(err);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private Path agent() throws IOException {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Agent-Class", AttachProgram.class.getName());
+        Path jar = folder.resolve("agent.jar");
+        try (OutputStream file = Files.newOutputStream(jar)) {
+            new JarOutputStream(file, manifest).close();
+        }
+        return jar;
+    }
+
+    /** Not this JVM's: a test runner may have wrapped that. */
+    private static String classPath() throws URISyntaxException {
+        List<String> places = new ArrayList<>();
+        for (Class<?> one : Stream.of(AttachProgram.class, RSelectorProvider.class, LoopbackProvider.class, Agent.class, RdmaCm.class, LoggerFactory.class,
+                SimpleLogger.class).toList()) {
+            places.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+        }
+        return places.stream().distinct().collect(Collectors.joining(File.pathSeparator));
+    }
+}

@@ -1,0 +1,246 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** Closing and half closing under threads that wait: what they are told, and what the peer gets. */
+abstract class CloseSuite extends NioSuite {
+
+    /** Everything until the end of the stream. */
+    private static long drain(SocketChannel channel) throws IOException {
+        ByteBuffer b = ByteBuffer.allocate(64 * 1024);
+        long sum = 0;
+        for (int n; (n = channel.read(b.clear())) >= 0;) {
+            sum += n;
+        }
+        return sum;
+    }
+
+    /** Writes until it fails. */
+    private static final class Writer {
+        private final SocketChannel channel;
+        private long sum;
+        private final Failing thread;
+
+        Writer(SocketChannel channel) {
+            this.channel = channel;
+            this.thread = new Failing(this::write);
+        }
+
+        private void write() throws IOException {
+            while (true) {
+                sum += channel.write(ByteBuffer.allocate(1 << 20));
+            }
+        }
+
+        /** @return how much it was told that it had written */
+        long join() throws InterruptedException {
+            Throwable e = thread.join();
+            assertTrue(e instanceof ClosedChannelException, String.valueOf(e));
+            return sum;
+        }
+    }
+
+    // ---- what the peer gets ----
+
+    @Test
+    void shouldEndThePeersInputWhenAReaderIsClosedByAnother() throws Exception {
+        Pair p = pair();
+        Failing reader = new Failing(() -> p.client().read(bytes(1)));
+        p.client().close();
+        assertEquals(-1, p.server().read(bytes(1)));
+        assertFails(AsynchronousCloseException.class, reader);
+    }
+
+    @Test
+    void shouldEndThePeersInputWhenAStreamReaderIsClosedByAnother() throws Exception {
+        for (int timeout : new int[] {0, 60_000}) {
+            Pair p = pair();
+            p.client().socket().setSoTimeout(timeout);
+            InputStream in = p.client().socket().getInputStream();
+            Failing reader = new Failing(in::read);
+            p.client().socket().close();
+            assertEquals(-1, p.server().socket().getInputStream().read());
+            assertFails(AsynchronousCloseException.class, reader);
+        }
+    }
+
+    @Test
+    void shouldGiveThePeerAllThatABlockedWriterHadWrittenWhenClosedByAnother() throws Exception {
+        Pair p = pair();
+        Writer writer = new Writer(p.client());
+        p.client().close();
+        assertEquals(writer.join(), drain(p.server()));
+    }
+
+    @Test
+    void shouldGiveThePeerAllThatABlockedWriterHadWrittenWhenInterrupted() throws Exception {
+        Pair p = pair();
+        Writer writer = new Writer(p.client());
+        writer.thread.thread.interrupt();
+        long told = writer.join();
+        assertTrue(drain(p.server()) >= told); // what a write had written when it was interrupted it does not tell
+    }
+
+    @Test
+    void shouldGiveAPeerThatReadsMeanwhileAllThatABlockedWriterHadWritten() throws Exception {
+        Pair p = pair();
+        Writer writer = new Writer(p.client());
+        Future<Long> received = background(() -> drain(p.server()));
+        p.client().close();
+        assertEquals(writer.join(), get(received));
+    }
+
+    // ---- half closing ----
+
+    @Test
+    void shouldFailABlockedWriterWhenItsOutputIsShutByAnother() throws Exception {
+        Pair p = pair();
+        long before = full(p.client());
+        ByteBuffer source = bytes(5000).clear();
+        Failing writer = new Failing(() -> p.client().write(source));
+        p.client().shutdownOutput();
+        assertFails(AsynchronousCloseException.class, writer);
+        assertEquals(0, source.position());
+        assertTrue(p.client().isOpen());
+        assertEquals(before, drain(p.server()));
+        p.server().write(text("back"));
+        assertEquals("back", read(p.client(), 4));
+    }
+
+    @Test
+    void shouldFailABlockedGatheringWriterWhenItsOutputIsShutByAnother() throws Exception {
+        Pair p = pair();
+        long before = full(p.client());
+        Failing writer = new Failing(() -> p.client().write(new ByteBuffer[] {bytes(5000).clear(), bytes(7).clear()}));
+        p.client().shutdownOutput();
+        assertFails(AsynchronousCloseException.class, writer);
+        assertTrue(p.client().isOpen());
+        assertEquals(before, drain(p.server()));
+    }
+
+    @Test
+    void shouldGiveThePeerAllThatABlockedWriterHadWrittenWhenItsOutputIsShut() throws Exception {
+        Pair p = pair();
+        Writer writer = new Writer(p.client());
+        p.client().shutdownOutput();
+        assertEquals(writer.join(), drain(p.server()));
+        assertTrue(p.client().isOpen());
+    }
+
+    @Test
+    void shouldBreakAStreamWritersPipeWhenItsOutputIsShutByAnother() throws Exception {
+        Pair p = pair();
+        full(p.client());
+        OutputStream out = p.client().socket().getOutputStream();
+        Failing writer = new Failing(() -> out.write(new byte[5000]));
+        p.client().socket().shutdownOutput();
+        Throwable e = writer.join();
+        assertTrue(e instanceof IOException && !(e instanceof ClosedChannelException), String.valueOf(e));
+        assertEquals("Broken pipe", e.getMessage());
+        assertTrue(p.client().isOpen());
+        assertFails(ClosedChannelException.class, new Failing(() -> out.write(1)));
+    }
+
+    @Test
+    void shouldFailEveryWriteOnceItsOutputIsShut() throws Exception {
+        Pair p = pair();
+        p.client().shutdownOutput();
+        for (boolean blocking : new boolean[] {true, false}) {
+            p.client().configureBlocking(blocking);
+            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client().write(bytes(1).clear())));
+            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client().write(ByteBuffer.allocate(0))));
+            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client().write(new ByteBuffer[] {bytes(1).clear()})));
+            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client().socket().sendUrgentData(1)));
+        }
+        assertTrue(p.client().isOpen());
+        p.client().close();
+        assertFails(ClosedChannelException.class, new Failing(() -> p.client().write(bytes(1).clear())));
+    }
+
+    @Test
+    void shouldEndABlockedReadersInputWhenItIsShutByAnother() throws Exception {
+        Pair p = pair();
+        Future<Integer> reader = background(() -> p.client().read(bytes(1).clear()));
+        new Failing(() -> p.server().read(bytes(1).clear())); // waits, so the other does too
+        p.client().shutdownInput();
+        assertEquals(-1, get(reader));
+        p.server().shutdownInput();
+        assertTrue(p.client().isOpen());
+        p.client().write(text("still"));
+    }
+
+    @Test
+    void shouldEndABlockedStreamReadersInputWhenItIsShutByAnother() throws Exception {
+        for (int timeout : new int[] {0, 60_000}) {
+            Pair p = pair();
+            p.client().socket().setSoTimeout(timeout);
+            InputStream in = p.client().socket().getInputStream();
+            int[] result = new int[1];
+            Failing reader = new Failing(() -> result[0] = in.read());
+            p.client().socket().shutdownInput();
+            assertSame(null, reader.join());
+            assertEquals(-1, result[0]);
+            assertTrue(p.client().isOpen());
+        }
+    }
+
+    @Test
+    void shouldNotReadOnceItsInputIsShut() throws Exception {
+        Pair p = pair();
+        p.client().shutdownInput();
+        for (boolean blocking : new boolean[] {true, false}) {
+            p.client().configureBlocking(blocking);
+            assertEquals(-1, p.client().read(ByteBuffer.allocate(1)));
+            assertEquals(-1, p.client().read(ByteBuffer.allocate(0)));
+            assertEquals(-1, p.client().read(new ByteBuffer[] {ByteBuffer.allocate(0), ByteBuffer.allocate(1)}));
+        }
+    }
+
+    // ---- a peer that goes away ----
+
+    @Test
+    void shouldTellWhatItHasWrittenWhenThePeerResetsAndFailTheNextWrite() throws Exception {
+        Pair p = pair();
+        p.client().write(text("unread"));
+        ByteBuffer source = ByteBuffer.allocate(64 << 20);
+        long[] written = new long[1];
+        Failing writer = new Failing(() -> written[0] = p.client().write(source));
+        p.server().setOption(StandardSocketOptions.SO_LINGER, 0);
+        p.server().close();
+        assertSame(null, writer.join());
+        assertTrue(written[0] > 0 && written[0] < source.capacity(), written[0] + " bytes written");
+        assertEquals(written[0], source.position());
+        assertThrows(IOException.class, () -> p.client().write(source));
+        assertTrue(p.client().isOpen());
+    }
+
+    // ---- lingering ----
+
+    @Test
+    void shouldNotLingerInASelectorsThread() throws Exception {
+        Pair p = nonBlockingPair();
+        p.client().setOption(StandardSocketOptions.SO_LINGER, 600);
+        p.client().register(selector(), SelectionKey.OP_READ);
+        fill(p.client());
+        get(background(p.client()::close));
+    }
+}

@@ -1,0 +1,139 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A process that has no descriptor left hears so in the exceptions that the methods declare. */
+@Timeout(120)
+class ScarceDescriptorsTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldFailWithAnIoException() throws Exception {
+        Set<String> places = new LinkedHashSet<>();
+        for (Class<?> one : List.of(ScarceDescriptorsTest.class, RSelectorProvider.class, org.jrsocket.connect.Stack.class,
+                org.jrsocket.verbs.loopback.LoopbackProvider.class, com.ibm.disni.verbs.RdmaProvider.class, org.slf4j.LoggerFactory.class, Test.class,
+                org.opentest4j.AssertionFailedError.class, org.junit.platform.commons.JUnitException.class)) {
+            places.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+        }
+        Path output = folder.resolve("output");
+        Process process = new ProcessBuilder("sh", "-c", "ulimit -n 200; exec \"$@\"", "sh", System.getProperty("java.home") + "/bin/java", "-cp",
+                String.join(File.pathSeparator, places), "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", Program.class.getName())
+                .redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        try {
+            assertTrue(process.waitFor(90, TimeUnit.SECONDS), "does not end");
+            assertEquals(0, process.exitValue(), Files.readString(output));
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** What the new JVM does. */
+    static final class Program {
+
+        private final NioKind.OverLoopback kind = (NioKind.OverLoopback) NioKind.loopback();
+        private final InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+        private Program() throws Exception {
+        }
+
+        public static void main(String[] arguments) throws Exception {
+            Program program = new Program();
+            SocketChannel first = program.accepted();
+            SocketChannel second = program.accepted();
+            program.tryAll(first, (type, call) -> { // so that all classes are loaded
+                try {
+                    call.execute();
+                } catch (Throwable e) {
+                    e.toString();
+                }
+            });
+            assertThrows(SocketException.class, () -> {
+                throw new SocketException();
+            });
+            List<FileInputStream> hogs = hogAll();
+            try {
+                program.tryAll(second, (type, call) -> assertEquals(type, assertThrows(type, call).getClass()));
+            } finally {
+                for (FileInputStream hog : hogs) {
+                    hog.close();
+                }
+            }
+            program.kind.close();
+        }
+
+        private interface Check {
+            void fails(Class<? extends IOException> type, Executable call);
+        }
+
+        private SocketChannel accepted() throws IOException {
+            try (ServerSocketChannel listener = kind.provider().openServerSocketChannel().bind(any)) {
+                SocketChannel client = kind.provider().openSocketChannel();
+                client.connect(listener.getLocalAddress());
+                kind.check(client);
+                return listener.accept();
+            }
+        }
+
+        private static List<FileInputStream> hogAll() {
+            List<FileInputStream> hogs = new ArrayList<>();
+            try {
+                while (true) {
+                    hogs.add(new FileInputStream("/dev/null"));
+                }
+            } catch (IOException e) {
+                return hogs;
+            }
+        }
+
+        private void tryAll(SocketChannel accepted, Check check) throws IOException {
+            accepted.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            assertTrue(accepted.getOption(StandardSocketOptions.TCP_NODELAY));
+            assertTrue(accepted.supportedOptions().size() > 7);
+            check.fails(SocketException.class, () -> accepted.setOption(StandardSocketOptions.IP_TOS, 8));
+            check.fails(SocketException.class, () -> accepted.getOption(StandardSocketOptions.SO_REUSEPORT));
+            check.fails(SocketException.class, () -> accepted.socket().setTrafficClass(8));
+            check.fails(SocketException.class, () -> accepted.socket().setOOBInline(true));
+            check.fails(SocketException.class, () -> accepted.socket().getOOBInline());
+            check.fails(SocketException.class, () -> kind.provider().openSocketChannel());
+            check.fails(SocketException.class, () -> kind.provider().openServerSocketChannel());
+            accepted.close();
+            check.fails(ClosedChannelException.class, () -> accepted.bind(any));
+            check.fails(ClosedChannelException.class, () -> accepted.connect(any));
+            check.fails(ClosedChannelException.class, () -> accepted.socket().connect(any, 1000));
+            check.fails(ClosedChannelException.class, accepted::finishConnect);
+            check.fails(ClosedChannelException.class, () -> accepted.setOption(StandardSocketOptions.TCP_NODELAY, true));
+            check.fails(ClosedChannelException.class, accepted::getLocalAddress);
+            check.fails(ClosedChannelException.class, () -> accepted.configureBlocking(false));
+        }
+    }
+}
