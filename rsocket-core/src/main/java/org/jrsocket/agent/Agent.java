@@ -16,7 +16,7 @@ import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.LogLevel;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketFactories;
 import org.jrsocket.verbs.NativeLibrary;
@@ -36,7 +36,7 @@ public final class Agent {
     /** What does its work for the first time under an application's security manager has to be loaded before (JDK 17). */
     private static final List<String> NEEDED_LATER = List.of("org.jrsocket.net.RSocketImpl", "org.jrsocket.net.RServerSocketImpl",
             "org.jrsocket.net.RdmaSocket", "org.jrsocket.net.PlatformSocket", "org.jrsocket.net.Proxies", "org.jrsocket.connect.DualListener",
-            "org.jrsocket.connect.Attempt", "org.jrsocket.stream.RdmaStream", "org.jrsocket.stream.Threads");
+            "org.jrsocket.connect.ConnectAttempt", "org.jrsocket.stream.RdmaStream", "org.jrsocket.stream.Threads");
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
@@ -64,7 +64,7 @@ public final class Agent {
             }
             Logging.configure(level);
             TransportHolder holder = TransportHolder.rdmaCore();
-            install(Stack.open(settings, holder), holder, instrumentation);
+            install(TransportContext.open(settings, holder), holder, instrumentation);
         } catch (ConfigurationException e) {
             say(e.getMessage());
             Runtime.getRuntime().halt(1); // a program that runs otherwise than it was told to is worse than one that does not run
@@ -76,7 +76,7 @@ public final class Agent {
         }
     }
 
-    private static void install(Stack stack, TransportHolder holder, Instrumentation instrumentation) throws Exception {
+    private static void install(TransportContext stack, TransportHolder holder, Instrumentation instrumentation) throws Exception {
         boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         if (!stack.mayUse(Policy.AUTO) && !stack.mayUse(Policy.RDMA)) {
@@ -127,7 +127,7 @@ public final class Agent {
         return nio == null ? net == null : nio.equals(NIO);
     }
 
-    private static void installNio(Stack stack, TransportHolder holder) throws IOException, ReflectiveOperationException {
+    private static void installNio(TransportContext stack, TransportHolder holder) throws IOException, ReflectiveOperationException {
         Class<?> provider;
         try {
             provider = Class.forName(NIO);
@@ -135,7 +135,7 @@ public final class Agent {
             return; // this jar is the core alone
         }
         try {
-            provider.getMethod("install", Stack.class, TransportHolder.class).invoke(null, stack, holder);
+            provider.getMethod("install", TransportContext.class, TransportHolder.class).invoke(null, stack, holder);
             NettyNatives.leaveOut(System.getProperties());
         } catch (InvocationTargetException e) {
             warn(stack.settings().log(), "TCP only for NIO channels: " + e.getCause().getMessage());

@@ -10,7 +10,7 @@ import java.util.Locale;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.perf.Report;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -41,14 +41,14 @@ final class ClientOptions {
     private boolean quiet;
 
     /** With RDMA opened, if there is any, so that the first connection does not have to. */
-    static Stack stack(Settings settings) throws ConfigurationException {
+    static TransportContext stack(Settings settings) throws ConfigurationException {
         TransportHolder holder = TransportHolder.rdmaCore();
         try {
             holder.transport();
         } catch (VerbsUnavailableException e) {
             // whoever connects is told
         }
-        return Stack.open(settings, holder);
+        return TransportContext.open(settings, holder);
     }
 
     Report report(Main main) {

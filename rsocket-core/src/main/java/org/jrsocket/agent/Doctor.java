@@ -12,13 +12,13 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.connect.Attempt;
+import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.ConfigurationException;
-import org.jrsocket.connect.Listening;
+import org.jrsocket.connect.RdmaListeners;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.verbs.DeviceInfo;
@@ -55,7 +55,7 @@ final class Doctor {
         out.println("jrsocket " + Main.version() + ", JDK " + Runtime.version() + ", " + System.getProperty("os.name") + " "
                 + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
         out.println("settings: " + settings);
-        Stack stack = Stack.open(settings, holder);
+        TransportContext stack = TransportContext.open(settings, holder);
         boolean usable = false;
         try {
             VerbsProvider provider = holder.provider();
@@ -75,10 +75,10 @@ final class Doctor {
     }
 
     /** By trying, on all addresses and a port of the device's choice. */
-    private String listening(Stack stack) {
+    private String listening(TransportContext stack) {
         try {
             InetSocketAddress any = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);
-            Listening.open(stack, holder, any, 1).close();
+            RdmaListeners.open(stack, holder, any, 1).close();
             return "RDMA and TCP";
         } catch (IOException e) {
             return "TCP alone: " + (e instanceof VerbsUnavailableException ? "RDMA cannot be used, see above" : e.getMessage());
@@ -97,7 +97,7 @@ final class Doctor {
         }
     }
 
-    private int tryPeer(Stack stack, Peer peer) {
+    private int tryPeer(TransportContext stack, Peer peer) {
         InetSocketAddress address;
         try {
             address = peer.resolve();
@@ -108,10 +108,10 @@ final class Doctor {
         return tryRdma(stack, peer, address) ? 0 : tryTcp(stack, peer, address);
     }
 
-    private boolean tryRdma(Stack stack, Peer peer, InetSocketAddress address) {
+    private boolean tryRdma(TransportContext stack, Peer peer, InetSocketAddress address) {
         long start = System.nanoTime();
         try {
-            Attempt attempt = stack.connector().attempt(null, address, settings.streamConfig(), 0);
+            ConnectAttempt attempt = stack.connector().attempt(null, address, settings.streamConfig(), 0);
             RdmaStream stream = attempt.await();
             if (stream != null) {
                 out.println(peer.text() + ": RDMA, device " + stream.deviceName() + ", from " + stream.localAddress().getAddress().getHostAddress()
@@ -128,7 +128,7 @@ final class Doctor {
         return false;
     }
 
-    private int tryTcp(Stack stack, Peer peer, InetSocketAddress address) {
+    private int tryTcp(TransportContext stack, Peer peer, InetSocketAddress address) {
         long start = System.nanoTime();
         try (Socket socket = new Socket()) {
             socket.connect(address, TCP_MILLIS);

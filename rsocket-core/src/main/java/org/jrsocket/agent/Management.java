@@ -6,7 +6,7 @@ package org.jrsocket.agent;
 
 import java.lang.instrument.Instrumentation;
 import java.util.Arrays;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +32,7 @@ final class Management {
     }
 
     /** Sees to it that there is a bean when somebody looks. Never fails. */
-    static void register(Stack stack, TransportHolder holder, Instrumentation instrumentation) {
+    static void register(TransportContext stack, TransportHolder holder, Instrumentation instrumentation) {
         if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
             return;
         }

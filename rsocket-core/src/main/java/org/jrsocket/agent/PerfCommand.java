@@ -13,7 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.perf.Perf;
 import org.jrsocket.perf.Server;
@@ -68,7 +68,7 @@ final class PerfCommand implements Callable<Integer> {
         if (address == null) {
             return 1;
         }
-        Stack stack = ClientOptions.stack(settings);
+        TransportContext stack = ClientOptions.stack(settings);
         return new Perf(stack, options.transport, options.report(main), parsed.text(), address).run(tests, time, size, block) ? 0 : 1;
     }
 
@@ -89,7 +89,7 @@ final class PerfCommand implements Callable<Integer> {
         public Integer call() throws ConfigurationException, InterruptedException {
             Settings settings = Main.settings();
             TransportHolder holder = TransportHolder.rdmaCore();
-            Stack stack = Stack.open(settings, holder);
+            TransportContext stack = TransportContext.open(settings, holder);
             try {
                 Server.open(stack, holder, address, port, perf.main.out());
                 new CountDownLatch(1).await(); // Ctrl-C ends it

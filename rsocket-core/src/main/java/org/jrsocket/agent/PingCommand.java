@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.perf.Ping;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -57,7 +57,7 @@ final class PingCommand implements Callable<Integer> {
         if (address == null) {
             return 1;
         }
-        Stack stack = ClientOptions.stack(settings);
+        TransportContext stack = ClientOptions.stack(settings);
         return new Ping(stack, options.transport, options.report(main)).run(parsed.text(), address, count, interval, size) ? 0 : 1;
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaStream;
@@ -19,10 +19,10 @@ final class TransportBean implements TransportMXBean {
 
     static final String NAME = "org.jrsocket:type=Transport";
 
-    private final Stack stack;
+    private final TransportContext stack;
     private final TransportHolder holder;
 
-    TransportBean(Stack stack, TransportHolder holder) {
+    TransportBean(TransportContext stack, TransportHolder holder) {
         this.stack = stack;
         this.holder = holder;
     }

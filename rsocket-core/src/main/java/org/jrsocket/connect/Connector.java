@@ -19,11 +19,11 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  */
 public final class Connector {
 
-    private final Rdma rdma;
-    private final Stack stack;
+    private final StreamFactory rdma;
+    private final TransportContext stack;
     private final PeerMemory memory;
 
-    Connector(Stack stack, Rdma rdma, PeerMemory memory) {
+    Connector(TransportContext stack, StreamFactory rdma, PeerMemory memory) {
         this.stack = stack;
         this.rdma = rdma;
         this.memory = memory;
@@ -38,7 +38,7 @@ public final class Connector {
      * @return to be awaited, unless it says that TCP is to be used at once
      * @throws ConnectException the policy wants RDMA and there is none
      */
-    public Attempt attempt(InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos) throws ConnectException {
+    public ConnectAttempt attempt(InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos) throws ConnectException {
         Policy policy = stack.policy(Rules.Action.CONNECT, remote);
         if (policy == Policy.TCP) {
             return useTcp(remote, TcpReason.POLICY, null);
@@ -55,7 +55,7 @@ public final class Connector {
             }
             return useTcp(remote, TcpReason.UNAVAILABLE, e);
         }
-        return new Attempt(this, pending, remote, policy, policy == Policy.RDMA ? timeoutNanos : budget(timeoutNanos));
+        return new ConnectAttempt(this, pending, remote, policy, policy == Policy.RDMA ? timeoutNanos : budget(timeoutNanos));
     }
 
     /** RDMA's own time, and at most half of the caller's: TCP, if it comes to that, needs some too. */
@@ -65,13 +65,13 @@ public final class Connector {
     }
 
     /** Takes note of a connection that TCP carries without RDMA having been tried. */
-    public Attempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
+    public ConnectAttempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
         stack.counts().choseTcp(reason);
         stack.log().tcpInstead("connecting to", remote, reason, detail);
         if (reason != TcpReason.POLICY) {
             Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
         }
-        return new Attempt(this, remote, reason, detail);
+        return new ConnectAttempt(this, remote, reason, detail);
     }
 
     /** Runs {@code task} on the service thread after {@code nanos}. */

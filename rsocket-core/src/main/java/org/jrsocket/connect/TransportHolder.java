@@ -21,7 +21,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  * The process's RDMA transport: verbs are opened when somebody first asks whether there are any, the transport with its thread when the first
  * socket needs it, each once; if verbs cannot be had, the reason is kept. Safe for use by many threads.
  */
-public final class TransportHolder implements Rdma {
+public final class TransportHolder implements StreamFactory {
 
     /** How verbs are opened. */
     interface Opener {

@@ -9,9 +9,9 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.connect.Attempt;
+import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.Policy;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 
 /** One connection, whatever carries it. One reader and one writer at a time; {@link #close} from any thread ends their waits. */
@@ -44,9 +44,9 @@ final class Link implements AutoCloseable {
      *
      * @param transport TCP: without trying RDMA. RDMA: or not at all. AUTO: as the settings and rules say
      */
-    static Link connect(Stack stack, InetSocketAddress remote, Policy transport) throws IOException {
+    static Link connect(TransportContext stack, InetSocketAddress remote, Policy transport) throws IOException {
         long start = System.nanoTime();
-        Attempt attempt = null;
+        ConnectAttempt attempt = null;
         if (transport != Policy.TCP) {
             attempt = stack.connector().attempt(null, remote, stack.settings().streamConfig(), 0);
             RdmaStream stream = attempt.await();
@@ -74,7 +74,7 @@ final class Link implements AutoCloseable {
         }
     }
 
-    private static String why(Attempt attempt) {
+    private static String why(ConnectAttempt attempt) {
         return attempt.failure() + (attempt.detail() == null ? "" : " (" + attempt.detail() + ")");
     }
 

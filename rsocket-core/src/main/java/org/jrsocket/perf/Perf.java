@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.jrsocket.connect.Policy;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 
 /** {@code perf HOST}: round trips, then throughput each way, against a {@link Server}. */
 public final class Perf {
@@ -24,14 +24,14 @@ public final class Perf {
     private static final int GREETING_MILLIS = 5_000;
     private static final int ANSWER_MILLIS = 30_000;
 
-    private final Stack stack;
+    private final TransportContext stack;
     private final Policy transport;
     private final Report report;
     private final String name;
     private final InetSocketAddress peer;
     private boolean first = true;
 
-    public Perf(Stack stack, Policy transport, Report report, String name, InetSocketAddress peer) {
+    public Perf(TransportContext stack, Policy transport, Report report, String name, InetSocketAddress peer) {
         this.stack = stack;
         this.transport = transport;
         this.report = report;

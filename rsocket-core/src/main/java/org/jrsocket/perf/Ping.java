@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.jrsocket.connect.Policy;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 
 /** {@code ping}: how long connecting takes, to any listener; and round trips, if that is a {@link Server}. */
 public final class Ping {
@@ -23,11 +23,11 @@ public final class Ping {
     /** Round trips that nobody hears of, for the same reason. */
     private static final int WARM_UP = 20;
 
-    private final Stack stack;
+    private final TransportContext stack;
     private final Policy transport;
     private final Report report;
 
-    public Ping(Stack stack, Policy transport, Report report) {
+    public Ping(TransportContext stack, Policy transport, Report report) {
         this.stack = stack;
         this.transport = transport;
         this.report = report;

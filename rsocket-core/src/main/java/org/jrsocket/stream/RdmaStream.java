@@ -42,10 +42,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private static final long ABORT_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final RdmaTransport transport;
-    private final Endpoint endpoint;
+    private final ConnectionHandles endpoint;
     private final SendSide send;
     private final ReceiveSide receive;
-    private final Waits waits;
+    private final StreamWaiter waits;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
     private final boolean resetUnderstood;
@@ -78,7 +78,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private long deferredWritten;
 
     /** Takes over {@code endpoint}, which is connected. */
-    RdmaStream(RdmaTransport transport, Endpoint endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
+    RdmaStream(RdmaTransport transport, ConnectionHandles endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
         this.transport = transport;
         this.endpoint = endpoint;
         this.local = local;
@@ -86,7 +86,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
         this.send = new SendSide(this, endpoint, peer);
         this.receive = new ReceiveSide(this, endpoint, send);
-        this.waits = new Waits(this, endpoint, send, receive, transport.serviceThread());
+        this.waits = new StreamWaiter(this, endpoint, send, receive, transport.serviceThread());
         endpoint.id.attach(this);
         send.flush(); // grants the second half at once: a C sender's first burst need not end after the first
     }

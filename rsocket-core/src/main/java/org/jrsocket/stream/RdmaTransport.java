@@ -59,7 +59,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final ServiceThread.SteadyWatch cmWatch;
     private final Flusher flusher;
     private final ExecutorService reaper;
-    private final Bundles bundles;
+    private final ResourcePool bundles;
     private final Thread exitHook;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final Set<RdmaStream> closing = new HashSet<>(); // service thread
@@ -70,7 +70,7 @@ public final class RdmaTransport implements AutoCloseable {
         provider.install();
         description = provider.description();
         cm = provider.openCm();
-        bundles = new Bundles(this, provider.openVerbs(), idleNanos);
+        bundles = new ResourcePool(this, provider.openVerbs(), idleNanos);
         channel = cm.createEventChannel();
         service = serve(cm, channel);
         try {
@@ -111,7 +111,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** A stack over {@code provider}; its threads start now. */
     public static RdmaTransport over(VerbsProvider provider) throws IOException {
-        return new RdmaTransport(provider, Bundles.IDLE_NANOS);
+        return new RdmaTransport(provider, ResourcePool.IDLE_NANOS);
     }
 
     /** With another time for which what connections leave is kept. */
@@ -126,7 +126,7 @@ public final class RdmaTransport implements AutoCloseable {
      * @param remote resolved address
      */
     public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
-        Connecting connecting = new Connecting(this, local, remote, config);
+        CmConnect connecting = new CmConnect(this, local, remote, config);
         connecting.start();
         return connecting;
     }
@@ -138,7 +138,7 @@ public final class RdmaTransport implements AutoCloseable {
      * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
-        return Listening.open(this, local, backlog, config);
+        return CmListener.open(this, local, backlog, config);
     }
 
     /** The service thread's loop, where other descriptors (a TCP listener's) can be watched too. */
@@ -259,7 +259,7 @@ public final class RdmaTransport implements AutoCloseable {
         }
     }
 
-    RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
+    RdmaStream established(ConnectionHandles endpoint, ConnData peer) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
@@ -360,7 +360,7 @@ public final class RdmaTransport implements AutoCloseable {
         bundles.freeIdle();
     }
 
-    Bundles bundles() {
+    ResourcePool bundles() {
         return bundles;
     }
 

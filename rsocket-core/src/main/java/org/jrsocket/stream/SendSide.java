@@ -47,7 +47,7 @@ final class SendSide {
 
     final ReentrantLock lock = new ReentrantLock();
     private final RdmaStream stream;
-    private final Endpoint endpoint;
+    private final ConnectionHandles endpoint;
     private final ByteBuffer ring;
     private final long ringAddress;
     private final int ringSize;
@@ -107,7 +107,7 @@ final class SendSide {
     private boolean resetWanted;
     private boolean dropped;
 
-    SendSide(RdmaStream stream, Endpoint endpoint, ConnData peer) {
+    SendSide(RdmaStream stream, ConnectionHandles endpoint, ConnData peer) {
         this.stream = stream;
         this.endpoint = endpoint;
         this.ring = endpoint.sendRing.buffer();
@@ -121,7 +121,7 @@ final class SendSide {
         this.grantAddress = peer.dataAddr();
         this.grantKey = peer.dataKey();
         this.grantLeft = peer.dataLength();
-        int entries = Bundle.TABLE_ENTRIES;
+        int entries = ConnectionResources.TABLE_ENTRIES;
         this.nextAddress = new long[entries];
         this.nextKey = new int[entries];
         this.nextLength = new int[entries];
@@ -593,7 +593,7 @@ final class SendSide {
                     nextCount++;
                 }
                 if (grants || length != 0) {
-                    tableRead = (tableRead + 1) % Bundle.TABLE_ENTRIES;
+                    tableRead = (tableRead + 1) % ConnectionResources.TABLE_ENTRIES;
                 }
             }
             progress();

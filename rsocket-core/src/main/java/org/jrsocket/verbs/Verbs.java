@@ -93,17 +93,17 @@ public abstract class Verbs extends RdmaVerbs {
         if (address == 0) {
             throw new IOException("only direct buffers can be registered");
         }
-        return new SvcSimple.RegMr(this, (Pd) pd, address, buffer.capacity(), access, buffer);
+        return new DisniMemoryCalls.RegMr(this, (Pd) pd, address, buffer.capacity(), access, buffer);
     }
 
     @Override
     public SVCRegMr regMr(IbvPd pd, long address, int length, int access) throws IOException {
-        return new SvcSimple.RegMr(this, (Pd) pd, address, length, access, null);
+        return new DisniMemoryCalls.RegMr(this, (Pd) pd, address, length, access, null);
     }
 
     @Override
     public SVCDeregMr deregMr(IbvMr mr) throws IOException {
-        return new SvcSimple.DeregMr(this, (Mr) mr);
+        return new DisniMemoryCalls.DeregMr(this, (Mr) mr);
     }
 
     @Override
@@ -124,7 +124,7 @@ public abstract class Verbs extends RdmaVerbs {
     /** Events come for every completion, also when only solicited ones are asked for. */
     @Override
     public SVCReqNotify reqNotifyCQ(IbvCQ cq, boolean solicitedOnly) throws IOException {
-        return new SvcSimple.ReqNotify((Cq) cq);
+        return new DisniMemoryCalls.ReqNotify((Cq) cq);
     }
 
     /**

@@ -17,11 +17,11 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
-import org.jrsocket.connect.Attempt;
+import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
@@ -40,14 +40,14 @@ class TransportBeanTest {
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private LoopbackProvider verbs;
     private RdmaTransport transport;
-    private Stack stack;
+    private TransportContext stack;
 
     @BeforeEach
     void open() throws IOException {
         verbs = new LoopbackProvider();
         transport = RdmaTransport.over(verbs);
         TransportHolder holder = TransportHolder.of(transport);
-        stack = new Stack(Settings.defaults(), Rules.NONE, holder);
+        stack = new TransportContext(Settings.defaults(), Rules.NONE, holder);
         PlatformBuilder.register(server, new TransportBean(stack, holder));
     }
 
@@ -66,7 +66,7 @@ class TransportBeanTest {
         return server.getAttribute(name(), attribute);
     }
 
-    private Attempt attempt(InetSocketAddress remote) throws IOException {
+    private ConnectAttempt attempt(InetSocketAddress remote) throws IOException {
         return stack.connector().attempt(null, remote, StreamConfig.DEFAULT, 0);
     }
 
@@ -109,7 +109,7 @@ class TransportBeanTest {
     void shouldCountTcpByReason() throws Exception {
         InetSocketAddress unserved = new InetSocketAddress(InetAddress.getByName("127.0.0.2"), 7471);
         for (int i = 0; i < 3; i++) {
-            Attempt attempt = attempt(unserved);
+            ConnectAttempt attempt = attempt(unserved);
             assertEquals(null, attempt.await());
             attempt.tcpEnded(null); // TCP connected: the address is remembered
         }
@@ -132,7 +132,7 @@ class TransportBeanTest {
     @Test
     void shouldTellWhyThereAreNoVerbs() {
         TransportHolder none = TransportHolder.unavailable(new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device here", null));
-        TransportBean bean = new TransportBean(new Stack(Settings.defaults(), Rules.NONE, none), none);
+        TransportBean bean = new TransportBean(new TransportContext(Settings.defaults(), Rules.NONE, none), none);
         assertEquals("none: no device here", bean.getVerbs());
         assertEquals(0, bean.getOpenConnections());
         assertEquals(0, bean.listConnections().size());

@@ -41,19 +41,19 @@ class ConnectorTest {
 
     private final FakeRdma rdma = new FakeRdma();
 
-    private Stack stack(String settings, String... rules) throws ConfigurationException {
-        return new Stack(Settings.read(settings, new Properties(), Map.of()),
+    private TransportContext stack(String settings, String... rules) throws ConfigurationException {
+        return new TransportContext(Settings.read(settings, new Properties(), Map.of()),
                 rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)), rdma);
     }
 
-    private static Attempt attempt(Stack stack, InetSocketAddress peer, long timeoutNanos) throws ConnectException {
-        Attempt attempt = stack.connector().attempt(null, peer, StreamConfig.DEFAULT, timeoutNanos);
+    private static ConnectAttempt attempt(TransportContext stack, InetSocketAddress peer, long timeoutNanos) throws ConnectException {
+        ConnectAttempt attempt = stack.connector().attempt(null, peer, StreamConfig.DEFAULT, timeoutNanos);
         return attempt.isTcp() ? null : attempt;
     }
 
     /** One connection as a socket makes it: RDMA fails, and TCP comes to {@code tcp}. */
-    private static void connect(Stack stack, InetSocketAddress peer, IOException tcp) throws IOException {
-        Attempt attempt = attempt(stack, peer, 0);
+    private static void connect(TransportContext stack, InetSocketAddress peer, IOException tcp) throws IOException {
+        ConnectAttempt attempt = attempt(stack, peer, 0);
         if (attempt != null) {
             assertNull(attempt.await());
             attempt.tcpEnded(tcp);
@@ -62,7 +62,7 @@ class ConnectorTest {
 
     @Test
     void shouldNotTryRdmaWhereThePolicyIsTcp() throws Exception {
-        Stack stack = stack("policy=tcp");
+        TransportContext stack = stack("policy=tcp");
         assertNull(attempt(stack, PEER, 0));
         assertEquals(0, rdma.attempts);
         assertEquals(1, stack.counts().tcpChosen(TcpReason.POLICY));
@@ -70,7 +70,7 @@ class ConnectorTest {
 
     @Test
     void shouldFollowTheRuleBeforeThePolicy() throws Exception {
-        Stack stack = stack("policy=tcp", "connect 10.0.0.1 80 auto");
+        TransportContext stack = stack("policy=tcp", "connect 10.0.0.1 80 auto");
         assertNotNull(attempt(stack, PEER, 0));
         assertNull(attempt(stack, OTHER_PORT, 0));
     }
@@ -84,7 +84,7 @@ class ConnectorTest {
     @Test
     void shouldUseTcpWithoutRdma() throws Exception {
         rdma.unavailable = NONE;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         assertNull(attempt(stack, PEER, 0));
         assertEquals(1, stack.counts().tcpChosen(TcpReason.UNAVAILABLE));
     }
@@ -92,7 +92,7 @@ class ConnectorTest {
     @Test
     void shouldSayWhyThereIsNoRdmaWhereItIsWanted() throws Exception {
         rdma.unavailable = NONE;
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         assertEquals(NONE.getMessage(), assertThrows(ConnectException.class, () -> attempt(stack, PEER, 0)).getMessage());
     }
 
@@ -100,14 +100,14 @@ class ConnectorTest {
     @EnumSource(value = Reason.class, names = "CANCELLED", mode = EnumSource.Mode.EXCLUDE)
     void shouldFallBackForEveryReason(Reason reason) throws Exception {
         rdma.outcome = reason;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         assertNull(attempt(stack, PEER, 0).await());
         assertEquals(1, stack.counts().tcpChosen(TcpReason.of(reason)));
     }
 
     @Test
     void shouldNotFallBackWhereRdmaIsWanted() throws Exception {
-        Attempt attempt = attempt(stack("policy=rdma"), PEER, 0);
+        ConnectAttempt attempt = attempt(stack("policy=rdma"), PEER, 0);
         assertEquals(Reason.REFUSED, assertThrows(RdmaConnectException.class, attempt::await).reason());
         assertEquals(0, rdma.lastWait, "nothing comes after it, so it has no budget");
     }
@@ -115,7 +115,7 @@ class ConnectorTest {
     @Test
     void shouldTimeOutAsASocketDoesWhereRdmaIsWanted() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Attempt attempt = attempt(stack("policy=rdma"), PEER, 700);
+        ConnectAttempt attempt = attempt(stack("policy=rdma"), PEER, 700);
         assertEquals("Connect timed out", assertThrows(SocketTimeoutException.class, attempt::await).getMessage());
         assertEquals(700, rdma.lastWait);
     }
@@ -129,14 +129,14 @@ class ConnectorTest {
 
     @Test
     void shouldSayThatTheSocketClosedWhenCancelled() throws Exception {
-        Attempt attempt = attempt(stack(null), PEER, 0);
+        ConnectAttempt attempt = attempt(stack(null), PEER, 0);
         attempt.cancel();
         assertEquals("Socket closed", assertThrows(SocketException.class, attempt::await).getMessage());
     }
 
     @Test
     void shouldRememberARefusalForThatPort() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, null);
         assertNull(attempt(stack, PEER, 0));
         assertEquals(1, stack.counts().tcpChosen(TcpReason.REMEMBERED));
@@ -147,7 +147,7 @@ class ConnectorTest {
     @EnumSource(value = Reason.class, names = {"TIMEOUT", "UNREACHABLE", "UNRESOLVED"})
     void shouldRememberASilentHostForAllItsPorts(Reason reason) throws Exception {
         rdma.outcome = reason;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, null);
         assertNull(attempt(stack, OTHER_PORT, 0));
     }
@@ -155,7 +155,7 @@ class ConnectorTest {
     @Test
     void shouldRememberAHostThatAnswersOverTcpIfOnlyToRefuse() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, new ConnectException("Connection refused"));
         assertNull(attempt(stack, PEER, 0));
     }
@@ -163,7 +163,7 @@ class ConnectorTest {
     @Test
     void shouldLearnNothingFromAHostThatIsDown() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, new SocketTimeoutException("Connect timed out"));
         connect(stack, PEER, new NoRouteToHostException("No route to host"));
         assertNotNull(attempt(stack, PEER, 0));
@@ -172,7 +172,7 @@ class ConnectorTest {
     @Test
     void shouldNotBlameThePeerForWhatThisHostLacks() throws Exception {
         rdma.outcome = Reason.RESOURCES;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, null);
         assertNotNull(attempt(stack, PEER, 0));
     }
@@ -180,8 +180,8 @@ class ConnectorTest {
     @Test
     void shouldNotAvoidAHostForLongThatHadLittleTime() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack(null);
-        Attempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(10));
+        TransportContext stack = stack(null);
+        ConnectAttempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(10));
         assertNull(attempt.await());
         attempt.tcpEnded(null);
         assertNull(attempt(stack, PEER, 0));
@@ -190,7 +190,7 @@ class ConnectorTest {
 
     @Test
     void shouldTryEvenARememberedPeerWhereRdmaIsWanted() throws Exception {
-        Stack stack = stack("policy=rdma", "connect * 80 auto");
+        TransportContext stack = stack("policy=rdma", "connect * 80 auto");
         rdma.outcome = Reason.TIMEOUT;
         connect(stack, PEER, null);
         assertNull(attempt(stack, PEER, 0));
@@ -199,7 +199,7 @@ class ConnectorTest {
 
     // ---- listening ----
 
-    private static DualListener listen(Stack stack) throws SocketException {
+    private static DualListener listen(TransportContext stack) throws SocketException {
         return DualListener.open(stack, PEER, 50, StreamConfig.DEFAULT);
     }
 
@@ -224,7 +224,7 @@ class ConnectorTest {
     @Test
     void shouldNotListenOverTcpAloneWhereRdmaIsWanted() throws Exception {
         rdma.unavailable = NONE;
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         assertEquals("cannot listen over RDMA: " + NONE.getMessage(), assertThrows(SocketException.class, () -> listen(stack)).getMessage());
     }
 

@@ -15,7 +15,7 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** An RDMA stack whose attempts fail as a test wants, at once. Success is the loopback verbs' business. */
-final class FakeRdma implements Rdma {
+final class FakeRdma implements StreamFactory {
 
     /** What the next attempts come to. */
     RdmaConnectException.Reason outcome = RdmaConnectException.Reason.REFUSED;

@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
@@ -70,15 +70,15 @@ class BothTransportsTest {
         verbs.close();
     }
 
-    private Stack stack(String settings) throws Exception {
-        return new Stack(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
+    private TransportContext stack(String settings) throws Exception {
+        return new TransportContext(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
-    private static Socket socket(Stack stack) throws IOException {
+    private static Socket socket(TransportContext stack) throws IOException {
         return SocketKind.over(stack, true).socket();
     }
 
-    private static Socket connected(Stack stack, ServerSocket server) throws IOException {
+    private static Socket connected(TransportContext stack, ServerSocket server) throws IOException {
         Socket socket = socket(stack);
         socket.connect(server.getLocalSocketAddress());
         return socket;
@@ -88,7 +88,7 @@ class BothTransportsTest {
         return new Socket(server.getInetAddress(), server.getLocalPort());
     }
 
-    private static ServerSocket listening(Stack stack, InetAddress address) throws IOException {
+    private static ServerSocket listening(TransportContext stack, InetAddress address) throws IOException {
         ServerSocket server = SocketKind.over(stack, true).serverSocket();
         server.bind(new InetSocketAddress(address, 0));
         return server;
@@ -113,7 +113,7 @@ class BothTransportsTest {
 
     @Test
     void shouldAcceptBothKindsOfClientsOnOnePort() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
             try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
                 assertTrue(isRdma(client));
@@ -132,7 +132,7 @@ class BothTransportsTest {
 
     @Test
     void shouldWakeAWaitingAcceptorForEitherKind() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
             for (int i = 0; i < 6; i++) {
                 Work<Socket> acceptor = SocketBehaviour.start(server::accept);
@@ -147,7 +147,7 @@ class BothTransportsTest {
 
     @Test
     void shouldTakeTurnsWhenBothKindsWait() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         List<Socket> open = new ArrayList<>();
         try (ServerSocket server = listening(stack, served)) {
             for (int i = 0; i < 4; i++) {
@@ -171,7 +171,7 @@ class BothTransportsTest {
 
     @Test
     void shouldServeManyOfBothKindsAtOnce() throws Exception {
-        Stack stack = stack("connect.timeout=50s");
+        TransportContext stack = stack("connect.timeout=50s");
         int each = 20;
         try (ServerSocket server = listening(stack, served)) {
             List<Work<Boolean>> clients = new ArrayList<>();
@@ -201,7 +201,7 @@ class BothTransportsTest {
 
     @Test
     void shouldEndTheWaitOfATimedAcceptForTcp() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
             server.setSoTimeout(100);
             assertThrows(SocketTimeoutException.class, server::accept);
@@ -218,7 +218,7 @@ class BothTransportsTest {
 
     @Test
     void shouldSurviveATcpClientThatGoesBeforeItIsAccepted() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
             Socket gone = plain(server);
             gone.setSoLinger(true, 0);
@@ -238,7 +238,7 @@ class BothTransportsTest {
 
     @Test
     void shouldKeepAnAcceptingSocketsTimeout() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         class Accepting extends ServerSocket {
             Accepting() {
                 super(new RServerSocketImpl(stack));
@@ -271,7 +271,7 @@ class BothTransportsTest {
 
     @Test
     void shouldFallBackToAServerWithoutRdma() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = plainServer(served)) {
             for (int i = 0; i < 3; i++) {
                 try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
@@ -286,7 +286,7 @@ class BothTransportsTest {
 
     @Test
     void shouldUseRdmaAgainOnceTheRefusalIsForgotten() throws Exception {
-        Stack stack = stack("memory.rejected=50ms");
+        TransportContext stack = stack("memory.rejected=50ms");
         int port;
         try (ServerSocket server = plainServer(served); Socket client = connected(stack, server)) {
             assertFalse(isRdma(client));
@@ -303,7 +303,7 @@ class BothTransportsTest {
 
     @Test
     void shouldPayOnceForAHostThatDoesNotAnswer() throws Exception {
-        Stack stack = stack("connect.timeout=200ms");
+        TransportContext stack = stack("connect.timeout=200ms");
         try (ServerSocket server = plainServer(silent)) {
             for (int i = 0; i < 3; i++) {
                 try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
@@ -318,7 +318,7 @@ class BothTransportsTest {
 
     @Test
     void shouldKeepWithinTheCallersTime() throws Exception {
-        Stack stack = stack("connect.timeout=50s");
+        TransportContext stack = stack("connect.timeout=50s");
         try (ServerSocket server = plainServer(silent); Socket client = socket(stack)) {
             client.connect(server.getLocalSocketAddress(), 1_000);
             assertFalse(isRdma(client));
@@ -327,7 +327,7 @@ class BothTransportsTest {
 
     @Test
     void shouldUseTcpWhereNoDeviceLeads() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, unserved); Socket client = connected(stack, server); Socket accepted = server.accept()) {
             assertFalse(isRdma(client));
             assertFalse(isRdma(accepted));
@@ -338,7 +338,7 @@ class BothTransportsTest {
 
     @Test
     void shouldThrowWhatTcpThrowsWhenBothFail() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         InetSocketAddress nobody;
         try (ServerSocket server = plainServer(served)) {
             nobody = (InetSocketAddress) server.getLocalSocketAddress();
@@ -353,7 +353,7 @@ class BothTransportsTest {
 
     @Test
     void shouldNotUseTcpWhereThePolicyIsRdma() throws Exception {
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         try (ServerSocket server = plainServer(served); Socket client = socket(stack)) {
             assertThrows(ConnectException.class, () -> client.connect(server.getLocalSocketAddress()));
             assertEquals(Runtime.version().feature() > 17, client.isClosed());
@@ -371,8 +371,8 @@ class BothTransportsTest {
 
     @Test
     void shouldNotUseRdmaWhereThePolicyIsTcp() throws Exception {
-        Stack auto = stack(null);
-        Stack tcp = stack("policy=tcp");
+        TransportContext auto = stack(null);
+        TransportContext tcp = stack("policy=tcp");
         try (ServerSocket server = listening(auto, served); Socket client = connected(tcp, server); Socket accepted = server.accept()) {
             assertFalse(isRdma(client));
             assertFalse(isRdma(accepted));
@@ -388,7 +388,7 @@ class BothTransportsTest {
         try (ServerSocket one = listening(stack(null), served); ServerSocket other = listening(stack(null), served)) {
             Path file = Files.writeString(folder.resolve("rules"), "connect 127.0.0.0/8 " + one.getLocalPort() + "\n");
             Settings settings = Settings.read("rules=" + file, new Properties(), Map.of());
-            Stack stack = Stack.open(settings, TransportHolder.of(transport));
+            TransportContext stack = TransportContext.open(settings, TransportHolder.of(transport));
             try (Socket first = connected(stack, one); Socket second = connected(stack, other)) {
                 assertTrue(isRdma(first));
                 assertFalse(isRdma(second));
@@ -398,7 +398,7 @@ class BothTransportsTest {
 
     @Test
     void shouldTimeOutWhereThePolicyIsRdmaAndNobodyAnswers() throws Exception {
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         try (Socket client = socket(stack)) {
             SocketTimeoutException e = assertThrows(SocketTimeoutException.class, () -> client.connect(new InetSocketAddress(silent, 80), 100));
             assertEquals("Connect timed out", e.getMessage());
@@ -407,7 +407,7 @@ class BothTransportsTest {
 
     @Test
     void shouldEndAnAttemptByClosing() throws Exception {
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         Socket client = socket(stack);
         Work<Void> connecting = SocketBehaviour.start(() -> {
             client.connect(new InetSocketAddress(silent, 80));
@@ -421,7 +421,7 @@ class BothTransportsTest {
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21)
     void shouldEndAVirtualThreadsAttemptByInterrupt() throws Exception {
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         Socket client = socket(stack);
         Work<Boolean> connecting = SocketBehaviour.startVirtual(() -> {
             SocketBehaviour.assertSocketException("Closed by interrupt", () -> client.connect(new InetSocketAddress(silent, 80)));
@@ -439,14 +439,14 @@ class BothTransportsTest {
     void shouldListenOverTcpAloneWhereThePortIsTakenOverRdma() throws Exception {
         try (RdmaListener other = listeningOverRdmaAlone()) {
             InetSocketAddress taken = other.localAddress();
-            Stack stack = stack(null);
+            TransportContext stack = stack(null);
             try (ServerSocket server = SocketKind.over(stack, true).serverSocket()) {
                 server.bind(taken);
                 try (Socket client = plain(server); Socket accepted = server.accept()) {
                     assertTalks(client, accepted);
                 }
             }
-            Stack strict = stack("policy=rdma");
+            TransportContext strict = stack("policy=rdma");
             try (ServerSocket server = SocketKind.over(strict, true).serverSocket()) {
                 assertThrows(BindException.class, () -> server.bind(taken));
             }
@@ -469,7 +469,7 @@ class BothTransportsTest {
 
     @Test
     void shouldGiveUpBothPortsWhenClosed() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         ServerSocket server = listening(stack, served);
         int port = server.getLocalPort();
         server.close();

@@ -35,7 +35,7 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jrsocket.connect.Counts;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaTransport;
@@ -60,7 +60,7 @@ public final class InstalledProgram {
 
     /** @param args the scenario's name; for {@code tls} a PKCS12 key store with the password "changeit" too */
     public static void main(String[] args) throws Exception {
-        Stack stack = new Stack(Settings.defaults(), Rules.NONE, TransportHolder.of(RdmaTransport.over(new LoopbackProvider())));
+        TransportContext stack = new TransportContext(Settings.defaults(), Rules.NONE, TransportHolder.of(RdmaTransport.over(new LoopbackProvider())));
         SocketFactories.install(stack);
         counts = stack.counts();
         switch (args[0]) {
@@ -236,7 +236,7 @@ public final class InstalledProgram {
         return asked == port;
     }
 
-    private static void twice(Stack stack) {
+    private static void twice(TransportContext stack) {
         try {
             SocketFactories.install(stack);
         } catch (IOException e) {

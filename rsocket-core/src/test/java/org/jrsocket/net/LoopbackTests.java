@@ -10,7 +10,7 @@ import java.util.Properties;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -24,7 +24,7 @@ final class Loopback {
         try {
             RdmaTransport transport = RdmaTransport.over(new LoopbackProvider());
             Settings settings = Settings.read("memory.unanswered=0,memory.rejected=0", new Properties(), Map.of()); // one test must not spoil another
-            KIND = SocketKind.over(new Stack(settings, Rules.NONE, TransportHolder.of(transport)), true);
+            KIND = SocketKind.over(new TransportContext(settings, Rules.NONE, TransportHolder.of(transport)), true);
         } catch (IOException | ConfigurationException e) {
             throw new ExceptionInInitializerError(e);
         }

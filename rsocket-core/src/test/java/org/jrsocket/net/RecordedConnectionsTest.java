@@ -19,7 +19,7 @@ import java.util.List;
 import jdk.jfr.consumer.RecordedEvent;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
 import org.jrsocket.observe.Recorded;
@@ -36,7 +36,7 @@ class RecordedConnectionsTest {
 
     private LoopbackProvider verbs;
     private RdmaTransport transport;
-    private Stack stack;
+    private TransportContext stack;
     private InetAddress served;
     private InetAddress unserved;
     private Recorded recorded;
@@ -47,7 +47,7 @@ class RecordedConnectionsTest {
         served = InetAddress.getByName("127.0.0.1");
         unserved = InetAddress.getByName("127.0.0.2");
         transport = RdmaTransport.over(verbs);
-        stack = new Stack(Settings.defaults(), Rules.NONE, TransportHolder.of(transport));
+        stack = new TransportContext(Settings.defaults(), Rules.NONE, TransportHolder.of(transport));
         recorded = new Recorded();
     }
 

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -44,7 +44,7 @@ class PingAndPerfTest {
     private LoopbackProvider verbs;
     private RdmaTransport transport;
     private TransportHolder holder;
-    private Stack stack;
+    private TransportContext stack;
     private InetAddress address;
 
     @BeforeEach
@@ -52,7 +52,7 @@ class PingAndPerfTest {
         verbs = new LoopbackProvider();
         transport = RdmaTransport.over(verbs);
         holder = TransportHolder.of(transport);
-        stack = new Stack(Settings.defaults(), Rules.NONE, holder);
+        stack = new TransportContext(Settings.defaults(), Rules.NONE, holder);
         address = InetAddress.getByName("127.0.0.1");
     }
 

@@ -473,10 +473,10 @@ class HandshakeTest extends RawPeerTests {
     @Test
     void shouldRefuseWhoComesWhileBacklogAndQueueAreFull() throws Exception {
         StreamConfig small = CONFIG.withBuffers(4096, 4096).withQueues(16, 16);
-        Listening listener = (Listening) later(transport.listen(new InetSocketAddress(HERE, 0), 1, small));
+        CmListener listener = (CmListener) later(transport.listen(new InetSocketAddress(HERE, 0), 1, small));
         transport.connect(null, listener.localAddress(), small).await(PATIENCE).close();
         List<PendingConnect> waiting = new ArrayList<>();
-        while (waiting.size() < Listening.MAX_HELD) {
+        while (waiting.size() < CmListener.MAX_HELD) {
             waiting.add(transport.connect(null, listener.localAddress(), small));
             RawPeer.await(() -> listener.held() == waiting.size(), () -> listener.held() + " requests are held"); // more at once the CM drops itself
         }

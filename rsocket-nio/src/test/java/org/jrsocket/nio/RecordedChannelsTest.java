@@ -22,7 +22,7 @@ import java.util.List;
 import jdk.jfr.consumer.RecordedEvent;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.observe.Recorded;
 import org.jrsocket.stream.RdmaTransport;
@@ -50,7 +50,7 @@ class RecordedChannelsTest {
         unserved = InetAddress.getByName("127.0.0.2");
         transport = RdmaTransport.over(verbs);
         TransportHolder holder = TransportHolder.of(transport);
-        provider = new RSelectorProvider(new Stack(Settings.defaults(), Rules.NONE, holder), holder);
+        provider = new RSelectorProvider(new TransportContext(Settings.defaults(), Rules.NONE, holder), holder);
         recorded = new Recorded();
     }
 

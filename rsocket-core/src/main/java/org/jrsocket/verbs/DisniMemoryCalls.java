@@ -11,9 +11,9 @@ import com.ibm.disni.verbs.SVCReqNotify;
 import java.io.IOException;
 
 /** DiSNI's prepared calls that have nothing to prepare. */
-final class SvcSimple {
+final class DisniMemoryCalls {
 
-    private SvcSimple() {
+    private DisniMemoryCalls() {
     }
 
     static final class RegMr extends SVCRegMr {

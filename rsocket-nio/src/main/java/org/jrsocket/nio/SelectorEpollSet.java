@@ -15,7 +15,7 @@ import org.jrsocket.verbs.EventFd;
  * The descriptors that wake a selector with RDMA streams: their completion channels, the JDK selector's epoll set, and an eventfd for
  * {@code wakeup()}, all in one epoll set. Nothing native exists before the first stream. The selecting thread waits; any thread adds and removes.
  */
-final class Descriptors {
+final class SelectorEpollSet {
 
     /** In place of a descriptor number in what the epoll set reports. */
     private static final long WAKE = -1;
@@ -34,7 +34,7 @@ final class Descriptors {
     private boolean closed;
     private ServiceLoop.Watch watch;
 
-    Descriptors(int jdkDescriptor) {
+    SelectorEpollSet(int jdkDescriptor) {
         this.jdkDescriptor = jdkDescriptor;
     }
 

@@ -9,21 +9,21 @@ import org.jrsocket.observe.Events;
 import org.jrsocket.stream.RdmaStream;
 
 /** What all sockets of one process share: settings, rules, the RDMA transport, memory of peers, counts. Safe for use by many threads. */
-public final class Stack {
+public final class TransportContext {
 
     private final Settings settings;
     private final Rules rules;
-    private final Rdma rdma;
+    private final StreamFactory rdma;
     private final Counts counts = new Counts();
     private final DecisionLog log = new DecisionLog();
     private final Connector connector;
 
     /** Over the transport of {@code holder}. */
-    public Stack(Settings settings, Rules rules, TransportHolder holder) {
-        this(settings, rules, (Rdma) holder);
+    public TransportContext(Settings settings, Rules rules, TransportHolder holder) {
+        this(settings, rules, (StreamFactory) holder);
     }
 
-    Stack(Settings settings, Rules rules, Rdma rdma) {
+    TransportContext(Settings settings, Rules rules, StreamFactory rdma) {
         this.settings = settings;
         this.rules = rules;
         this.rdma = rdma;
@@ -31,8 +31,8 @@ public final class Stack {
     }
 
     /** With the rules file that the settings name, if they do. */
-    public static Stack open(Settings settings, TransportHolder holder) throws ConfigurationException {
-        return new Stack(settings, settings.rules() == null ? Rules.NONE : Rules.load(settings.rules()), holder);
+    public static TransportContext open(Settings settings, TransportHolder holder) throws ConfigurationException {
+        return new TransportContext(settings, settings.rules() == null ? Rules.NONE : Rules.load(settings.rules()), holder);
     }
 
     /** Whether some connections may use nothing but RDMA: then a process without RDMA must refuse them, not carry them over TCP. */
@@ -59,7 +59,7 @@ public final class Stack {
         Events.opened(stream.localAddress(), stream.remoteAddress(), true, stream.deviceName(), null, stream.nanosOpen());
     }
 
-    Rdma rdma() {
+    StreamFactory rdma() {
         return rdma;
     }
 

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * completions looks for a sleeper whose wait is over, after the fact. Whoever takes an event from the channel, which unarms the queue for
  * everybody, wakes the other sleeper, which arms again for itself.
  */
-final class Waits {
+final class StreamWaiter {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Waits.class);
+    private static final Logger LOG = LoggerFactory.getLogger(StreamWaiter.class);
 
     /** One crossing's worth of polling; the receive lock is held that long. */
     private static final long SLICE_NANOS = 10_000;
@@ -27,7 +27,7 @@ final class Waits {
     private static final int ACK_BATCH = 64;
 
     private final RdmaStream stream;
-    private final Endpoint endpoint;
+    private final ConnectionHandles endpoint;
     private final SendSide send;
     private final ReceiveSide receive;
     private final ServiceThread service;
@@ -47,7 +47,7 @@ final class Waits {
     private boolean freed;
     private ServiceLoop.Watch watch;
 
-    Waits(RdmaStream stream, Endpoint endpoint, SendSide send, ReceiveSide receive, ServiceThread service) {
+    StreamWaiter(RdmaStream stream, ConnectionHandles endpoint, SendSide send, ReceiveSide receive, ServiceThread service) {
         this.stream = stream;
         this.endpoint = endpoint;
         this.send = send;
@@ -184,7 +184,7 @@ final class Waits {
             }
             for (int cookie = endpoint.channel.takeEvent(); cookie >= 0; cookie = endpoint.channel.takeEvent()) {
                 any = true;
-                if (cookie == Bundle.RECV_COOKIE) {
+                if (cookie == ConnectionResources.RECV_COOKIE) {
                     receiveArmed = false;
                     receiveEvents++;
                 } else {

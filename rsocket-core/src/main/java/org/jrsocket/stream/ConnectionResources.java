@@ -21,15 +21,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an {@link Endpoint} needs besides its id and its queue pair: a protection domain, two completion queues on one channel, and registered memory. It
+ * What an {@link ConnectionHandles} needs besides its id and its queue pair: a protection domain, two completion queues on one channel, and registered memory. It
  * serves one connection at a time and, as a whole, another one after it.
  *
  * <p>A remote key opens memory only to queue pairs of its own protection domain, and this domain never holds more than one. So a peer that remembers the
  * keys of a connection that is over has no queue pair left that they would work with, and the next connection's peer gets at nothing but its own.
  */
-final class Bundle {
+final class ConnectionResources {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Bundle.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionResources.class);
 
     /** Event cookies, see {@link CompChannel#takeEvent()}. */
     static final int RECV_COOKIE = 0;
@@ -70,7 +70,7 @@ final class Bundle {
     WcBatch sendCompletions;
     WcBatch receiveCompletions;
 
-    Bundle(Verbs verbs, Shape shape) throws IOException {
+    ConnectionResources(Verbs verbs, Shape shape) throws IOException {
         this.verbs = verbs;
         this.shape = shape;
         Device device = shape.device;

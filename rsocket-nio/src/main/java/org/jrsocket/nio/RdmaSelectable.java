@@ -7,7 +7,7 @@ package org.jrsocket.nio;
 import org.jrsocket.stream.RdmaStream;
 
 /** A channel of ours, as selectors see it. All methods may be called by any thread and do not block. */
-interface Member {
+interface RdmaSelectable {
 
     /** The key begins: the channel tells it from now on of its inner TCP channel, its stream and its progress. */
     void join(RSelectionKey key);

@@ -25,12 +25,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything native that one connection owns: the CM id, a queue pair, and a {@link Bundle} of what they need. Made once, freed once, as a whole;
+ * Everything native that one connection owns: the CM id, a queue pair, and a {@link ConnectionResources} of what they need. Made once, freed once, as a whole;
  * the bundle may serve another connection afterwards.
  */
-final class Endpoint {
+final class ConnectionHandles {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Endpoint.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandles.class);
 
     /**
      * Receives posted beyond the credits advertised: a C peer sends at most two grants, two credit updates, SHUTDOWN and DISCONNECT without
@@ -47,8 +47,8 @@ final class Endpoint {
     final int inlineLimit;
     final long registeredBytes;
 
-    private final Bundles bundles;
-    private Bundle bundle;
+    private final ResourcePool bundles;
+    private ConnectionResources bundle;
     Qp qp;
     // The bundle's.
     final CompChannel channel;
@@ -68,7 +68,7 @@ final class Endpoint {
     private boolean freed;
 
     /** Takes over {@code id}: it is freed with the rest, also when this constructor fails. */
-    Endpoint(Cm cm, Bundles bundles, CmId id, StreamConfig config) throws IOException {
+    ConnectionHandles(Cm cm, ResourcePool bundles, CmId id, StreamConfig config) throws IOException {
         this.cm = cm;
         this.bundles = bundles;
         this.id = id;
@@ -79,7 +79,7 @@ final class Endpoint {
             sendSlots = Math.min(config.sendQueue(), wanted);
             receiveSlots = Math.min(config.receiveQueue() + SPARE_RECEIVES, wanted);
             // Behind the send ring one page more: grants are staged there when the device takes no inline data.
-            bundle = bundles.obtain(new Bundle.Shape(device, sendSlots, receiveSlots,
+            bundle = bundles.obtain(new ConnectionResources.Shape(device, sendSlots, receiveSlots,
                     roundUp(config.sendBuffer(), NativeMemory.PAGE) + NativeMemory.PAGE, roundUp(config.receiveBuffer(), 2 * NativeMemory.PAGE)));
             channel = bundle.channel;
             recvCq = bundle.recvCq;
@@ -154,7 +154,7 @@ final class Endpoint {
 
     /** What this side says of itself in the CM message. */
     ConnData connData() {
-        return ConnData.local(credits(), grantTable.address(), bundle.grantMr.getRkey(), Bundle.TABLE_ENTRIES,
+        return ConnData.local(credits(), grantTable.address(), bundle.grantMr.getRkey(), ConnectionResources.TABLE_ENTRIES,
                 receiveRing.address(), receiveMr.getRkey(), half());
     }
 

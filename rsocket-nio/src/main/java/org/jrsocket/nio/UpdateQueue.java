@@ -8,7 +8,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /** Keys that may have become ready: any thread adds, the selecting thread takes all at once. Allocates nothing. A key is in it once at most. */
-final class LookQueue {
+final class UpdateQueue {
 
     private static final VarHandle HEAD;
     private static final VarHandle QUEUED;
@@ -16,7 +16,7 @@ final class LookQueue {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            HEAD = lookup.findVarHandle(LookQueue.class, "head", RSelectionKey.class);
+            HEAD = lookup.findVarHandle(UpdateQueue.class, "head", RSelectionKey.class);
             QUEUED = lookup.findVarHandle(RSelectionKey.class, "queued", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);

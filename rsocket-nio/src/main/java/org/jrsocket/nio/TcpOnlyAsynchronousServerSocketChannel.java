@@ -18,12 +18,12 @@ import java.util.concurrent.Future;
 import org.jrsocket.connect.Rules;
 
 /** The JDK's, but it does not listen where only RDMA may be used. */
-final class GuardedServerSocketChannel extends AsynchronousServerSocketChannel {
+final class TcpOnlyAsynchronousServerSocketChannel extends AsynchronousServerSocketChannel {
 
     private final RAsynchronousChannelProvider provider;
     private final AsynchronousServerSocketChannel tcp;
 
-    GuardedServerSocketChannel(RAsynchronousChannelProvider provider, AsynchronousServerSocketChannel tcp) {
+    TcpOnlyAsynchronousServerSocketChannel(RAsynchronousChannelProvider provider, AsynchronousServerSocketChannel tcp) {
         super(provider);
         this.provider = provider;
         this.tcp = tcp;

@@ -8,7 +8,7 @@ package org.jrsocket.nio;
  * The few keys whose streams were active lately. The selecting thread polls them at every selection and while it spins, so that what comes next is seen
  * without a system call. The selecting thread's own.
  */
-final class HotKeys {
+final class BusyPollSet {
 
     /** Polling a stream takes some 100 ns; more would slow down those that are really active. */
     static final int MAX = 16;

@@ -20,13 +20,13 @@ import org.jrsocket.verbs.VerbsException;
  * The bundles of connections that are over, kept a short while for connections to come: making one takes a dozen calls of the kernel and pins its
  * memory, freeing it as many more. What is kept is bounded in number, bytes and time. Any thread.
  */
-final class Bundles {
+final class ResourcePool {
 
     private static final int MAX_IDLE = 64;
     private static final long MAX_IDLE_BYTES = 32 << 20;
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private record Idle(Bundle bundle, long since) {
+    private record Idle(ConnectionResources bundle, long since) {
     }
 
     private final RdmaTransport transport;
@@ -40,20 +40,20 @@ final class Bundles {
     private boolean expiring;
     private boolean closed;
 
-    Bundles(RdmaTransport transport, Verbs verbs, long idleNanos) {
+    ResourcePool(RdmaTransport transport, Verbs verbs, long idleNanos) {
         this.transport = transport;
         this.verbs = verbs;
         this.idleNanos = idleNanos;
     }
 
     /** One that was kept, or else a new one. When there is no memory for it, what is kept for others goes first. */
-    Bundle obtain(Bundle.Shape shape) throws IOException {
-        Bundle kept = take(shape);
+    ConnectionResources obtain(ConnectionResources.Shape shape) throws IOException {
+        ConnectionResources kept = take(shape);
         if (kept != null) {
             return kept;
         }
         try {
-            return new Bundle(verbs, shape);
+            return new ConnectionResources(verbs, shape);
         } catch (VerbsException e) {
             if (e.errno() != Errno.ENOMEM || !freeIdle()) {
                 throw e;
@@ -63,12 +63,12 @@ final class Bundles {
                 throw e;
             }
         }
-        return new Bundle(verbs, shape);
+        return new ConnectionResources(verbs, shape);
     }
 
-    private synchronized Bundle take(Bundle.Shape shape) {
+    private synchronized ConnectionResources take(ConnectionResources.Shape shape) {
         for (Iterator<Idle> each = idle.iterator(); each.hasNext(); ) {
-            Bundle bundle = each.next().bundle;
+            ConnectionResources bundle = each.next().bundle;
             if (bundle.shape.equals(shape)) {
                 each.remove();
                 idleBytes -= shape.bytes();
@@ -79,8 +79,8 @@ final class Bundles {
     }
 
     /** Takes back a renewed one; frees what is too much. By a thread that may take its time. */
-    void giveBack(Bundle bundle) {
-        List<Bundle> tooMuch = new ArrayList<>();
+    void giveBack(ConnectionResources bundle) {
+        List<ConnectionResources> tooMuch = new ArrayList<>();
         synchronized (this) {
             if (closed || removed.contains(bundle.shape.device())) {
                 tooMuch.add(bundle);
@@ -96,19 +96,19 @@ final class Bundles {
                 }
             }
         }
-        tooMuch.forEach(Bundle::free);
+        tooMuch.forEach(ConnectionResources::free);
     }
 
     /** With lock. */
-    private Bundle removeOldest() {
-        Bundle bundle = idle.removeLast().bundle;
+    private ConnectionResources removeOldest() {
+        ConnectionResources bundle = idle.removeLast().bundle;
         idleBytes -= bundle.shape.bytes();
         return bundle;
     }
 
     /** Service thread. */
     private void expire() {
-        List<Bundle> old = new ArrayList<>();
+        List<ConnectionResources> old = new ArrayList<>();
         synchronized (this) {
             long now = System.nanoTime();
             while (!idle.isEmpty() && now - idle.getLast().since >= idleNanos) {
@@ -124,19 +124,19 @@ final class Bundles {
 
     /** Frees what is kept; whether there was anything. */
     boolean freeIdle() {
-        List<Bundle> all = new ArrayList<>();
+        List<ConnectionResources> all = new ArrayList<>();
         synchronized (this) {
             while (!idle.isEmpty()) {
                 all.add(removeOldest());
             }
         }
-        all.forEach(Bundle::free);
+        all.forEach(ConnectionResources::free);
         return !all.isEmpty();
     }
 
     /** Nothing of this device is kept from now on. */
     void deviceRemoved(Device device) {
-        List<Bundle> gone = new ArrayList<>();
+        List<ConnectionResources> gone = new ArrayList<>();
         synchronized (this) {
             if (!removed.contains(device)) {
                 removed.add(device);

@@ -18,12 +18,12 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.Rules;
 
 /** The JDK's, but it does not connect where only RDMA may be used. */
-final class GuardedSocketChannel extends AsynchronousSocketChannel {
+final class TcpOnlyAsynchronousSocketChannel extends AsynchronousSocketChannel {
 
     private final RAsynchronousChannelProvider provider;
     private final AsynchronousSocketChannel tcp;
 
-    GuardedSocketChannel(RAsynchronousChannelProvider provider, AsynchronousSocketChannel tcp) {
+    TcpOnlyAsynchronousSocketChannel(RAsynchronousChannelProvider provider, AsynchronousSocketChannel tcp) {
         super(provider);
         this.provider = provider;
         this.tcp = tcp;

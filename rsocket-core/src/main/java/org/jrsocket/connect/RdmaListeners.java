@@ -10,9 +10,9 @@ import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.verbs.VerbsException;
 
 /** Listening over RDMA for those who want to know why it is not possible, rather than use TCP without a word. */
-public final class Listening {
+public final class RdmaListeners {
 
-    private Listening() {
+    private RdmaListeners() {
     }
 
     /**
@@ -21,7 +21,7 @@ public final class Listening {
      * @param local with a port, that TCP has too
      * @throws IOException the policy does not want it or the host cannot; the message says which
      */
-    public static RdmaListener open(Stack stack, TransportHolder holder, InetSocketAddress local, int backlog) throws IOException {
+    public static RdmaListener open(TransportContext stack, TransportHolder holder, InetSocketAddress local, int backlog) throws IOException {
         if (stack.policy(Rules.Action.BIND, local) == Policy.TCP) {
             throw new IOException(TcpReason.POLICY.text());
         }

@@ -13,7 +13,7 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** What this package asks of the RDMA stack; see {@link org.jrsocket.stream.RdmaTransport}. Tests put in their own. */
-interface Rdma {
+interface StreamFactory {
 
     PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) throws VerbsUnavailableException;
 

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * @param range what is allowed, for people
  * @param parser throws IllegalArgumentException with the reason for anything else
  */
-public record Key<T>(String name, String fallback, String range, Function<String, T> parser) {
+public record SettingKey<T>(String name, String fallback, String range, Function<String, T> parser) {
 
     private static final long[] NANOS = {1_000, 1_000_000, 1_000_000_000, 60_000_000_000L, 3_600_000_000_000L};
     private static final String[] UNITS = {"us", "ms", "s", "m", "h"};
@@ -28,8 +28,8 @@ public record Key<T>(String name, String fallback, String range, Function<String
         return "JRSOCKET_" + name.toUpperCase(Locale.ROOT).replace('.', '_');
     }
 
-    static Key<Path> file(String name) {
-        return new Key<>(name, null, "a file", value -> {
+    static SettingKey<Path> file(String name) {
+        return new SettingKey<>(name, null, "a file", value -> {
             if (value.isBlank()) {
                 throw new IllegalArgumentException("is empty");
             }
@@ -37,10 +37,10 @@ public record Key<T>(String name, String fallback, String range, Function<String
         });
     }
 
-    static <E extends Enum<E>> Key<E> choice(String name, E fallback) {
+    static <E extends Enum<E>> SettingKey<E> choice(String name, E fallback) {
         Class<E> type = fallback.getDeclaringClass();
-        String range = Arrays.stream(type.getEnumConstants()).map(Key::lower).collect(Collectors.joining(", "));
-        return new Key<>(name, lower(fallback), range, value -> parse(type, value, range));
+        String range = Arrays.stream(type.getEnumConstants()).map(SettingKey::lower).collect(Collectors.joining(", "));
+        return new SettingKey<>(name, lower(fallback), range, value -> parse(type, value, range));
     }
 
     static <E extends Enum<E>> E parse(Class<E> type, String value, String range) {
@@ -52,18 +52,18 @@ public record Key<T>(String name, String fallback, String range, Function<String
         throw new IllegalArgumentException("not one of " + range);
     }
 
-    static Key<Integer> integer(String name, int fallback, int min, int max) {
-        return new Key<>(name, Integer.toString(fallback), min + " to " + max, value -> within(number(value, ""), value, min, max, "" + min, "" + max));
+    static SettingKey<Integer> integer(String name, int fallback, int min, int max) {
+        return new SettingKey<>(name, Integer.toString(fallback), min + " to " + max, value -> within(number(value, ""), value, min, max, "" + min, "" + max));
     }
 
     /** Bytes: a number, or one with {@code k} or {@code m} for KiB and MiB. */
-    static Key<Integer> size(String name, String fallback, String min, String max) {
-        return new Key<>(name, fallback, min + " to " + max, value -> within(bytes(value), value, bytes(min), bytes(max), min, max));
+    static SettingKey<Integer> size(String name, String fallback, String min, String max) {
+        return new SettingKey<>(name, fallback, min + " to " + max, value -> within(bytes(value), value, bytes(min), bytes(max), min, max));
     }
 
     /** Nanoseconds: a number with its unit, or 0. */
-    static Key<Long> duration(String name, String fallback, String min, String max) {
-        return new Key<>(name, fallback, min + " to " + max, value -> {
+    static SettingKey<Long> duration(String name, String fallback, String min, String max) {
+        return new SettingKey<>(name, fallback, min + " to " + max, value -> {
             long nanos = nanos(value);
             if (nanos < nanos(min) || nanos > nanos(max)) {
                 throw new IllegalArgumentException("not within " + min + " to " + max);

@@ -15,7 +15,7 @@ import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 
 /** One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. One thread awaits it; any may cancel it. */
-public final class Attempt {
+public final class ConnectAttempt {
 
     private final Connector connector;
     private final PendingConnect pending; // null: TCP at once
@@ -26,7 +26,7 @@ public final class Attempt {
     private TcpReason failure; // of the awaiting thread, as the next
     private Exception detail;
 
-    Attempt(Connector connector, PendingConnect pending, InetSocketAddress remote, Policy policy, long nanos) {
+    ConnectAttempt(Connector connector, PendingConnect pending, InetSocketAddress remote, Policy policy, long nanos) {
         this.connector = connector;
         this.pending = pending;
         this.remote = remote;
@@ -35,7 +35,7 @@ public final class Attempt {
     }
 
     /** RDMA is not tried. */
-    Attempt(Connector connector, InetSocketAddress remote, TcpReason reason, Exception detail) {
+    ConnectAttempt(Connector connector, InetSocketAddress remote, TcpReason reason, Exception detail) {
         this(connector, null, remote, Policy.TCP, 0);
         failure = reason;
         this.detail = detail;

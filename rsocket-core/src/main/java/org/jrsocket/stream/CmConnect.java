@@ -26,7 +26,7 @@ import org.jrsocket.wire.WireException;
  * The active side of a connection: resolve address, resolve route, make the endpoint, connect. Driven by CM events on the service thread;
  * {@code start} runs on the caller's. The lock guards everything, and no CM call waits while it is held.
  */
-final class Connecting implements PendingConnect, CmHandler {
+final class CmConnect implements PendingConnect, CmHandler {
 
     /** Each stage of resolution; ARP needs a second at the most before it counts as unreachable. */
     private static final int RESOLVE_MILLIS = 2000;
@@ -42,13 +42,13 @@ final class Connecting implements PendingConnect, CmHandler {
     private final Condition outcome = lock.newCondition();
     private final List<Runnable> actions = new ArrayList<>();
     private CmId id;
-    private Endpoint endpoint;
+    private ConnectionHandles endpoint;
     private boolean done;
     private boolean taken;
     private RdmaStream stream;
     private RdmaConnectException failure;
 
-    Connecting(RdmaTransport transport, InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
+    CmConnect(RdmaTransport transport, InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
         this.transport = transport;
         this.local = local;
         this.remote = remote;
@@ -114,7 +114,7 @@ final class Connecting implements PendingConnect, CmHandler {
         switch (event.type()) {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> cm.resolveRoute(id, RESOLVE_MILLIS);
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
-                endpoint = new Endpoint(cm, transport.bundles(), id, config);
+                endpoint = new ConnectionHandles(cm, transport.bundles(), id, config);
                 cm.connect(id, RdmaTransport.param(endpoint.connData().withFeatures(ConnData.FEATURE_RESET),
                         endpoint.device.isIwarp()));
             }
@@ -160,7 +160,7 @@ final class Connecting implements PendingConnect, CmHandler {
 
     /** Gives the native objects to the reaper; with lock. */
     private void release() {
-        Endpoint e = endpoint;
+        ConnectionHandles e = endpoint;
         CmId i = id;
         endpoint = null;
         id = null;

@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * The passive side: every request is checked, answered and established by events, many at a time, so that a client that never completes the
  * handshake delays nobody. While the backlog is full, requests wait unanswered, as SYNs do; the client's CM asks again.
  */
-final class Listening implements RdmaListener, CmHandler {
+final class CmListener implements RdmaListener, CmHandler {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Listening.class);
+    private static final Logger LOG = LoggerFactory.getLogger(CmListener.class);
 
     /** A client that was answered has this long to say that it is ready. */
     private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -53,15 +53,15 @@ final class Listening implements RdmaListener, CmHandler {
     private Runnable action;
     private boolean closed;
 
-    private Listening(RdmaTransport transport, int backlog, StreamConfig config) throws IOException {
+    private CmListener(RdmaTransport transport, int backlog, StreamConfig config) throws IOException {
         this.transport = transport;
         this.backlog = Math.max(1, backlog);
         this.config = config;
         this.id = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
     }
 
-    static Listening open(RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
-        Listening listening = new Listening(transport, backlog, config);
+    static CmListener open(RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
+        CmListener listening = new CmListener(transport, backlog, config);
         CmId id = listening.id;
         try {
             Cm cm = transport.cm();
@@ -242,7 +242,7 @@ final class Listening implements RdmaListener, CmHandler {
     private final class Handshake implements CmHandler {
         private final CmId request;
         private final ConnData peer;
-        private Endpoint endpoint;
+        private ConnectionHandles endpoint;
         private boolean over;
 
         Handshake(CmId request, ConnData peer) {
@@ -253,7 +253,7 @@ final class Listening implements RdmaListener, CmHandler {
         void answer() {
             try {
                 request.attach(this);
-                endpoint = new Endpoint(transport.cm(), transport.bundles(), request, config);
+                endpoint = new ConnectionHandles(transport.cm(), transport.bundles(), request, config);
                 ConnData mine = endpoint.connData();
                 if (peer.hasExtension()) {
                     mine = mine.withFeatures(ConnData.FEATURE_RESET);
@@ -284,7 +284,7 @@ final class Listening implements RdmaListener, CmHandler {
                 case RDMA_CM_EVENT_ESTABLISHED -> {
                     over = true;
                     try {
-                        Listening.this.established(this, transport.established(endpoint, peer));
+                        CmListener.this.established(this, transport.established(endpoint, peer));
                     } catch (IOException | RuntimeException | OutOfMemoryError e) {
                         LOG.debug("a connection to {} was lost before it was established", address, e);
                         end();
