@@ -19,7 +19,7 @@ import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketFactories;
-import org.jrsocket.verbs.NativeLibrary;
+import org.jrsocket.os.NativeLibrary;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**

@@ -18,8 +18,8 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.stream.Threads;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
@@ -86,7 +86,7 @@ public final class DualListener implements AutoCloseable {
         if (e instanceof VerbsUnavailableException) {
             return TcpReason.UNAVAILABLE;
         }
-        if (e instanceof VerbsException verbs) {
+        if (e instanceof ErrnoException verbs) {
             switch (verbs.errno()) {
                 case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL: // the second if one of the two is at the wildcard address: TCP has the address itself
                     return TcpReason.IN_USE;

@@ -7,7 +7,7 @@ package org.jrsocket.connect;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import org.jrsocket.stream.RdmaListener;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 
 /** Listening over RDMA for those who want to know why it is not possible, rather than use TCP without a word. */
 public final class RdmaListeners {
@@ -27,7 +27,7 @@ public final class RdmaListeners {
         }
         try {
             return holder.transport().listen(local, backlog, stack.settings().streamConfig());
-        } catch (VerbsException e) {
+        } catch (ErrnoException e) {
             throw new IOException(DualListener.reason(e).text() + " (" + e.getMessage() + ")", e);
         }
     }

@@ -17,8 +17,8 @@ import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.WireException;
 
@@ -77,7 +77,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     }
 
     private Reason reasonOf(IOException e) {
-        if (!(e instanceof VerbsException v)) {
+        if (!(e instanceof ErrnoException v)) {
             return Reason.RESOURCES;
         }
         return switch (v.errno()) {

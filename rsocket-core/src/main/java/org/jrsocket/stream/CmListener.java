@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.WireException;
 import org.slf4j.Logger;
@@ -261,7 +261,7 @@ final class CmListener implements RdmaListener, CmHandler {
                 transport.cm().accept(request, RdmaTransport.param(mine, false));
                 transport.service().schedule(this::giveUp, HANDSHAKE_NANOS);
             } catch (IOException | RuntimeException | OutOfMemoryError e) {
-                if (endpoint != null && e instanceof VerbsException v && v.errno() == Errno.EINVAL) {
+                if (endpoint != null && e instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
                     LOG.debug("a client of {} gave up before it was answered: {}", address, e.toString());
                 } else {
                     LOG.warn("RDMA connection request to {} refused: {}", address, e.toString());

@@ -12,12 +12,12 @@ import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.MessageWord;
@@ -107,11 +107,11 @@ final class ConnectionHandles {
             qp = cm.createQP(id, bundle.pd(), attr); // the device may grant more slots; the completion queues are sized for these
             inlineLimit = attr.cap().getMax_inline_data();
             if (!postReceives(receiveSlots)) {
-                throw new VerbsException("ibv_post_recv", device.name(), qp.postError());
+                throw new ErrnoException("ibv_post_recv", device.name(), qp.postError());
             }
         } catch (IOException | RuntimeException | Error e) {
             free();
-            if (e instanceof VerbsException v && v.errno() == Errno.ENOMEM) {
+            if (e instanceof ErrnoException v && v.errno() == Errno.ENOMEM) {
                 throw new IOException("no memory for a connection of " + ((config.sendBuffer() + config.receiveBuffer()) >> 10)
                         + " KiB on " + device.name() + " (" + v.getMessage()
                         + "); raise the locked-memory limit (ulimit -l) or lower the buffer sizes", v);

@@ -11,7 +11,7 @@ import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.Verbs;

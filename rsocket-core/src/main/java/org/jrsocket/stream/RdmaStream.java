@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.observe.Events;
 import org.jrsocket.verbs.CmEvent;
-import org.jrsocket.verbs.Epoll;
+import org.jrsocket.os.Epoll;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -135,7 +135,7 @@ public final class RdmaTransport implements AutoCloseable {
      * Listens.
      *
      * @param backlog connections established but not yet accepted; later ones wait unanswered
-     * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is taken
+     * @throws org.jrsocket.os.ErrnoException ENODEV when no device serves the address, EADDRINUSE when the port is taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
         return CmListener.open(this, local, backlog, config);

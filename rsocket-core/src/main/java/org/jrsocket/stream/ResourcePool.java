@@ -12,9 +12,9 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Verbs;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 
 /**
  * The bundles of connections that are over, kept a short while for connections to come: making one takes a dozen calls of the kernel and pins its
@@ -54,7 +54,7 @@ final class ResourcePool {
         }
         try {
             return new ConnectionResources(verbs, shape);
-        } catch (VerbsException e) {
+        } catch (ErrnoException e) {
             if (e.errno() != Errno.ENOMEM || !freeIdle()) {
                 throw e;
             }

@@ -9,7 +9,7 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.observe.Events;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;

@@ -6,7 +6,7 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import org.jrsocket.verbs.Epoll;
+import org.jrsocket.os.Epoll;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

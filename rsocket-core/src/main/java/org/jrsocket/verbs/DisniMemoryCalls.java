@@ -9,6 +9,7 @@ import com.ibm.disni.verbs.SVCDeregMr;
 import com.ibm.disni.verbs.SVCRegMr;
 import com.ibm.disni.verbs.SVCReqNotify;
 import java.io.IOException;
+import org.jrsocket.os.ErrnoException;
 
 /** DiSNI's prepared calls that have nothing to prepare. */
 final class DisniMemoryCalls {
@@ -110,7 +111,7 @@ final class DisniMemoryCalls {
             checkValid(valid);
             int rc = cq.arm();
             if (rc < 0) {
-                throw new VerbsException("ibv_req_notify_cq", "", -rc);
+                throw new ErrnoException("ibv_req_notify_cq", "", -rc);
             }
             return this;
         }

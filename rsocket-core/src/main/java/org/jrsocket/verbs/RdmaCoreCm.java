@@ -19,6 +19,8 @@ import java.net.SocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.os.Fds;
+import org.jrsocket.os.NativeMemory;
 
 /**
  * librdmacm. Locks are taken in the order id, channel; neither is held while an event is looked at, so whoever receives events may call anything.

@@ -9,6 +9,10 @@ import static org.jrsocket.verbs.RdmaCoreErrors.check;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.Fds;
+import org.jrsocket.os.NativeMemory;
 
 /** {@code rdma_event_channel}, non-blocking. Its lock keeps the taking of an event apart from whatever that event may touch. */
 final class RdmaCoreCmChannel extends CmChannel {
@@ -43,7 +47,7 @@ final class RdmaCoreCmChannel extends CmChannel {
         long channel = check(Native.createChannel(), "rdma_create_event_channel", "");
         try {
             int fd = Native.channelFd(channel);
-            check(Native.nonBlocking(fd), "fcntl", "event channel");
+            check(Fds.nonBlocking(fd), "fcntl", "event channel");
             return new RdmaCoreCmChannel(channel, fd);
         } catch (Throwable e) {
             Native.destroyChannel(channel);
@@ -108,7 +112,7 @@ final class RdmaCoreCmChannel extends CmChannel {
         }
         int left = ids.get();
         if (left > 0) { // their C objects point to this one
-            throw new VerbsException("rdma_destroy_event_channel", left + " ids left", Errno.EBUSY);
+            throw new ErrnoException("rdma_destroy_event_channel", left + " ids left", Errno.EBUSY);
         }
         Native.destroyChannel(channel);
         channel = 0;

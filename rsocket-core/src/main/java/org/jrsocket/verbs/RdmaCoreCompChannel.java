@@ -7,6 +7,7 @@ package org.jrsocket.verbs;
 import static org.jrsocket.verbs.RdmaCoreErrors.check;
 
 import java.io.IOException;
+import org.jrsocket.os.Fds;
 
 /** {@code ibv_comp_channel}, non-blocking. */
 final class RdmaCoreCompChannel extends CompChannel {
@@ -24,7 +25,7 @@ final class RdmaCoreCompChannel extends CompChannel {
         long channel = check(Native.createCompChannel(device.handle()), "ibv_create_comp_channel", device);
         try {
             int fd = Native.compChannelFd(channel);
-            check(Native.nonBlocking(fd), "fcntl", "completion channel of " + device);
+            check(Fds.nonBlocking(fd), "fcntl", "completion channel of " + device);
             return new RdmaCoreCompChannel(device, channel, fd);
         } catch (Throwable e) {
             Native.destroyCompChannel(channel);

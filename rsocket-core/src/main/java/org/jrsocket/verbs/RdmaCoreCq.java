@@ -7,6 +7,7 @@ package org.jrsocket.verbs;
 import static org.jrsocket.verbs.RdmaCoreErrors.check;
 
 import java.io.IOException;
+import org.jrsocket.os.Errno;
 
 /** {@code ibv_cq}. */
 final class RdmaCoreCq extends Cq {

@@ -7,6 +7,8 @@ package org.jrsocket.verbs;
 import static org.jrsocket.verbs.RdmaCoreErrors.check;
 
 import java.io.IOException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.Fds;
 
 /** An open {@code ibv_context}. Those of CM ids belong to librdmacm, which keeps them open unless the device goes away. */
 final class RdmaCoreDevice extends Device {
@@ -39,7 +41,7 @@ final class RdmaCoreDevice extends Device {
         String name = Native.deviceName(handle);
         int[] attributes = new int[ELEMENTS];
         check(Native.deviceAttributes(handle, attributes), "ibv_query_device", name);
-        check(Native.nonBlocking(attributes[ASYNC_FD]), "fcntl", name + " async fd");
+        check(Fds.nonBlocking(attributes[ASYNC_FD]), "fcntl", name + " async fd");
         return new RdmaCoreDevice(handle, name, attributes);
     }
 

@@ -4,6 +4,9 @@
  */
 package org.jrsocket.verbs;
 
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+
 /** Where a negative errno of the natives becomes an exception. */
 final class RdmaCoreErrors {
 
@@ -11,17 +14,17 @@ final class RdmaCoreErrors {
     }
 
     /** @return {@code rc} when it is not negative */
-    static int check(int rc, String call, Object subject) throws VerbsException {
+    static int check(int rc, String call, Object subject) throws ErrnoException {
         if (rc < 0) {
-            throw new VerbsException(call, String.valueOf(subject), -rc);
+            throw new ErrnoException(call, String.valueOf(subject), -rc);
         }
         return rc;
     }
 
     /** The same for calls that return an address. */
-    static long check(long handle, String call, Object subject) throws VerbsException {
+    static long check(long handle, String call, Object subject) throws ErrnoException {
         if (handle <= 0) {
-            throw new VerbsException(call, String.valueOf(subject), handle == 0 ? Errno.EIO : (int) -handle);
+            throw new ErrnoException(call, String.valueOf(subject), handle == 0 ? Errno.EIO : (int) -handle);
         }
         return handle;
     }

@@ -16,6 +16,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 
 /**
@@ -54,7 +56,7 @@ final class RdmaCoreProbe {
         }
         checkDevices();
         checkFiles();
-        NativeLibrary.require();
+        RdmaCoreLibrary.require();
         checkRegistration();
         checkConnectionManager();
     }

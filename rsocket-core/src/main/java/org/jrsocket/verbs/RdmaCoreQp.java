@@ -9,6 +9,7 @@ import static org.jrsocket.verbs.RdmaCoreErrors.check;
 import com.ibm.disni.verbs.IbvQPCap;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
+import org.jrsocket.os.Errno;
 
 /** {@code ibv_qp} of a CM id. */
 final class RdmaCoreQp extends Qp {

@@ -7,6 +7,7 @@ package org.jrsocket.verbs;
 import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.SVCPollCq;
 import java.io.IOException;
+import org.jrsocket.os.ErrnoException;
 
 /** DiSNI's prepared poll: fills the array it was made with. Not thread safe, as in DiSNI. */
 final class SvcPollCq extends SVCPollCq {
@@ -38,7 +39,7 @@ final class SvcPollCq extends SVCPollCq {
         try {
             int n = cq.poll(batch);
             if (n < 0) {
-                throw new VerbsException("ibv_poll_cq", "", -n);
+                throw new ErrnoException("ibv_poll_cq", "", -n);
             }
             for (int i = 0; i < n; i++) {
                 copy(batch, i, completions[i]);

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedList;
 import java.util.List;
+import org.jrsocket.os.ErrnoException;
 
 /** DiSNI's prepared post to a receive queue: a copy of its list. Not thread safe, as in DiSNI. */
 final class SvcPostRecv extends SVCPostRecv {
@@ -61,7 +62,7 @@ final class SvcPostRecv extends SVCPostRecv {
                     if (bad != null) {
                         bad.addAll(originals.subList(done, originals.size()));
                     }
-                    throw new VerbsException("ibv_post_recv", done + " of " + requests.size() + " posted", qp.postError());
+                    throw new ErrnoException("ibv_post_recv", done + " of " + requests.size() + " posted", qp.postError());
                 }
             }
         } finally {

@@ -9,6 +9,7 @@ import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.SVCPostSend;
 import java.io.IOException;
 import java.util.List;
+import org.jrsocket.os.ErrnoException;
 
 /**
  * DiSNI's prepared post to a send queue: a copy of its list, which {@link #getWrMod} changes between executions. RDMA writes, reads and
@@ -56,7 +57,7 @@ final class SvcPostSend extends SVCPostSend {
                     if (bad != null) {
                         bad.addAll(originals.subList(done, originals.size()));
                     }
-                    throw new VerbsException("ibv_post_send", done + " of " + requests.length + " posted", qp.postError());
+                    throw new ErrnoException("ibv_post_send", done + " of " + requests.length + " posted", qp.postError());
                 }
             }
         } finally {

@@ -24,6 +24,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.Fds;
+import org.jrsocket.os.NativeMemory;
 
 /**
  * libibverbs: the objects behind a connection. Every object is owned by its creator and freed once, by the destroy call of its kind, in the
@@ -88,8 +91,7 @@ public abstract class Verbs extends RdmaVerbs {
     /** Registers the whole buffer, whatever its position and limit; it must be direct. */
     @Override
     public SVCRegMr regMr(IbvPd pd, ByteBuffer buffer, int access) throws IOException {
-        NativeLibrary.load();
-        long address = Native.addressOf(buffer);
+        long address = NativeMemory.addressOf(buffer);
         if (address == 0) {
             throw new IOException("only direct buffers can be registered");
         }
@@ -143,7 +145,7 @@ public abstract class Verbs extends RdmaVerbs {
             }
             int rc = Fds.waitReadable(channel.getFd(), -1, left);
             if (rc < 0) {
-                throw new VerbsException("ppoll", "completion channel", -rc);
+                throw new ErrnoException("ppoll", "completion channel", -rc);
             }
         }
         return true;

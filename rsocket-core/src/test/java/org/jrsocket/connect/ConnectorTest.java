@@ -23,8 +23,8 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -205,9 +205,9 @@ class ConnectorTest {
 
     @Test
     void shouldListenOverTcpAloneWithoutADevice() throws Exception {
-        rdma.listenFailure = new VerbsException("rdma_bind_addr", "10.0.0.1", Errno.ENODEV);
+        rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.ENODEV);
         assertNull(listen(stack(null)));
-        rdma.listenFailure = new VerbsException("rdma_listen", "10.0.0.1", Errno.ENOMEM);
+        rdma.listenFailure = new ErrnoException("rdma_listen", "10.0.0.1", Errno.ENOMEM);
         assertNull(listen(stack(null)));
         rdma.unavailable = NONE;
         assertNull(listen(stack(null)));
@@ -216,7 +216,7 @@ class ConnectorTest {
 
     @Test
     void shouldSayThatThePortIsTakenOverRdma() throws Exception {
-        rdma.listenFailure = new VerbsException("rdma_bind_addr", "10.0.0.1", Errno.EADDRINUSE);
+        rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.EADDRINUSE);
         assertThrows(BindException.class, () -> listen(stack(null)));
         assertThrows(BindException.class, () -> listen(stack("policy=rdma")));
     }

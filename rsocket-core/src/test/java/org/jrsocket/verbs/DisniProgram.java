@@ -36,6 +36,8 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.LinkedList;
 import java.util.List;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -238,7 +240,7 @@ abstract class DisniProgram {
         }
         List<IbvSendWR> bad = new ArrayList<>();
         SVCPostSend call = client.qp.postSend(list, bad);
-        assertEquals(Errno.EINVAL, assertThrows(VerbsException.class, call::execute).errno());
+        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, call::execute).errno());
         assertEquals(list.subList(35, 40), bad);
         closeAll();
     }

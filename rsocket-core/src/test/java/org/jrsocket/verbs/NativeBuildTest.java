@@ -120,7 +120,7 @@ class NativeBuildTest {
         assertEquals("", build(0, environment));
         assertNotEquals(first, Files.readAttributes(library, "unix:ino").get("ino"));
         try (var files = Files.list(library.getParent())) {
-            assertEquals(1, files.count(), "no temporary files are left");
+            assertEquals(2, files.count(), "the two libraries, and no temporary files");
         }
     }
 

@@ -26,6 +26,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.Fds;
+import org.jrsocket.os.NativeMemory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -176,7 +180,7 @@ class RdmaCoreCmTest {
     void shouldNameTheErrorOfABind() throws Exception {
         CmChannel events = cm.createEventChannel();
         CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
-        VerbsException e = assertThrows(VerbsException.class, () -> id.bindAddr(new InetSocketAddress("192.0.2.1", 1)));
+        ErrnoException e = assertThrows(ErrnoException.class, () -> id.bindAddr(new InetSocketAddress("192.0.2.1", 1)));
         assertTrue(e.errno() == Errno.EADDRNOTAVAIL || e.errno() == Errno.ENODEV, e::getMessage);
         assertTrue(e.getMessage().startsWith("rdma_bind_addr (/192.0.2.1:1): "), e::getMessage);
         id.destroyId();
@@ -187,10 +191,10 @@ class RdmaCoreCmTest {
     void shouldFailInsteadOfCrashingBeforeTheAddressIsResolved() throws Exception {
         CmChannel events = cm.createEventChannel();
         CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
-        assertEquals(Errno.EINVAL, assertThrows(VerbsException.class, () -> id.resolveRoute(100)).errno());
-        assertEquals(Errno.EINVAL, assertThrows(VerbsException.class, () -> id.connect(new ConnParam())).errno());
-        assertEquals(Errno.EINVAL, assertThrows(VerbsException.class, () -> id.accept(new ConnParam())).errno());
-        assertEquals(Errno.EINVAL, assertThrows(VerbsException.class, id::disconnect).errno());
+        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, () -> id.resolveRoute(100)).errno());
+        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, () -> id.connect(new ConnParam())).errno());
+        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, () -> id.accept(new ConnParam())).errno());
+        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, id::disconnect).errno());
         id.destroyId();
         events.destroyEventChannel();
     }
@@ -203,7 +207,7 @@ class RdmaCoreCmTest {
         cm.setOption(id, Cm.OPTION_REUSEADDR, 1);
         cm.setOption(id, Cm.OPTION_AFONLY, 1);
         cm.setOption(id, Cm.OPTION_ACK_TIMEOUT, 14);
-        assertThrows(VerbsException.class, () -> cm.setOption(id, 99, 1));
+        assertThrows(ErrnoException.class, () -> cm.setOption(id, 99, 1));
         id.bindAddr(new InetSocketAddress(InetAddress.getByName("::"), 0));
         id.destroyId();
         events.destroyEventChannel();
@@ -256,7 +260,7 @@ class RdmaCoreCmTest {
     void shouldDestroyOnceAndRefuseUseAfterwards() throws Exception {
         CmChannel events = cm.createEventChannel();
         CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
-        VerbsException busy = assertThrows(VerbsException.class, events::destroyEventChannel);
+        ErrnoException busy = assertThrows(ErrnoException.class, events::destroyEventChannel);
         assertEquals(Errno.EBUSY, busy.errno());
         id.destroyId();
         id.destroyId();

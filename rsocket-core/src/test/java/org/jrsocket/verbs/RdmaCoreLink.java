@@ -21,6 +21,8 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.util.Collections;
 import java.util.function.Predicate;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.NativeMemory;
 
 /** A pair of connected queue pairs on the first device of the machine, and the parts to make one. */
 final class RdmaCoreLink implements AutoCloseable {

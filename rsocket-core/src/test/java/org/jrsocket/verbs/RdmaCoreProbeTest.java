@@ -13,6 +13,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jrsocket.os.NativeLibrary;
+import org.jrsocket.os.NativeLibraryTest;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

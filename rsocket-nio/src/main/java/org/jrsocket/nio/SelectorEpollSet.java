@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;
-import org.jrsocket.verbs.Epoll;
-import org.jrsocket.verbs.EventFd;
+import org.jrsocket.os.Epoll;
+import org.jrsocket.os.EventFd;
 
 /**
  * The descriptors that wake a selector with RDMA streams: their completion channels, the JDK selector's epoll set, and an eventfd for

@@ -2,12 +2,12 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.verbs;
+package org.jrsocket.os;
 
 import java.io.IOException;
 
-/** A verbs or CM call that failed: which call, on what, and errno. */
-public final class VerbsException extends IOException {
+/** A call of the system, of verbs or of the CM that failed: which one, on what, and errno. */
+public final class ErrnoException extends IOException {
 
     private static final long serialVersionUID = 1L;
     private final String call;
@@ -18,7 +18,7 @@ public final class VerbsException extends IOException {
      * @param subject address or device the call was about, may be empty
      * @param errno positive
      */
-    public VerbsException(String call, String subject, int errno) {
+    public ErrnoException(String call, String subject, int errno) {
         super(call + (subject.isEmpty() ? "" : " (" + subject + ")") + ": " + Errno.describe(errno));
         this.call = call;
         this.errno = errno;

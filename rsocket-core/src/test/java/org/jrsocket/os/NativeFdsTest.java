@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.verbs;
+package org.jrsocket.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-class NativeFdsTest {
+public class NativeFdsTest {
 
     private static final long MILLI = 1_000_000;
     private static final long NO_DESCRIPTOR = 100_000;
@@ -69,9 +69,9 @@ class NativeFdsTest {
     @Test
     void shouldReportAClosedDescriptor() throws Exception {
         assertEquals(-9, Fds.waitReadable((int) NO_DESCRIPTOR, -1, 0)); // EBADF
-        assertTrue(Native.eventFdRead((int) NO_DESCRIPTOR) < 0);
-        assertTrue(Native.eventFdWrite((int) NO_DESCRIPTOR) < 0);
-        assertTrue(Native.nonBlocking((int) NO_DESCRIPTOR) < 0);
+        assertTrue(OsNative.eventFdRead((int) NO_DESCRIPTOR) < 0);
+        assertTrue(OsNative.eventFdWrite((int) NO_DESCRIPTOR) < 0);
+        assertTrue(Fds.nonBlocking((int) NO_DESCRIPTOR) < 0);
     }
 
     @Test
@@ -176,7 +176,7 @@ class NativeFdsTest {
     @Test
     void shouldNameTheErrorOfAnEpollCall() throws Exception {
         try (Epoll epoll = new Epoll(1)) {
-            VerbsException e = assertThrows(VerbsException.class, () -> epoll.add((int) NO_DESCRIPTOR, Epoll.IN, 1));
+            ErrnoException e = assertThrows(ErrnoException.class, () -> epoll.add((int) NO_DESCRIPTOR, Epoll.IN, 1));
             assertEquals("epoll_ctl (add fd " + NO_DESCRIPTOR + "): errno 9", e.getMessage());
             assertEquals(9, e.errno());
         }

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.verbs;
+package org.jrsocket.os;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,32 +14,38 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import java.util.Set;
-import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 
 /**
- * Loads the JNI library of this machine's architecture, once: from the resource {@code META-INF/native/linux-<arch>/libjrsocket.so}, by way of
- * a private temporary file that is deleted as soon as it is mapped. A failure is kept, and reported alike to everyone who asks.
+ * A JNI library of ours, which is loaded once, for this machine's architecture: from the resource {@code META-INF/native/linux-<arch>/<name>.so}, by
+ * way of a private temporary file that is deleted as soon as it is mapped. A failure is kept, and reported alike to everyone who asks.
  * Safe for use by many threads.
  */
 public final class NativeLibrary {
 
-    /** System property: the folder of the temporary copy, for machines whose {@code java.io.tmpdir} is mounted noexec. */
+    /** System property: the folder of the temporary copies, for machines whose {@code java.io.tmpdir} is mounted noexec. */
     public static final String DIR_PROPERTY = "org.jrsocket.native.dir";
 
-    /** System property: a library to load as it is, instead of the one in the jar. */
+    /** System property: a folder of libraries to load as they are, instead of those in the jar. */
     public static final String LIBRARY_PROPERTY = "org.jrsocket.native.library";
 
-    private static final String PACKAGES = "install librdmacm1 and ibverbs-providers (Debian, Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)";
-
-    /** Guards the two fields below where they are written. */
-    private static final Object LOCK = new Object();
-    private static volatile boolean loaded;
-    private static volatile VerbsUnavailableException failure;
+    /** Memory, descriptors and epoll: needs nothing but the C library. */
+    public static final NativeLibrary OS = new NativeLibrary("libjrsocket-os", "");
 
     /** {@code Runtime.load0(Class, String)}, when an agent opened it to us: it loads without the check that warns. */
     private static volatile Method quietLoad;
 
-    private NativeLibrary() {
+    private final String name;
+    private final String packages;
+    private volatile boolean loaded;
+    private volatile NativeLibraryException failure; // written with the lock on this
+
+    /**
+     * @param name of the file, without {@code .so}
+     * @param packages how to install what it is linked with, for the message when that is missing
+     */
+    public NativeLibrary(String name, String packages) {
+        this.name = name;
+        this.packages = packages;
     }
 
     /**
@@ -47,11 +53,11 @@ public final class NativeLibrary {
      *
      * @throws UnsatisfiedLinkError with the reason, the same at every call, when it cannot be loaded
      */
-    public static void load() {
+    public void load() {
         if (!loaded) {
             try {
                 require();
-            } catch (VerbsUnavailableException e) {
+            } catch (NativeLibraryException e) {
                 UnsatisfiedLinkError error = new UnsatisfiedLinkError(e.getMessage());
                 error.initCause(e);
                 throw error;
@@ -59,25 +65,25 @@ public final class NativeLibrary {
         }
     }
 
-    /** {@link #load()} for callers who report why verbs are unavailable. */
-    static void require() throws VerbsUnavailableException {
+    /** {@link #load()} for callers who report why it cannot be loaded. */
+    public void require() throws NativeLibraryException {
         if (loaded) {
             return;
         }
-        synchronized (LOCK) {
+        synchronized (this) {
             if (!loaded && failure == null) {
                 try {
                     load(System.getProperty("os.name"), System.getProperty("os.arch"));
                     loaded = true;
-                } catch (VerbsUnavailableException e) {
+                } catch (NativeLibraryException e) {
                     failure = e;
                 }
             }
         }
-        VerbsUnavailableException kept = failure;
+        NativeLibraryException kept = failure;
         if (kept != null) {
             // A new object for each caller, so that the stack trace is the caller's; the first one is the cause.
-            throw new VerbsUnavailableException(kept.reason(), kept.getMessage(), kept);
+            throw new NativeLibraryException(kept.isOfPlatform(), kept.getMessage(), kept);
         }
     }
 
@@ -102,47 +108,47 @@ public final class NativeLibrary {
         }
     }
 
-    private static void load(String os, String arch) throws VerbsUnavailableException {
+    private void load(String os, String arch) throws NativeLibraryException {
         if (!"Linux".equals(os)) {
-            throw unavailable(Reason.PLATFORM, "RDMA verbs need Linux, this is " + os, null);
+            throw unavailable(true, "RDMA verbs need Linux, this is " + os, null);
         }
         String file = System.getProperty(LIBRARY_PROPERTY, "");
         if (!file.isEmpty()) {
-            loadFile(Path.of(file).toAbsolutePath());
+            loadFile(Path.of(file).toAbsolutePath().resolve(name + ".so"));
             return;
         }
         String resource = resource(arch);
         try (InputStream library = NativeLibrary.class.getResourceAsStream(resource)) {
             if (library == null) {
-                throw unavailable(Reason.PLATFORM, "no native library for " + arch + " in the jar (" + resource + "): build it there, or name one with -D"
+                throw unavailable(true, "no native library for " + arch + " in the jar (" + resource + "): build it there, or name its folder with -D"
                         + LIBRARY_PROPERTY, null);
             }
             loadCopy(library);
         } catch (IOException e) {
-            throw e instanceof VerbsUnavailableException known ? known
-                    : unavailable(Reason.LIBRARY, "cannot read " + resource + ": " + e, e);
+            throw e instanceof NativeLibraryException known ? known
+                    : unavailable(false, "cannot read " + resource + ": " + e, e);
         }
     }
 
-    static String resource(String arch) {
+    String resource(String arch) {
         String machine = switch (arch) {
             case "amd64" -> "x86_64";
             default -> arch;
         };
-        return "/META-INF/native/linux-" + machine + "/libjrsocket.so";
+        return "/META-INF/native/linux-" + machine + '/' + name + ".so";
     }
 
-    private static void loadCopy(InputStream library) throws VerbsUnavailableException {
+    private void loadCopy(InputStream library) throws NativeLibraryException {
         Path folder = Path.of(System.getProperty(DIR_PROPERTY, System.getProperty("java.io.tmpdir")));
         Path copy = null;
         try {
             // Created for its owner only, under a name nobody can guess: nobody else can change what is loaded.
-            copy = Files.createTempFile(folder, "libjrsocket", ".so");
+            copy = Files.createTempFile(folder, name, ".so");
             Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
             loadFile(copy.toAbsolutePath());
         } catch (IOException e) {
-            throw e instanceof VerbsUnavailableException known ? known
-                    : unavailable(Reason.LIBRARY, "cannot copy the native library to " + folder + " (" + e + "): choose another folder with -D"
+            throw e instanceof NativeLibraryException known ? known
+                    : unavailable(false, "cannot copy the native library to " + folder + " (" + e + "): choose another folder with -D"
                             + DIR_PROPERTY, e);
         } finally {
             if (copy != null) {
@@ -151,7 +157,7 @@ public final class NativeLibrary {
         }
     }
 
-    private static void loadFile(Path file) throws VerbsUnavailableException {
+    private void loadFile(Path file) throws NativeLibraryException {
         try {
             Method quiet = quietLoad;
             if (quiet == null) {
@@ -160,22 +166,22 @@ public final class NativeLibrary {
                 quiet.invoke(Runtime.getRuntime(), NativeLibrary.class, file.toString());
             }
         } catch (IllegalCallerException e) { // --illegal-native-access=deny, JDK 24 and later
-            throw unavailable(Reason.LIBRARY, "the native library may not be loaded: start java with --enable-native-access=ALL-UNNAMED", e);
+            throw unavailable(false, "the native library may not be loaded: start java with --enable-native-access=ALL-UNNAMED", e);
         } catch (InvocationTargetException e) {
-            throw unavailable(Reason.LIBRARY, explain(file, String.valueOf(e.getCause().getMessage())), e.getCause());
+            throw unavailable(false, explain(file, String.valueOf(e.getCause().getMessage())), e.getCause());
         } catch (ReflectiveOperationException | LinkageError e) {
-            throw unavailable(Reason.LIBRARY, explain(file, String.valueOf(e.getMessage())), e);
+            throw unavailable(false, explain(file, String.valueOf(e.getMessage())), e);
         }
     }
 
     /** The loader's message, without what differs from run to run, and what to do about it. */
-    static String explain(Path file, String message) {
+    String explain(Path file, String message) {
         String plain = message;
         while (plain.startsWith(file + ": ")) { // the JDK names the file, and sometimes dlopen before it
             plain = plain.substring(file.toString().length() + 2);
         }
-        if (plain.contains("librdmacm") || plain.contains("libibverbs")) {
-            return plain + ": " + PACKAGES;
+        if (!packages.isEmpty() && plain.contains("cannot open shared object file")) {
+            return plain + ": " + packages;
         }
         if (plain.contains("failed to map segment")) {
             return plain + ": " + file.getParent() + " is mounted noexec; choose another folder with -D" + DIR_PROPERTY;
@@ -183,7 +189,7 @@ public final class NativeLibrary {
         return "the native library does not load: " + plain;
     }
 
-    private static VerbsUnavailableException unavailable(Reason reason, String message, Throwable cause) {
-        return new VerbsUnavailableException(reason, message, cause);
+    private static NativeLibraryException unavailable(boolean ofPlatform, String message, Throwable cause) {
+        return new NativeLibraryException(ofPlatform, message, cause);
     }
 }

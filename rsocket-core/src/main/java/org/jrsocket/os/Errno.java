@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.verbs;
+package org.jrsocket.os;
 
 /** Linux error numbers that verbs and the CM return, and their texts. The same on x86-64 and aarch64. */
 public final class Errno {

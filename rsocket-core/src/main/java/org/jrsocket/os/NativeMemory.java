@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.verbs;
+package org.jrsocket.os;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -36,20 +36,26 @@ public final class NativeMemory {
      * @throws OutOfMemoryError when the system gives none
      */
     public static NativeMemory allocate(int bytes) {
-        NativeLibrary.load();
+        NativeLibrary.OS.load();
         int size = Math.addExact(bytes, PAGE - 1) & -PAGE;
-        long address = Native.map(size);
+        long address = OsNative.map(size);
         if (address < 0) {
             throw new OutOfMemoryError("mmap of " + size + " bytes: " + Errno.describe((int) -address));
         }
         ALLOCATED.addAndGet(size);
-        return new NativeMemory(address, Native.view(address, size).order(ByteOrder.nativeOrder()), size);
+        return new NativeMemory(address, OsNative.view(address, size).order(ByteOrder.nativeOrder()), size);
     }
 
     /** A buffer over memory that somebody else owns; native byte order. For loopback verbs and tests. */
     public static ByteBuffer view(long address, int length) {
-        NativeLibrary.load();
-        return Native.view(address, length).order(ByteOrder.nativeOrder());
+        NativeLibrary.OS.load();
+        return OsNative.view(address, length).order(ByteOrder.nativeOrder());
+    }
+
+    /** Where a direct buffer begins, whatever its position; 0 for a heap buffer. */
+    public static long addressOf(ByteBuffer buffer) {
+        NativeLibrary.OS.load();
+        return OsNative.addressOf(buffer);
     }
 
     public long address() {
@@ -70,7 +76,7 @@ public final class NativeMemory {
         if (!freed) {
             freed = true;
             ALLOCATED.addAndGet(-size);
-            Native.unmap(address, size);
+            OsNative.unmap(address, size);
         }
     }
 

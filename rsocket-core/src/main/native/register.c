@@ -2,13 +2,11 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Ties the tables of the other files to org.jrsocket.verbs.Native when the library is loaded.
+ * Ties tables of native functions to a class when a library is loaded. Compiled into both libraries.
  */
 #include "jrsocket.h"
 
 #include <stdio.h>
-
-static const struct jrs_methods *const tables[] = { &jrs_memory, &jrs_fds, &jrs_device, &jrs_cm, &jrs_verbs, &jrs_datapath };
 
 static void refuse(JNIEnv *env, const char *message)
 {
@@ -19,7 +17,7 @@ static void refuse(JNIEnv *env, const char *message)
 }
 
 /* A library of another build than the classes would be called with other arguments than it expects. */
-static int same_abi(JNIEnv *env, jclass type)
+static int same_abi(JNIEnv *env, jclass type, const char *library)
 {
 	jfieldID field = (*env)->GetStaticFieldID(env, type, "ABI", "I");
 	char message[128];
@@ -30,24 +28,19 @@ static int same_abi(JNIEnv *env, jclass type)
 	expected = (*env)->GetStaticIntField(env, type, field);
 	if (expected == JRS_ABI)
 		return 1;
-	snprintf(message, sizeof(message), "libjrsocket.so has ABI %d and the classes expect %d: they are from different builds",
+	snprintf(message, sizeof(message), "%s.so has ABI %d and the classes expect %d: they are from different builds", library,
 		 JRS_ABI, (int)expected);
 	refuse(env, message);
 	return 0;
 }
 
-JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
+jint jrs_register(JNIEnv *env, const char *class_name, const char *library, const struct jrs_methods *const *tables, size_t count)
 {
-	(void)reserved;
-	JNIEnv *env;
-	jclass type;
+	jclass type = (*env)->FindClass(env, class_name);
 
-	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK)
+	if (!type || !same_abi(env, type, library))
 		return JNI_ERR;
-	type = (*env)->FindClass(env, "org/jrsocket/verbs/Native");
-	if (!type || !same_abi(env, type))
-		return JNI_ERR;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		if ((*env)->RegisterNatives(env, type, tables[i]->table, tables[i]->count) != JNI_OK) {
 			/* The library is unloaded after JNI_ERR: no method may go on pointing into it. */
 			jthrowable cause = (*env)->ExceptionOccurred(env);
@@ -60,6 +53,5 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 		}
 	}
 	(*env)->DeleteLocalRef(env, type);
-	jrs_datapath_init();
-	return JNI_VERSION_1_8;
+	return JNI_OK;
 }

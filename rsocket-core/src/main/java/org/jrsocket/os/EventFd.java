@@ -2,7 +2,8 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.verbs;
+package org.jrsocket.os;
+
 
 /** A non-blocking {@code eventfd(2)}: what wakes a thread that sleeps in {@link Epoll} or {@link Fds}. Safe for use by many threads until closed. */
 public final class EventFd implements AutoCloseable {
@@ -10,12 +11,12 @@ public final class EventFd implements AutoCloseable {
     private final int fd;
     private boolean closed;
 
-    /** @throws VerbsException when the process has no descriptor left */
-    public EventFd() throws VerbsException {
-        NativeLibrary.load();
-        fd = Native.eventFd();
+    /** @throws ErrnoException when the process has no descriptor left */
+    public EventFd() throws ErrnoException {
+        NativeLibrary.OS.load();
+        fd = OsNative.eventFd();
         if (fd < 0) {
-            throw new VerbsException("eventfd", "", -fd);
+            throw new ErrnoException("eventfd", "", -fd);
         }
     }
 
@@ -26,20 +27,20 @@ public final class EventFd implements AutoCloseable {
     /** Makes the descriptor readable. */
     public synchronized void signal() {
         if (!closed) {
-            Native.eventFdWrite(fd);
+            OsNative.eventFdWrite(fd);
         }
     }
 
     /** Makes it unreadable again; whether it was readable. */
     public synchronized boolean clear() {
-        return !closed && Native.eventFdRead(fd) > 0;
+        return !closed && OsNative.eventFdRead(fd) > 0;
     }
 
     @Override
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            Native.closeFd(fd);
+            OsNative.closeFd(fd);
         }
     }
 }

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.verbs;
+package org.jrsocket.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -32,7 +32,10 @@ import org.slf4j.LoggerFactory;
 
 /** Loading, each time in a JVM of its own because it happens once per JVM. */
 @Timeout(120)
-class NativeLibraryTest {
+public class NativeLibraryTest {
+
+    private static final NativeLibrary LINKED = new NativeLibrary("libjrsocket",
+            "install librdmacm1 and ibverbs-providers (Debian, Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)");
 
     @TempDir
     Path folder;
@@ -45,7 +48,7 @@ class NativeLibraryTest {
     }
 
     /** Runs this JVM's java; its output, standard error included. */
-    static String java(String... arguments) throws IOException, InterruptedException {
+    public static String java(String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
                 "-XX:TieredStopAtLevel=1", "-cp", classPath()));
         command.addAll(List.of(arguments));
@@ -71,7 +74,7 @@ class NativeLibraryTest {
                 NativeMemory.allocate(1).free();
                 return "loaded";
             } catch (UnsatisfiedLinkError e) {
-                return "failed: " + ((VerbsUnavailableException) e.getCause()).reason() + ": " + e.getMessage();
+                return "failed: " + (((NativeLibraryException) e.getCause()).isOfPlatform() ? "PLATFORM: " : "LIBRARY: ") + e.getMessage();
             }
         }
     }
@@ -85,8 +88,8 @@ class NativeLibraryTest {
     }
 
     private Path library() throws IOException {
-        Path copy = folder.resolve("libcopy.so");
-        try (var in = NativeLibrary.class.getResourceAsStream(NativeLibrary.resource(System.getProperty("os.arch")))) {
+        Path copy = folder.resolve("libjrsocket-os.so");
+        try (var in = NativeLibrary.class.getResourceAsStream(NativeLibrary.OS.resource(System.getProperty("os.arch")))) {
             Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
         }
         return copy;
@@ -116,34 +119,34 @@ class NativeLibraryTest {
 
     @Test
     void shouldLoadTheLibraryOfTheProperty() throws Exception {
-        String output = load("-D" + NativeLibrary.LIBRARY_PROPERTY + "=" + library());
+        String output = load("-D" + NativeLibrary.LIBRARY_PROPERTY + "=" + library().getParent());
         assertTrue(output.contains("loaded"), output);
     }
 
     @Test
     void shouldSayWhyALibraryDoesNotLoad() throws Exception {
-        Path junk = Files.writeString(folder.resolve("junk.so"), "not a library");
-        String output = load("-D" + NativeLibrary.LIBRARY_PROPERTY + "=" + junk);
+        Path junk = Files.writeString(folder.resolve("libjrsocket-os.so"), "not a library");
+        String output = load("-D" + NativeLibrary.LIBRARY_PROPERTY + "=" + junk.getParent());
         assertTrue(output.contains("failed: LIBRARY: the native library does not load: "), output);
     }
 
     @Test
     void shouldSayThatTheArchitectureIsMissing() throws Exception {
         String output = load("-Dos.arch=vax");
-        assertTrue(output.contains("failed: PLATFORM: no native library for vax in the jar (/META-INF/native/linux-vax/libjrsocket.so)"), output);
+        assertTrue(output.contains("failed: PLATFORM: no native library for vax in the jar (/META-INF/native/linux-vax/libjrsocket-os.so)"), output);
         assertTrue(load("-Dos.name=Plan9").contains("failed: PLATFORM: RDMA verbs need Linux, this is Plan9"));
     }
 
     @Test
     void shouldFindTheResourceOfEachArchitecture() {
-        assertEquals("/META-INF/native/linux-x86_64/libjrsocket.so", NativeLibrary.resource("amd64"));
-        assertEquals("/META-INF/native/linux-aarch64/libjrsocket.so", NativeLibrary.resource("aarch64"));
+        assertEquals("/META-INF/native/linux-x86_64/libjrsocket-os.so", NativeLibrary.OS.resource("amd64"));
+        assertEquals("/META-INF/native/linux-aarch64/libjrsocket-os.so", NativeLibrary.OS.resource("aarch64"));
     }
 
     @Test
     void shouldNameThePackagesWhenRdmaCoreIsMissing() {
         Path copy = Path.of("/tmp/libjrsocket123.so");
-        String message = NativeLibrary.explain(copy, copy + ": librdmacm.so.1: cannot open shared object file: No such file or directory");
+        String message = LINKED.explain(copy, copy + ": librdmacm.so.1: cannot open shared object file: No such file or directory");
         assertEquals("librdmacm.so.1: cannot open shared object file: No such file or directory: install librdmacm1 and ibverbs-providers (Debian, "
                 + "Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)", message);
     }
@@ -151,7 +154,7 @@ class NativeLibraryTest {
     @Test
     void shouldNameThePropertyWhenTheFolderIsNoexec() {
         Path copy = Path.of("/tmp/libjrsocket123.so");
-        String message = NativeLibrary.explain(copy, copy + ": " + copy + ": failed to map segment from shared object");
+        String message = LINKED.explain(copy, copy + ": " + copy + ": failed to map segment from shared object");
         assertEquals("failed to map segment from shared object: /tmp is mounted noexec; choose another folder with -D"
                 + NativeLibrary.DIR_PROPERTY, message);
     }
@@ -164,7 +167,7 @@ class NativeLibraryTest {
 
         public static void premain(String arguments, Instrumentation instrumentation) {
             NativeLibrary.enableNativeAccess(instrumentation);
-            NativeLibrary.load();
+            NativeLibrary.OS.load();
             System.out.println("loaded by " + NativeLibrary.class.getClassLoader());
         }
     }
@@ -180,11 +183,10 @@ class NativeLibraryTest {
         }
         Path jar = folder.resolve("agent.jar");
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar), manifest)) {
-            for (Class<?> type : List.of(NativeLibrary.class, Native.class, VerbsUnavailableException.class,
-                    VerbsUnavailableException.Reason.class, Agent.class)) {
+            for (Class<?> type : List.of(NativeLibrary.class, OsNative.class, NativeLibraryException.class, Agent.class)) {
                 add(out, '/' + type.getName().replace('.', '/') + ".class");
             }
-            add(out, NativeLibrary.resource(System.getProperty("os.arch")));
+            add(out, NativeLibrary.OS.resource(System.getProperty("os.arch")));
         }
         return jar;
     }

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.verbs;
+package org.jrsocket.os;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -29,14 +29,14 @@ public final class Epoll implements AutoCloseable {
 
     /**
      * @param capacity events reported by one wait at most
-     * @throws VerbsException when the process has no descriptor left
+     * @throws ErrnoException when the process has no descriptor left
      */
-    public Epoll(int capacity) throws VerbsException {
-        NativeLibrary.load();
+    public Epoll(int capacity) throws ErrnoException {
+        NativeLibrary.OS.load();
         this.capacity = capacity;
-        this.fd = Native.epollCreate();
+        this.fd = OsNative.epollCreate();
         if (fd < 0) {
-            throw new VerbsException("epoll_create1", "", -fd);
+            throw new ErrnoException("epoll_create1", "", -fd);
         }
         this.memory = NativeMemory.allocate(capacity * EVENT_SIZE);
         this.events = memory.buffer();
@@ -49,17 +49,17 @@ public final class Epoll implements AutoCloseable {
 
     /** @param data what {@link #data} gives back for this descriptor's events */
     public void add(int target, int interest, long data) throws IOException {
-        check(Native.epollCtl(fd, 1, target, interest, data), "add", target);
+        check(OsNative.epollCtl(fd, 1, target, interest, data), "add", target);
     }
 
     /** Changes interest and data; arms a ONESHOT entry again. */
     public void modify(int target, int interest, long data) throws IOException {
-        check(Native.epollCtl(fd, 3, target, interest, data), "modify", target);
+        check(OsNative.epollCtl(fd, 3, target, interest, data), "modify", target);
     }
 
     /** Removes the descriptor; harmless if it is not in the set. */
     public void remove(int target) {
-        Native.epollCtl(fd, 2, target, 0, 0);
+        OsNative.epollCtl(fd, 2, target, 0, 0);
     }
 
     /**
@@ -69,12 +69,12 @@ public final class Epoll implements AutoCloseable {
      * @return how many events there are; 0 also when a signal ended the wait
      */
     public int await(long nanos) throws IOException {
-        int n = Native.epollWait(fd, memory.address(), capacity, nanos);
+        int n = OsNative.epollWait(fd, memory.address(), capacity, nanos);
         if (n < 0) {
             if (n == -Errno.EINTR) {
                 return 0;
             }
-            throw new VerbsException("epoll_wait", "", -n);
+            throw new ErrnoException("epoll_wait", "", -n);
         }
         return n;
     }
@@ -89,7 +89,7 @@ public final class Epoll implements AutoCloseable {
 
     private static void check(int rc, String op, int target) throws IOException {
         if (rc < 0) {
-            throw new VerbsException("epoll_ctl", op + " fd " + target, -rc);
+            throw new ErrnoException("epoll_ctl", op + " fd " + target, -rc);
         }
     }
 
@@ -97,7 +97,7 @@ public final class Epoll implements AutoCloseable {
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            Native.closeFd(fd);
+            OsNative.closeFd(fd);
             memory.free();
         }
     }
