@@ -6,7 +6,6 @@ package org.jrsocket.agent;
 
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +18,7 @@ import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketFactories;
+import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.os.NativeLibrary;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
@@ -127,18 +127,12 @@ public final class Agent {
         return nio == null ? net == null : nio.equals(NIO);
     }
 
-    private static void installNio(TransportContext stack, TransportHolder holder) throws IOException, ReflectiveOperationException {
-        Class<?> provider;
+    private static void installNio(TransportContext stack, TransportHolder holder) {
         try {
-            provider = Class.forName(NIO);
-        } catch (ClassNotFoundException e) {
-            return; // this jar is the core alone
-        }
-        try {
-            provider.getMethod("install", TransportContext.class, TransportHolder.class).invoke(null, stack, holder);
+            RSelectorProvider.install(stack, holder);
             NettyNatives.leaveOut(System.getProperties());
-        } catch (InvocationTargetException e) {
-            warn(stack.settings().log(), "TCP only for NIO channels: " + e.getCause().getMessage());
+        } catch (IOException e) {
+            warn(stack.settings().log(), "TCP only for NIO channels: " + e.getMessage());
         }
     }
 
