@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What the C files of both libraries share: libjrsocket-os (os/, nothing but the C library) and libjrsocket (rdma/, rdma-core).
- * Every native method is a static function here and a static method of org.jrsocket.os.OsNative or org.jrsocket.verbs.Native there.
+ * Every native method is a static function here and a static method of org.jrsocket.os.OsNative or org.jrsocket.verbs.rdmacore.Native there.
  * Results that can fail are a negative errno. Handles and addresses cross as jlong. Nothing calls back into Java.
  */
 #ifndef JRSOCKET_H

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The natives of org.jrsocket.verbs.Native.
+ * The natives of org.jrsocket.verbs.rdmacore.Native.
  */
 #include "jrsocket.h"
 
@@ -23,7 +23,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 
 	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK)
 		return JNI_ERR;
-	if (jrs_register(env, "org/jrsocket/verbs/Native", "libjrsocket", tables, sizeof(tables) / sizeof(tables[0])) != JNI_OK)
+	if (jrs_register(env, "org/jrsocket/verbs/rdmacore/Native", "libjrsocket", tables, sizeof(tables) / sizeof(tables[0])) != JNI_OK)
 		return JNI_ERR;
 	jrs_datapath_init();
 	return JNI_VERSION_1_8;

@@ -49,7 +49,7 @@ public final class ConnectAttempt {
     /**
      * Waits for the outcome, within RDMA's budget.
      *
-     * @return the stream, or null if TCP is to be tried; then tell {@link #tcpEnded} what came of it
+     * @return the stream, or null if TCP is to be tried; then tell {@link #reportTcpOutcome} what came of it
      * @throws InterruptedIOException a virtual thread was interrupted
      * @throws SocketException "Socket closed" after {@link #cancel}
      * @throws IOException the policy wants RDMA and RDMA failed
@@ -120,7 +120,7 @@ public final class ConnectAttempt {
      *
      * @param tcpFailure null if TCP connected
      */
-    public void tcpEnded(IOException tcpFailure) {
+    public void reportTcpOutcome(IOException tcpFailure) {
         if (failure == null || pending == null) {
             return;
         }

@@ -7,7 +7,7 @@ package org.jrsocket.connect;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import org.jrsocket.stream.PendingConnect;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
@@ -104,11 +104,11 @@ public final class Connector {
     void remember(InetSocketAddress remote, TcpReason reason, long waitedNanos) {
         switch (reason) {
             case REFUSED, PROTOCOL -> memory.rejected(remote);
-            case NO_DEVICE -> memory.hurried(remote); // nobody was asked
+            case NO_DEVICE -> memory.cutShort(remote); // nobody was asked
             case UNREACHABLE, UNRESOLVED -> memory.unanswered(remote);
             case TIMEOUT -> {
                 if (waitedNanos < stack.settings().connectNanos()) {
-                    memory.hurried(remote);
+                    memory.cutShort(remote);
                 } else {
                     memory.unanswered(remote);
                 }

@@ -12,7 +12,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;

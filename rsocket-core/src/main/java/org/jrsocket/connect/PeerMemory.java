@@ -48,7 +48,7 @@ final class PeerMemory {
     }
 
     /** The host was not asked, or did not answer in less time than it is usually given: not a reason to avoid it for long. */
-    void hurried(InetSocketAddress peer) {
+    void cutShort(InetSocketAddress peer) {
         put(peer, rejectedNanos);
     }
 

@@ -6,7 +6,7 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 
 /**
  * A connection that TCP carries in a process that has RDMA, for those who record such things. The socket API that owns it makes one when it is connected

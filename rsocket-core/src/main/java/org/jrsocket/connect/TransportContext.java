@@ -5,7 +5,7 @@
 package org.jrsocket.connect;
 
 import java.net.InetSocketAddress;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.RdmaStream;
 
 /** What all sockets of one process share: settings, rules, the RDMA transport, memory of peers, counts. Safe for use by many threads. */

@@ -13,7 +13,7 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.RdmaCoreProvider;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 

@@ -163,7 +163,7 @@ public final class RSocketImpl extends SocketImpl {
             failure = e;
             throw e;
         } finally {
-            tried.tcpEnded(failure);
+            tried.reportTcpOutcome(failure);
         }
     }
 

@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.wire.ConnData;

@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;

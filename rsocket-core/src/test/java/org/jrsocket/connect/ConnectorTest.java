@@ -56,7 +56,7 @@ class ConnectorTest {
         ConnectAttempt attempt = attempt(stack, peer, 0);
         if (attempt != null) {
             assertNull(attempt.await());
-            attempt.tcpEnded(tcp);
+            attempt.reportTcpOutcome(tcp);
         }
     }
 
@@ -183,7 +183,7 @@ class ConnectorTest {
         TransportContext stack = stack(null);
         ConnectAttempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(10));
         assertNull(attempt.await());
-        attempt.tcpEnded(null);
+        attempt.reportTcpOutcome(null);
         assertNull(attempt(stack, PEER, 0));
         assertNotNull(attempt(stack, OTHER_PORT, 0));
     }

@@ -85,7 +85,7 @@ class PeerMemoryTest {
 
     @Test
     void shouldNotAvoidAHostForLongThatHadLittleTime() {
-        memory.hurried(web);
+        memory.cutShort(web);
         assertTrue(memory.knows(web));
         assertFalse(memory.knows(tls));
         now.addAndGet(100);

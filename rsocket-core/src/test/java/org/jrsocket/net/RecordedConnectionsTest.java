@@ -22,7 +22,7 @@ import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
-import org.jrsocket.observe.Recorded;
+import org.jrsocket.jfr.Recorded;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;

@@ -28,6 +28,7 @@ import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.Verbs;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.WcBatch;
+import org.jrsocket.verbs.disni.DisniVerbs;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
@@ -135,7 +136,7 @@ final class HookedVerbs extends VerbsProvider {
         }
     }
 
-    private final class HookedObjects extends Verbs {
+    private final class HookedObjects extends DisniVerbs {
         private final Verbs real;
 
         HookedObjects(Verbs real) {

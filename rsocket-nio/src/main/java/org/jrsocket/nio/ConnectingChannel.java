@@ -55,7 +55,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     private volatile ConnectAttempt tried; // until connected over TCP
     volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
 
-    /** Not connected. @param tcp null for one that is about to {@link #become} a stream */
+    /** Not connected. @param tcp null for one that is about to {@link #attachStream} a stream */
     ConnectingChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
         super(provider);
         this.provider = provider;
@@ -64,7 +64,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     }
 
     /** With stateLock, or before anybody else knows this channel. */
-    void become(RdmaStream connected) {
+    void attachStream(RdmaStream connected) {
         stream = connected;
         io = new RdmaIo(connected);
         connect = null;
@@ -246,7 +246,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
             synchronized (stateLock) {
                 if (state == State.PENDING && connect == pending) {
                     remote = pending.target();
-                    become(result);
+                    attachStream(result);
                     keys.forEach(RSelectionKey::refresh);
                     return;
                 }
@@ -275,7 +275,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
             failure = e;
             throw e;
         } finally {
-            pending.tcpEnded(failure);
+            pending.reportTcpOutcome(failure);
         }
     }
 
@@ -387,7 +387,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
             throw e;
         } finally {
             if (connected || tcpFailure != null) {
-                pending.tcpEnded(tcpFailure);
+                pending.reportTcpOutcome(tcpFailure);
             }
         }
         if (connected) {

@@ -114,7 +114,7 @@ final class RdmaConnect {
         try {
             tcpConnected = tcp.connect(address);
         } catch (IOException e) {
-            tcpEnded(e);
+            reportTcpOutcome(e);
             failure = e;
         } catch (RuntimeException e) {
             failure = new IOException(e);
@@ -122,11 +122,11 @@ final class RdmaConnect {
         tcpStarted = true;
     }
 
-    /** As {@link ConnectAttempt#tcpEnded}, once. */
-    void tcpEnded(IOException tcpFailure) {
+    /** As {@link ConnectAttempt#reportTcpOutcome}, once. */
+    void reportTcpOutcome(IOException tcpFailure) {
         if (!tcpReported) {
             tcpReported = true;
-            attempt.tcpEnded(tcpFailure);
+            attempt.reportTcpOutcome(tcpFailure);
         }
     }
 

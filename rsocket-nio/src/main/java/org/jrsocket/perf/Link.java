@@ -69,7 +69,7 @@ final class Link implements AutoCloseable {
             throw attempt == null ? e : new IOException("RDMA: " + why(attempt) + "; TCP: " + e.getMessage(), e);
         } finally {
             if (attempt != null) {
-                attempt.tcpEnded(failure);
+                attempt.reportTcpOutcome(failure);
             }
         }
     }

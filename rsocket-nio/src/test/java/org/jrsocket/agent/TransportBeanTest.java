@@ -111,7 +111,7 @@ class TransportBeanTest {
         for (int i = 0; i < 3; i++) {
             ConnectAttempt attempt = attempt(unserved);
             assertEquals(null, attempt.await());
-            attempt.tcpEnded(null); // TCP connected: the address is remembered
+            attempt.reportTcpOutcome(null); // TCP connected: the address is remembered
         }
         assertEquals(1L, chosen("NO_DEVICE"));
         assertEquals(2L, chosen("REMEMBERED"));
