@@ -67,11 +67,6 @@ public final class Rules {
         this.rules = List.copyOf(rules);
     }
 
-    /** Whether some rule allows nothing but RDMA. */
-    boolean insistOnRdma() {
-        return rules.stream().anyMatch(rule -> rule.policy == Policy.RDMA);
-    }
-
     /** @throws ConfigurationException naming file, line and reason */
     public static Rules load(Path file) throws ConfigurationException {
         try {

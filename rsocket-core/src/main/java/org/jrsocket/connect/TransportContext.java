@@ -35,11 +35,6 @@ public final class TransportContext {
         return new TransportContext(settings, settings.rules() == null ? Rules.NONE : Rules.load(settings.rules()), holder);
     }
 
-    /** Whether some connections may use nothing but RDMA: then a process without RDMA must refuse them, not carry them over TCP. */
-    public boolean insistsOnRdma() {
-        return rules.insistOnRdma() || settings.policy() == Policy.RDMA;
-    }
-
     public Settings settings() {
         return settings;
     }

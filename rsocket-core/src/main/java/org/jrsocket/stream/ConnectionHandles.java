@@ -143,7 +143,7 @@ final class ConnectionHandles {
     }
 
     /** Bytes of the first grant and of all later ones. */
-    int half() {
+    int grantBytes() {
         return receiveRing.size() / 2;
     }
 
@@ -155,7 +155,7 @@ final class ConnectionHandles {
     /** What this side says of itself in the CM message. */
     ConnData connData() {
         return ConnData.local(credits(), grantTable.address(), bundle.grantMr.getRkey(), ConnectionResources.TABLE_ENTRIES,
-                receiveRing.address(), receiveMr.getRkey(), half());
+                receiveRing.address(), receiveMr.getRkey(), grantBytes());
     }
 
     /** Frees it all, a connection that came about or not; harmless when repeated. */

@@ -122,7 +122,7 @@ final class ReceiveSide {
         int position = readPosition + n;
         readPosition = position >= ringSize ? position - ringSize : position;
         consumed = consumed + n;
-        if (consumed + ringSize - send.granted() >= send.half() && !ended) {
+        if (consumed + ringSize - send.granted() >= send.grantBytes() && !ended) {
             send.flush();
         }
     }

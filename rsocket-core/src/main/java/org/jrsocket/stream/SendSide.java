@@ -132,7 +132,7 @@ final class SendSide {
         this.peerTableKey = peer.targetKey();
         this.peerTableEntries = peer.targetLength();
         this.peerBigEndian = peer.isBigEndian();
-        this.half = endpoint.half();
+        this.half = endpoint.grantBytes();
         this.granted = half; // the first half went out with our connection data
         this.announcedLimit = endpoint.credits();
     }
@@ -212,17 +212,6 @@ final class SendSide {
 
     private boolean isBurst() {
         return burst.isLong() && burst.isRunning(System.nanoTime());
-    }
-
-    /** As {@link #flush}, unless somebody else holds the lock. */
-    void tryFlush() {
-        if (lock.tryLock()) {
-            try {
-                progress();
-            } finally {
-                lock.unlock();
-            }
-        }
     }
 
     /** Takes completions, then posts, unless somebody else holds the lock; for spinning. Not enough before a sleep. */
@@ -396,7 +385,7 @@ final class SendSide {
                 blocked = true;
                 return;
             }
-            bare(sglImm(), false);
+            appendControl(sglImm(), false);
         }
     }
 
@@ -416,7 +405,7 @@ final class SendSide {
         }
         if (shutdownWanted && !shutdownSent && !disconnectWanted) {
             shutdownSent = true;
-            bare(Imm.ctrl(Imm.CTRL_SHUTDOWN), true);
+            appendControl(Imm.ctrl(Imm.CTRL_SHUTDOWN), true);
         }
         if (disconnectWanted && shutdownSent && stream.peerShutDown() && !resetWanted) {
             disconnectSent = true; // two SHUTDOWNs are an end: a C peer's queue pair no longer answers
@@ -424,9 +413,9 @@ final class SendSide {
         if (disconnectWanted && !disconnectSent && slotFree(0)) {
             disconnectSent = true;
             if (resetWanted && stream.peerUnderstandsReset()) {
-                bare(Imm.ctrl(Imm.CTRL_RESET), false);
+                appendControl(Imm.ctrl(Imm.CTRL_RESET), false);
             }
-            bare(Imm.ctrl(Imm.CTRL_DISCONNECT), true);
+            appendControl(Imm.ctrl(Imm.CTRL_DISCONNECT), true);
         }
     }
 
@@ -443,21 +432,21 @@ final class SendSide {
             batch.sge(ringAddress, second, lkey);
         }
         if (iwarp) {
-            word(imm, first + second, signal);
+            appendIwarpWord(imm, first + second, signal);
         }
     }
 
     /** Appends a message without payload. */
-    private void bare(int imm, boolean signal) {
+    private void appendControl(int imm, boolean signal) {
         if (iwarp) {
-            word(imm, 0, signal);
+            appendIwarpWord(imm, 0, signal);
         } else {
             add(SendBatch.RDMA_WRITE_WITH_IMM, 0, imm, 0, 0, 0, signal);
         }
     }
 
     /** iWARP has no immediate data: the same 32 bits travel in a SEND of their own, in host order. */
-    private void word(int imm, int bytes, boolean signal) {
+    private void appendIwarpWord(int imm, int bytes, boolean signal) {
         int staged = stage();
         MessageWord.put(ring, staged, imm);
         add(SendBatch.SEND, SendBatch.INLINE, 0, 0, 0, bytes, signal);
@@ -679,7 +668,7 @@ final class SendSide {
         return granted;
     }
 
-    int half() {
+    int grantBytes() {
         return half;
     }
 

@@ -85,12 +85,6 @@ public final class SendBatch {
         bytes.putInt(at + NUM_SGE, sges + 1);
     }
 
-    /** Adds flags to the last request. */
-    public void addFlags(int flags) {
-        int at = (size - 1) * STRIDE + FLAGS;
-        bytes.putInt(at, bytes.getInt(at) | flags);
-    }
-
     public int size() {
         return size;
     }
