@@ -2,7 +2,8 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the C files share. Every native method is a static function here and a static method of org.jrsocket.verbs.Native there.
+ * What the C files of both libraries share: libjrsocket-os (os/, nothing but the C library) and libjrsocket (rdma/, rdma-core).
+ * Every native method is a static function here and a static method of org.jrsocket.os.OsNative or org.jrsocket.verbs.rdmacore.Native there.
  * Results that can fail are a negative errno. Handles and addresses cross as jlong. Nothing calls back into Java.
  */
 #ifndef JRSOCKET_H
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raised with every change of a signature or a struct layout; Native.ABI must be the same. */
+/* Raised with every change of a signature or a struct layout; the ABI field of each class must be the same. */
 #define JRS_ABI 3
 
 /* One table for each C file, registered by onload.c. */
@@ -29,15 +30,10 @@ struct jrs_methods {
 #define JRS_METHOD(java_name, signature, function)                                                 \
 	{ (char *)(java_name), (char *)(signature), (void *)(function) }
 
-extern const struct jrs_methods jrs_memory;
-extern const struct jrs_methods jrs_fds;
-extern const struct jrs_methods jrs_device;
-extern const struct jrs_methods jrs_cm;
-extern const struct jrs_methods jrs_verbs;
-extern const struct jrs_methods jrs_datapath;
-
-/* Prepares the constant chain of receives that datapath.c posts from. */
-void jrs_datapath_init(void);
+/*
+ * For JNI_OnLoad: checks that the class is of the same build, and registers the tables with it. 0, or JNI_ERR with an exception pending.
+ */
+jint jrs_register(JNIEnv *env, const char *class_name, const char *library, const struct jrs_methods *const *tables, size_t count);
 
 static inline void *jrs_pointer(jlong handle)
 {

@@ -42,7 +42,7 @@ class DropInJarTest {
     @Test
     void shouldHoldNothingOutsideOrgJrsocket() {
         assertEquals(List.of(), names().filter(name -> !name.startsWith("org/jrsocket/") && !name.matches(
-                "META-INF/(MANIFEST\\.MF|LICENSE|NOTICE|native/linux-[a-z0-9_]+/libjrsocket[a-z0-9_]*\\.so|services/org\\.jrsocket\\..+)")).toList());
+                "META-INF/(MANIFEST\\.MF|LICENSE|NOTICE|native/linux-[a-z0-9_]+/libjrsocket[-a-z0-9_]*\\.so|services/org\\.jrsocket\\..+)")).toList());
     }
 
     @Test
@@ -62,6 +62,7 @@ class DropInJarTest {
     void shouldCarryTheNativeLibraryOfThisMachine() {
         String arch = System.getProperty("os.arch").equals("amd64") ? "x86_64" : System.getProperty("os.arch");
         assertNotNull(jar.getEntry("META-INF/native/linux-" + arch + "/libjrsocket.so"));
+        assertNotNull(jar.getEntry("META-INF/native/linux-" + arch + "/libjrsocket-os.so"));
     }
 
     @Test

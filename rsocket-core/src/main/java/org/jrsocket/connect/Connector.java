@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
@@ -20,11 +20,11 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  */
 public final class Connector {
 
-    private final Rdma rdma;
-    private final Stack stack;
+    private final StreamFactory rdma;
+    private final TransportContext stack;
     private final PeerMemory memory;
 
-    Connector(Stack stack, Rdma rdma, PeerMemory memory) {
+    Connector(TransportContext stack, StreamFactory rdma, PeerMemory memory) {
         this.stack = stack;
         this.rdma = rdma;
         this.memory = memory;
@@ -40,7 +40,7 @@ public final class Connector {
      * @return to be awaited, unless it says that TCP is to be used at once
      * @throws ConnectException the policy wants RDMA and there is none
      */
-    public Attempt attempt(InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos) throws ConnectException {
+    public ConnectAttempt attempt(InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos) throws ConnectException {
         Policy policy = stack.policy(Rules.Action.CONNECT, remote);
         if (policy == Policy.TCP) {
             return useTcp(remote, TcpReason.POLICY, null);
@@ -49,7 +49,7 @@ public final class Connector {
             return useTcp(remote, TcpReason.REMEMBERED, null);
         }
         long limit = policy == Policy.RDMA || timeoutNanos == 0 ? timeoutNanos : Math.max(1, timeoutNanos / 2);
-        Attempt attempt = new Attempt(this, remote, policy, limit);
+        ConnectAttempt attempt = new ConnectAttempt(this, remote, policy, limit);
         try {
             attempt.start(rdma, local, config);
             return attempt;
@@ -62,13 +62,13 @@ public final class Connector {
     }
 
     /** Takes note of a connection that TCP carries without RDMA having been tried. */
-    public Attempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
+    public ConnectAttempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
         stack.counts().choseTcp(reason);
         stack.log().tcpInstead("connecting to", remote, reason, detail);
         if (reason != TcpReason.POLICY) {
             Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
         }
-        return new Attempt(this, remote, reason, detail);
+        return new ConnectAttempt(this, remote, reason, detail);
     }
 
     PeerMemory memory() {

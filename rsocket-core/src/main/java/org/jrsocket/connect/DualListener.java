@@ -12,14 +12,14 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.stream.Threads;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
@@ -28,7 +28,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  */
 public final class DualListener implements AutoCloseable {
 
-    private final Stack stack;
+    private final TransportContext stack;
     private final RdmaListener listener;
     private ServiceLoop.Watch tcpWatch;      // these two are set before the first wait; null when TCP is not listened on
     private BooleanSupplier tcpReady;
@@ -39,7 +39,7 @@ public final class DualListener implements AutoCloseable {
     private volatile Runnable observer = () -> { };
     private boolean tcpIsNext;               // of the waiting thread: whose turn it is when both have one
 
-    private DualListener(Stack stack, RdmaListener listener) {
+    private DualListener(TransportContext stack, RdmaListener listener) {
         this.stack = stack;
         this.listener = listener;
         listener.onReady(this::signal);
@@ -53,7 +53,7 @@ public final class DualListener implements AutoCloseable {
      * @throws BindException the port is taken over RDMA: choose another if it was free to choose, else {@link #tcpOnly} says so
      * @throws SocketException the policy wants RDMA and it cannot be had
      */
-    public static DualListener open(Stack stack, InetSocketAddress local, int backlog, StreamConfig config) throws SocketException {
+    public static DualListener open(TransportContext stack, InetSocketAddress local, int backlog, StreamConfig config) throws SocketException {
         Policy policy = stack.policy(Rules.Action.BIND, local);
         if (policy == Policy.TCP) {
             tcpOnly(stack, local, TcpReason.POLICY, null);
@@ -75,7 +75,7 @@ public final class DualListener implements AutoCloseable {
     }
 
     /** Takes note that a socket listens over TCP alone. */
-    public static void tcpOnly(Stack stack, InetSocketAddress local, TcpReason reason, Exception detail) {
+    public static void tcpOnly(TransportContext stack, InetSocketAddress local, TcpReason reason, Exception detail) {
         stack.log().tcpInstead("listening on", local, reason, detail);
         if (reason != TcpReason.POLICY) {
             Events.fallback(local, true, reason.name(), detail == null ? null : detail.getMessage());
@@ -86,7 +86,7 @@ public final class DualListener implements AutoCloseable {
         if (e instanceof VerbsUnavailableException) {
             return TcpReason.UNAVAILABLE;
         }
-        if (e instanceof VerbsException verbs) {
+        if (e instanceof ErrnoException verbs) {
             switch (verbs.errno()) {
                 case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL: // the second if one of the two is at the wildcard address: TCP has the address itself
                     return TcpReason.IN_USE;

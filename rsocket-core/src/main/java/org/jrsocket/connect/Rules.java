@@ -67,11 +67,6 @@ public final class Rules {
         this.rules = List.copyOf(rules);
     }
 
-    /** Whether some rule allows nothing but RDMA. */
-    boolean insistOnRdma() {
-        return rules.stream().anyMatch(rule -> rule.policy == Policy.RDMA);
-    }
-
     /** @throws ConfigurationException naming file, line and reason */
     public static Rules load(Path file) throws ConfigurationException {
         try {
@@ -105,9 +100,9 @@ public final class Rules {
         if (words.length < 3 || words.length > 4) {
             throw new IllegalArgumentException("expected \"bind|connect address port [auto|rdma|tcp]\"");
         }
-        Action action = Key.parse(Action.class, words[0], "bind, connect");
+        Action action = SettingKey.parse(Action.class, words[0], "bind, connect");
         int[] ports = ports(words[2]);
-        Policy policy = words.length == 3 ? Policy.AUTO : Key.parse(Policy.class, words[3], "auto, rdma, tcp");
+        Policy policy = words.length == 3 ? Policy.AUTO : SettingKey.parse(Policy.class, words[3], "auto, rdma, tcp");
         if (words[1].equals("*")) {
             rules.add(new Rule(action, null, 0, ports[0], ports[1], policy));
             return;

@@ -20,23 +20,23 @@ import org.jrsocket.stream.StreamConfig;
  */
 public final class Settings {
 
-    static final Key<Policy> POLICY = Key.choice("policy", Policy.AUTO);
-    static final Key<Path> RULES = Key.file("rules");
-    static final Key<LogLevel> LOG = Key.choice("log", LogLevel.WARN);
-    static final Key<Long> CONNECT_TIMEOUT = Key.duration("connect.timeout", "100ms", "1ms", "1h");
-    static final Key<Long> MEMORY_UNANSWERED = Key.duration("memory.unanswered", "5m", "0", "24h");
-    static final Key<Long> MEMORY_REJECTED = Key.duration("memory.rejected", "10s", "0", "24h");
-    static final Key<Integer> BUFFER_SEND = Key.size("buffer.send", "256k", "4k", "256m");
-    static final Key<Integer> BUFFER_RECEIVE = Key.size("buffer.receive", "256k", "4k", "256m");
-    static final Key<Integer> BUFFER_MAX = Key.size("buffer.max", "4m", "4k", "256m");
-    static final Key<Integer> QUEUE_SEND = Key.integer("queue.send", StreamConfig.DEFAULT.sendQueue(), 16, 65534);
-    static final Key<Integer> QUEUE_RECEIVE = Key.integer("queue.receive", StreamConfig.DEFAULT.receiveQueue(), 16, 65534);
-    static final Key<Integer> INLINE = Key.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
-    static final Key<Long> SPIN = Key.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
-    static final Key<Integer> CLOSE_MAX = Key.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
+    static final SettingKey<Policy> POLICY = SettingKey.choice("policy", Policy.AUTO);
+    static final SettingKey<Path> RULES = SettingKey.file("rules");
+    static final SettingKey<LogLevel> LOG = SettingKey.choice("log", LogLevel.WARN);
+    static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
+    static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "5m", "0", "24h");
+    static final SettingKey<Long> MEMORY_REJECTED = SettingKey.duration("memory.rejected", "10s", "0", "24h");
+    static final SettingKey<Integer> BUFFER_SEND = SettingKey.size("buffer.send", "256k", "4k", "256m");
+    static final SettingKey<Integer> BUFFER_RECEIVE = SettingKey.size("buffer.receive", "256k", "4k", "256m");
+    static final SettingKey<Integer> BUFFER_MAX = SettingKey.size("buffer.max", "4m", "4k", "256m");
+    static final SettingKey<Integer> QUEUE_SEND = SettingKey.integer("queue.send", StreamConfig.DEFAULT.sendQueue(), 16, 65534);
+    static final SettingKey<Integer> QUEUE_RECEIVE = SettingKey.integer("queue.receive", StreamConfig.DEFAULT.receiveQueue(), 16, 65534);
+    static final SettingKey<Integer> INLINE = SettingKey.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
+    static final SettingKey<Long> SPIN = SettingKey.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
+    static final SettingKey<Integer> CLOSE_MAX = SettingKey.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 
     /** All keys, in the order of the documentation. */
-    public static final List<Key<?>> KEYS = List.of(POLICY, RULES, LOG, CONNECT_TIMEOUT, MEMORY_UNANSWERED, MEMORY_REJECTED, BUFFER_SEND,
+    public static final List<SettingKey<?>> KEYS = List.of(POLICY, RULES, LOG, CONNECT_TIMEOUT, MEMORY_UNANSWERED, MEMORY_REJECTED, BUFFER_SEND,
             BUFFER_RECEIVE, BUFFER_MAX, QUEUE_SEND, QUEUE_RECEIVE, INLINE, SPIN, CLOSE_MAX);
 
     /** Before a key's name in a system property. */
@@ -45,15 +45,15 @@ public final class Settings {
     /** Beginnings of properties that belong to other parts of the project, and to the classes the drop-in jar carries. */
     private static final List<String> OTHERS = List.of("shaded.", "native.", "nio.", "netty.", "test.", "bench.");
 
-    private final Map<Key<?>, Object> values;
+    private final Map<SettingKey<?>, Object> values;
     /** As they were written. */
-    private final Map<Key<?>, String> given;
+    private final Map<SettingKey<?>, String> given;
     // What every connection asks for.
     private final StreamConfig streamConfig;
     private final long connectNanos;
     private final int maxBuffer;
 
-    private Settings(Map<Key<?>, Object> values, Map<Key<?>, String> given) {
+    private Settings(Map<SettingKey<?>, Object> values, Map<SettingKey<?>, String> given) {
         this.values = Map.copyOf(values);
         this.given = Map.copyOf(given);
         streamConfig = new StreamConfig(get(BUFFER_SEND), get(BUFFER_RECEIVE), get(QUEUE_SEND), get(QUEUE_RECEIVE), get(INLINE), get(SPIN), 0);
@@ -87,9 +87,9 @@ public final class Settings {
                 }
             }
         }
-        Map<Key<?>, Object> values = new HashMap<>();
-        Map<Key<?>, String> given = new HashMap<>();
-        for (Key<?> key : KEYS) {
+        Map<SettingKey<?>, Object> values = new HashMap<>();
+        Map<SettingKey<?>, String> given = new HashMap<>();
+        for (SettingKey<?> key : KEYS) {
             String argument = fromArguments.get(key.name());
             String property = properties.getProperty(PREFIX + key.name());
             String variable = environment.get(key.variable());
@@ -125,11 +125,11 @@ public final class Settings {
     private static void known(String key, String where) throws ConfigurationException {
         if (KEYS.stream().noneMatch(k -> k.name().equals(key))) {
             throw new ConfigurationException(where,
-                    "unknown; known are " + KEYS.stream().map(Key::name).collect(Collectors.joining(", ")));
+                    "unknown; known are " + KEYS.stream().map(SettingKey::name).collect(Collectors.joining(", ")));
         }
     }
 
-    private static Object parse(Key<?> key, String value, String where) throws ConfigurationException {
+    private static Object parse(SettingKey<?> key, String value, String where) throws ConfigurationException {
         try {
             return key.parser().apply(value.strip());
         } catch (IllegalArgumentException e) {
@@ -138,12 +138,12 @@ public final class Settings {
     }
 
     @SuppressWarnings("unchecked") // what a key's parser made
-    private <T> T get(Key<T> key) {
+    private <T> T get(SettingKey<T> key) {
         return (T) values.get(key);
     }
 
     /** Whether somebody set it, rather than it being the default. */
-    boolean isGiven(Key<?> key) {
+    boolean isGiven(SettingKey<?> key) {
         return given.containsKey(key);
     }
 

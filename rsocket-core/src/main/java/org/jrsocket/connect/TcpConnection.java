@@ -6,7 +6,7 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 
 /**
  * A connection that TCP carries in a process that has RDMA, for those who record such things. The socket API that owns it makes one when it is connected
@@ -35,7 +35,7 @@ public final class TcpConnection {
      * @param attempt what came before it, or null: nothing is recorded then
      * @return null unless somebody records
      */
-    public static TcpConnection connected(Attempt attempt, Address local) {
+    public static TcpConnection connected(ConnectAttempt attempt, Address local) {
         if (attempt == null || !isRecorded()) {
             return null;
         }
@@ -49,7 +49,7 @@ public final class TcpConnection {
      *
      * @return null unless somebody records
      */
-    public static TcpConnection accepted(Stack stack, Address local, Address remote) {
+    public static TcpConnection accepted(TransportContext stack, Address local, Address remote) {
         stack.counts().acceptedTcp();
         if (!isRecorded()) {
             return null;

@@ -16,7 +16,7 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.RdmaCoreProvider;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
@@ -24,7 +24,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  * The process's RDMA transport: verbs are opened when somebody first asks whether there are any, the transport with its thread when the first
  * socket needs it, each once; if verbs cannot be had, the reason is kept. Safe for use by many threads.
  */
-public final class TransportHolder implements Rdma {
+public final class TransportHolder implements StreamFactory {
 
     /** How verbs are opened. */
     public interface Opener {

@@ -23,7 +23,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.stream.RdmaStream;
@@ -38,7 +38,7 @@ public final class RServerSocketImpl extends SocketImpl {
     /** How often another port is tried when the one that TCP chose is taken over RDMA. */
     private static final int PORT_ATTEMPTS = 8;
 
-    private final Stack stack;
+    private final TransportContext stack;
     private final ReentrantLock acceptLock = new ReentrantLock();
     private volatile PlatformSocket platform = PlatformSocket.server(); // replaced only between bind and listen
     private volatile DualListener dual; // set by listen; null: TCP alone
@@ -50,7 +50,7 @@ public final class RServerSocketImpl extends SocketImpl {
     private final Object closeLock = new Object();
     private boolean closed; // guarded by closeLock
 
-    RServerSocketImpl(Stack stack) {
+    RServerSocketImpl(TransportContext stack) {
         this.stack = stack;
     }
 

@@ -20,8 +20,8 @@ import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.connect.Attempt;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.ConnectAttempt;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.stream.RdmaStream;
@@ -43,14 +43,14 @@ import org.jrsocket.stream.StreamConfig;
  */
 public final class RSocketImpl extends SocketImpl {
 
-    private final Stack stack;
+    private final TransportContext stack;
     private final boolean proxied;
     private final ReentrantLock connectLock = new ReentrantLock();
 
     private final Object stateLock = new Object();
     private volatile PlatformSocket platform = PlatformSocket.client(); // replaced when accepted; under stateLock
     private volatile RdmaSocket rdma; // set once, under stateLock
-    private Attempt attempt; // guarded by stateLock; while connecting over RDMA
+    private ConnectAttempt attempt; // guarded by stateLock; while connecting over RDMA
     private volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
     private boolean closed; // guarded by stateLock
 
@@ -61,7 +61,7 @@ public final class RSocketImpl extends SocketImpl {
     private volatile boolean bound;
 
     /** @param proxied whether SOCKS proxies apply, as to any socket but {@code new Socket(Proxy.NO_PROXY)} */
-    RSocketImpl(Stack stack, boolean proxied) {
+    RSocketImpl(TransportContext stack, boolean proxied) {
         this.stack = stack;
         this.proxied = proxied;
     }
@@ -110,7 +110,7 @@ public final class RSocketImpl extends SocketImpl {
                 throw new SocketException("Already connected");
             }
             if (proxied && Proxies.mayUseSocks(address)) {
-                Attempt tried = stack.connector().useTcp(address, TcpReason.PROXY, null);
+                ConnectAttempt tried = stack.connector().useTcp(address, TcpReason.PROXY, null);
                 platform = platform.throughSocks();
                 platform.connect(address, millis);
                 recorded = TcpConnection.connected(tried, platform::localAddress);
@@ -135,7 +135,7 @@ public final class RSocketImpl extends SocketImpl {
         long start = System.nanoTime();
         InetSocketAddress target = address.getAddress().isAnyLocalAddress()
                 ? new InetSocketAddress(InetAddress.getLocalHost(), address.getPort()) : address; // as the JDK does
-        Attempt tried;
+        ConnectAttempt tried;
         RdmaStream stream;
         try {
             tried = stack.connector().attempt(local(target), target, config(), TimeUnit.MILLISECONDS.toNanos(millis));
@@ -163,7 +163,7 @@ public final class RSocketImpl extends SocketImpl {
             failure = e;
             throw e;
         } finally {
-            tried.tcpEnded(failure);
+            tried.reportTcpOutcome(failure);
         }
     }
 
@@ -186,7 +186,7 @@ public final class RSocketImpl extends SocketImpl {
                 .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
-    private RdmaStream await(Attempt tried) throws IOException {
+    private RdmaStream await(ConnectAttempt tried) throws IOException {
         synchronized (stateLock) {
             if (closed) {
                 tried.cancel();
@@ -330,7 +330,7 @@ public final class RSocketImpl extends SocketImpl {
     @Override
     protected void close() throws IOException {
         RdmaSocket connected;
-        Attempt connecting;
+        ConnectAttempt connecting;
         synchronized (stateLock) {
             closed = true;
             connected = rdma;

@@ -9,7 +9,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketImplFactory;
 import java.util.Set;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 
 /** Makes all of a JVM's {@link Socket}s and {@link ServerSocket}s ours. */
 public final class SocketFactories {
@@ -28,7 +28,7 @@ public final class SocketFactories {
      * @throws IOException the application has installed a factory of its own, or the JDK's internals are not open
      */
     @SuppressWarnings("deprecation") // there is no other way in
-    public static synchronized void install(Stack stack) throws IOException {
+    public static synchronized void install(TransportContext stack) throws IOException {
         if (JdkInternals.hasFactory()) {
             throw new IOException("a socket factory is installed already");
         }

@@ -7,8 +7,8 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,16 +19,16 @@ final class Handshake implements CmHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Handshake.class);
 
     final Admission.Request asked;
-    private final Listening listening;
+    private final CmListener listening;
     private final RdmaTransport transport;
     private final CmId request;
     private final ConnData peer;
-    private Endpoint endpoint;
+    private ConnectionHandles endpoint;
     private long answered;
     private boolean confirmed;
     private boolean over;
 
-    Handshake(Listening listening, RdmaTransport transport, Admission.Request asked) {
+    Handshake(CmListener listening, RdmaTransport transport, Admission.Request asked) {
         this.listening = listening;
         this.transport = transport;
         this.asked = asked;
@@ -39,7 +39,7 @@ final class Handshake implements CmHandler {
     void answer() {
         try {
             request.attach(this);
-            endpoint = new Endpoint(transport, request, listening.config());
+            endpoint = new ConnectionHandles(transport, request, listening.config());
             ConnData mine = endpoint.connData();
             if (peer.hasExtension()) {
                 mine = mine.withFeatures(ConnData.FEATURE_RESET);
@@ -48,7 +48,7 @@ final class Handshake implements CmHandler {
             transport.cm().accept(request, RdmaTransport.param(mine, false));
             answered = System.nanoTime();
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            if (endpoint != null && e instanceof VerbsException v && v.errno() == Errno.EINVAL) {
+            if (endpoint != null && e instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
                 LOG.debug("a client of the {} gave up before it was answered: {}", listening, e.toString());
             } else {
                 listening.failures().warn("a connection request to the {} was refused: {}", listening, e.toString());

@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Qp;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +39,7 @@ final class InlineLimits {
      */
     Qp make(Device device, int wanted, int floor, Attempt attempt) throws IOException {
         int inline = Math.max(floor, Math.min(wanted, refusedAbove.getOrDefault(device, wanted)));
-        VerbsException first = null;
+        ErrnoException first = null;
         boolean outOfMemory = false;
         for (;;) {
             try {
@@ -50,7 +50,7 @@ final class InlineLimits {
                     LOG.debug("{} takes {} bytes inline, {} were asked for", device.name(), inline, wanted);
                 }
                 return qp;
-            } catch (VerbsException e) {
+            } catch (ErrnoException e) {
                 if (e.errno() != Errno.EINVAL && e.errno() != Errno.ENOMEM) {
                     throw e;
                 }

@@ -41,7 +41,7 @@ final class PathTimers {
     }
 
     /** When the queue pair is connected: neither the CM nor an earlier state takes it. */
-    static void setRnrTimer(Endpoint endpoint) {
+    static void setRnrTimer(ConnectionHandles endpoint) {
         if (endpoint.device.isIwarp()) {
             return;
         }

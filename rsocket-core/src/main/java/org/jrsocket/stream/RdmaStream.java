@@ -13,9 +13,9 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jrsocket.observe.Events;
+import org.jrsocket.jfr.Events;
 import org.jrsocket.verbs.CmEvent;
-import org.jrsocket.verbs.Epoll;
+import org.jrsocket.os.Epoll;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,10 +42,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private static final long ABORT_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final RdmaTransport transport;
-    private final Endpoint endpoint;
+    private final ConnectionHandles endpoint;
     private final SendSide send;
     private final ReceiveSide receive;
-    private final Waits waits;
+    private final StreamWaiter waits;
     private final KeepAlive keepAlive;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
@@ -83,12 +83,12 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     int deferredRounds;
     private long deferredWritten;
 
-    Endpoint endpoint() {
+    ConnectionHandles endpoint() {
         return endpoint;
     }
 
     /** Takes over {@code endpoint}, which is connected. */
-    RdmaStream(RdmaTransport transport, Endpoint endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
+    RdmaStream(RdmaTransport transport, ConnectionHandles endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
         this.transport = transport;
         this.endpoint = endpoint;
         this.local = local;
@@ -96,7 +96,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
         this.send = new SendSide(this, endpoint, peer);
         this.receive = new ReceiveSide(this, endpoint, send);
-        this.waits = new Waits(this, endpoint, send, receive, transport.serviceThread());
+        this.waits = new StreamWaiter(this, endpoint, send, receive, transport.serviceThread());
         this.keepAlive = new KeepAlive(transport.service(), send::probe);
         endpoint.id.attach(this);
         send.flush(); // grants the second half at once: a C sender's first burst need not end after the first

@@ -76,7 +76,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final ServiceThread.SteadyWatch cmWatch;
     private final Flusher flusher;
     private final ExecutorService reaper;
-    private final Bundles bundles;
+    private final ResourcePool bundles;
     private final InlineLimits inlineLimits = new InlineLimits();
     private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
     private final Thread exitHook;
@@ -87,13 +87,13 @@ public final class RdmaTransport implements AutoCloseable {
     private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the sums
     private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
     private long endedWritten; // the same
-    private final Set<Connecting> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
+    private final Set<CmConnect> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
 
     private RdmaTransport(VerbsProvider provider, long idleNanos) throws IOException {
         provider.install();
         description = provider.description();
         cm = provider.openCm();
-        bundles = new Bundles(this, provider.openVerbs(), idleNanos);
+        bundles = new ResourcePool(this, provider.openVerbs(), idleNanos);
         channel = cm.createEventChannel();
         service = serve(cm, channel);
         closings = new Closings(service);
@@ -129,7 +129,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** A stack over {@code provider}; its threads start now. */
     public static RdmaTransport over(VerbsProvider provider) throws IOException {
-        return new RdmaTransport(provider, Bundles.IDLE_NANOS);
+        return new RdmaTransport(provider, ResourcePool.IDLE_NANOS);
     }
 
     /** With another time for which what connections leave is kept. */
@@ -150,7 +150,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** The same; {@code observer} hears what is learned of the peer. */
     public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
             PendingConnect.Observer observer) {
-        Connecting connecting = new Connecting(this, local, remote, config, observer);
+        CmConnect connecting = new CmConnect(this, local, remote, config, observer);
         connecting.start();
         return connecting;
     }
@@ -162,7 +162,7 @@ public final class RdmaTransport implements AutoCloseable {
      * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
-        return Listening.open(this, local, backlog, config);
+        return CmListener.open(this, local, backlog, config);
     }
 
     /**
@@ -179,7 +179,7 @@ public final class RdmaTransport implements AutoCloseable {
             id.destroyId();
             throw e;
         }
-        Endpoint endpoint = new Endpoint(this, id, config);
+        ConnectionHandles endpoint = new ConnectionHandles(this, id, config);
         QueueLimits granted =
                 new QueueLimits(endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
         endpoint.free();
@@ -214,7 +214,7 @@ public final class RdmaTransport implements AutoCloseable {
         flusher.stop();
         cmWatch.cancel();
         service.stop();
-        late.forEach(Connecting::listenNoMore);
+        late.forEach(CmConnect::listenNoMore);
         reaper.shutdown();
         try {
             reaper.awaitTermination(10, TimeUnit.SECONDS);
@@ -325,16 +325,16 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /** Ends it when its time is over, or this transport's. */
-    void listeningLate(Connecting given) {
+    void listeningLate(CmConnect given) {
         late.add(given);
         service.schedule(given::listenNoMore, PendingConnect.LATE_NANOS);
     }
 
-    void listensNoMore(Connecting given) {
+    void listensNoMore(CmConnect given) {
         late.remove(given);
     }
 
-    RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
+    RdmaStream established(ConnectionHandles endpoint, ConnData peer) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
         PathTimers.setRnrTimer(endpoint);
@@ -436,7 +436,7 @@ public final class RdmaTransport implements AutoCloseable {
         return protocolErrors;
     }
 
-    Bundles bundles() {
+    ResourcePool bundles() {
         return bundles;
     }
 

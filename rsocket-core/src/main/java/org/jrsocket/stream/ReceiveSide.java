@@ -25,13 +25,13 @@ final class ReceiveSide {
     private static final int CONTROL_UNPOLLED = 6;
     /** Receives given back at once; control messages are given back sooner, because only the spare ones pay for them. */
     private static final int REPOST = 32;
-    private static final int REPOST_CONTROL = Endpoint.SPARE_RECEIVES - CONTROL_UNPOLLED + 1;
+    private static final int REPOST_CONTROL = ConnectionHandles.SPARE_RECEIVES - CONTROL_UNPOLLED + 1;
     /** On iWARP a message and the write before it are two: the message does not tell what was written. */
     private static final int UNKNOWN = -1;
 
     final ReentrantLock lock = new ReentrantLock();
     private final RdmaStream stream;
-    private final Endpoint endpoint;
+    private final ConnectionHandles endpoint;
     private final SendSide send;
     private final ByteBuffer ring;
     private final ByteBuffer table;
@@ -55,7 +55,7 @@ final class ReceiveSide {
     private volatile long consumed;
     private int readPosition;
 
-    ReceiveSide(RdmaStream stream, Endpoint endpoint, SendSide send) {
+    ReceiveSide(RdmaStream stream, ConnectionHandles endpoint, SendSide send) {
         this.stream = stream;
         this.endpoint = endpoint;
         this.send = send;
@@ -123,7 +123,7 @@ final class ReceiveSide {
         int position = readPosition + n;
         readPosition = position >= ringSize ? position - ringSize : position;
         consumed = consumed + n;
-        if (consumed + ringSize - send.granted() >= send.half() && !ended) {
+        if (consumed + ringSize - send.granted() >= send.grantBytes() && !ended) {
             send.flush();
         }
     }

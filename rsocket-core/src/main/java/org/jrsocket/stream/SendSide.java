@@ -8,8 +8,8 @@ import java.lang.invoke.VarHandle;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.observe.Events;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.jfr.Events;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;
@@ -47,7 +47,7 @@ final class SendSide {
 
     final ReentrantLock lock = new ReentrantLock();
     private final RdmaStream stream;
-    private final Endpoint endpoint;
+    private final ConnectionHandles endpoint;
     private final ByteBuffer ring;
     private final long ringAddress;
     private final int ringSize;
@@ -109,7 +109,7 @@ final class SendSide {
     private boolean resetWanted;
     private boolean dropped;
 
-    SendSide(RdmaStream stream, Endpoint endpoint, ConnData peer) {
+    SendSide(RdmaStream stream, ConnectionHandles endpoint, ConnData peer) {
         this.stream = stream;
         this.endpoint = endpoint;
         this.ring = endpoint.sendRing.buffer();
@@ -123,7 +123,7 @@ final class SendSide {
         this.grantAddress = peer.dataAddr();
         this.grantKey = peer.dataKey();
         this.grantLeft = peer.dataLength();
-        int entries = Bundle.TABLE_ENTRIES;
+        int entries = ConnectionResources.TABLE_ENTRIES;
         this.nextAddress = new long[entries];
         this.nextKey = new int[entries];
         this.nextLength = new int[entries];
@@ -134,7 +134,7 @@ final class SendSide {
         this.peerTableKey = peer.targetKey();
         this.peerTableEntries = peer.targetLength();
         this.peerBigEndian = peer.isBigEndian();
-        this.half = endpoint.half();
+        this.half = endpoint.grantBytes();
         this.granted = half; // the first half went out with our connection data
         this.announcedLimit = endpoint.credits();
     }
@@ -214,17 +214,6 @@ final class SendSide {
 
     private boolean isBurst() {
         return burst.isLong() && burst.isRunning(System.nanoTime());
-    }
-
-    /** As {@link #flush}, unless somebody else holds the lock. */
-    void tryFlush() {
-        if (lock.tryLock()) {
-            try {
-                progress();
-            } finally {
-                lock.unlock();
-            }
-        }
     }
 
     /** Takes completions, then posts, unless somebody else holds the lock; for spinning. Not enough before a sleep. */
@@ -413,7 +402,7 @@ final class SendSide {
                 blocked = true;
                 return;
             }
-            bare(sglImm(), false);
+            appendControl(sglImm(), false);
         }
     }
 
@@ -433,7 +422,7 @@ final class SendSide {
         }
         if (shutdownWanted && !shutdownSent && !disconnectWanted) {
             shutdownSent = true;
-            bare(Imm.ctrl(Imm.CTRL_SHUTDOWN), true);
+            appendControl(Imm.ctrl(Imm.CTRL_SHUTDOWN), true);
         }
         if (disconnectWanted && shutdownSent && stream.peerShutDown() && !resetWanted) {
             disconnectSent = true; // two SHUTDOWNs are an end: a C peer's queue pair no longer answers
@@ -441,9 +430,9 @@ final class SendSide {
         if (disconnectWanted && !disconnectSent && slotFree(0)) {
             disconnectSent = true;
             if (resetWanted && stream.peerUnderstandsReset()) {
-                bare(Imm.ctrl(Imm.CTRL_RESET), false);
+                appendControl(Imm.ctrl(Imm.CTRL_RESET), false);
             }
-            bare(Imm.ctrl(Imm.CTRL_DISCONNECT), true);
+            appendControl(Imm.ctrl(Imm.CTRL_DISCONNECT), true);
         }
     }
 
@@ -460,21 +449,21 @@ final class SendSide {
             batch.sge(ringAddress, second, lkey);
         }
         if (iwarp) {
-            word(imm, first + second, signal);
+            appendIwarpWord(imm, first + second, signal);
         }
     }
 
     /** Appends a message without payload. */
-    private void bare(int imm, boolean signal) {
+    private void appendControl(int imm, boolean signal) {
         if (iwarp) {
-            word(imm, 0, signal);
+            appendIwarpWord(imm, 0, signal);
         } else {
             add(SendBatch.RDMA_WRITE_WITH_IMM, 0, imm, 0, 0, 0, signal);
         }
     }
 
     /** iWARP has no immediate data: the same 32 bits travel in a SEND of their own, in host order. */
-    private void word(int imm, int bytes, boolean signal) {
+    private void appendIwarpWord(int imm, int bytes, boolean signal) {
         int staged = stage();
         MessageWord.put(ring, staged, imm);
         add(SendBatch.SEND, SendBatch.INLINE, 0, 0, 0, bytes, signal);
@@ -612,7 +601,7 @@ final class SendSide {
                     idle = false;
                 }
                 if (grants || length != 0) {
-                    tableRead = (tableRead + 1) % Bundle.TABLE_ENTRIES;
+                    tableRead = (tableRead + 1) % ConnectionResources.TABLE_ENTRIES;
                 }
             }
             idleUpdates += idle ? 1 : 0;
@@ -720,7 +709,7 @@ final class SendSide {
         return granted;
     }
 
-    int half() {
+    int grantBytes() {
         return half;
     }
 

@@ -11,8 +11,8 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jrsocket.verbs.Epoll;
-import org.jrsocket.verbs.EventFd;
+import org.jrsocket.os.Epoll;
+import org.jrsocket.os.EventFd;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

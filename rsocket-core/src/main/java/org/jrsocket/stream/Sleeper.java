@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.util.concurrent.locks.LockSupport;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.EventFd;
-import org.jrsocket.verbs.Fds;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.EventFd;
+import org.jrsocket.os.Fds;
 
 /**
  * One thread asleep until its stream has something for it. A platform thread sleeps in the kernel on the completion channel and an eventfd of

@@ -11,10 +11,11 @@ import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.net.SocketAddress;
+import org.jrsocket.os.ErrnoException;
 
 /**
  * The connection manager: librdmacm's calls. IPv4 and IPv6. Calls on one id must not overlap; calls on different ids may, from any
- * thread. Failures are {@link VerbsException}s that carry errno; an address family or address that no device serves is ENODEV.
+ * thread. Failures are {@link ErrnoException}s that carry errno; an address family or address that no device serves is ENODEV.
  */
 public abstract class Cm extends RdmaCm {
 

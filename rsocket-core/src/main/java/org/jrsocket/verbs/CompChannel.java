@@ -7,6 +7,7 @@ package org.jrsocket.verbs;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
+import org.jrsocket.os.Epoll;
 
 /** A completion channel; its {@link #getFd() descriptor} is non-blocking, can be watched by {@link Epoll}, and is readable while events wait. */
 public abstract class CompChannel extends IbvCompChannel {

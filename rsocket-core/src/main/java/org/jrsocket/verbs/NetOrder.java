@@ -7,14 +7,14 @@ package org.jrsocket.verbs;
 import java.nio.ByteOrder;
 
 /** Immediate data is kept by verbs as raw network-order bytes; this turns it into host order and back. */
-final class NetOrder {
+public final class NetOrder {
 
     private static final boolean LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
     private NetOrder() {
     }
 
-    static int swap(int value) {
+    public static int swap(int value) {
         return LITTLE ? Integer.reverseBytes(value) : value;
     }
 }

@@ -5,6 +5,7 @@
 package org.jrsocket.verbs;
 
 import java.nio.ByteBuffer;
+import org.jrsocket.os.NativeMemory;
 
 /**
  * A chain of {@code ibv_recv_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at compile time). For

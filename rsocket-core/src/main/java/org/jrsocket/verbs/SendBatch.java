@@ -5,6 +5,7 @@
 package org.jrsocket.verbs;
 
 import java.nio.ByteBuffer;
+import org.jrsocket.os.NativeMemory;
 
 /**
  * A chain of {@code ibv_send_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at compile time), so
@@ -82,12 +83,6 @@ public final class SendBatch {
         bytes.putInt(sge + 8, length);
         bytes.putInt(sge + 12, lkey);
         bytes.putInt(at + NUM_SGE, sges + 1);
-    }
-
-    /** Adds flags to the last request. */
-    public void addFlags(int flags) {
-        int at = (size - 1) * STRIDE + FLAGS;
-        bytes.putInt(at, bytes.getInt(at) | flags);
     }
 
     public int size() {

@@ -9,33 +9,20 @@ import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvPd;
-import com.ibm.disni.verbs.IbvQP;
-import com.ibm.disni.verbs.IbvRecvWR;
-import com.ibm.disni.verbs.IbvSendWR;
-import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.RdmaVerbs;
-import com.ibm.disni.verbs.SVCDeregMr;
-import com.ibm.disni.verbs.SVCPollCq;
-import com.ibm.disni.verbs.SVCPostRecv;
-import com.ibm.disni.verbs.SVCPostSend;
-import com.ibm.disni.verbs.SVCRegMr;
-import com.ibm.disni.verbs.SVCReqNotify;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.Fds;
 
 /**
  * libibverbs: the objects behind a connection. Every object is owned by its creator and freed once, by the destroy call of its kind, in the
  * order queue pair, completion queues, completion channel, memory regions, protection domain. Safe for use by many threads as long as an
  * object is not used while or after it is destroyed.
  *
- * <p>DiSNI's prepared calls ({@code SVC...}) work with every provider: they are built here on {@link Qp}, {@link Cq} and the methods below. They
- * allocate, so this project's own data path does not use them.
+ * <p>DiSNI's prepared calls ({@code SVC...}) are in {@code verbs.disni}: this project's own data path does not use them.
  */
 public abstract class Verbs extends RdmaVerbs {
-
-    private final SvcBatches batches = new SvcBatches();
 
     @Override
     public abstract Pd allocPd(IbvContext device) throws IOException;
@@ -83,50 +70,6 @@ public abstract class Verbs extends RdmaVerbs {
         return ((Cq) cq).ackEvents(count);
     }
 
-    // DiSNI's prepared calls
-
-    /** Registers the whole buffer, whatever its position and limit; it must be direct. */
-    @Override
-    public SVCRegMr regMr(IbvPd pd, ByteBuffer buffer, int access) throws IOException {
-        NativeLibrary.load();
-        long address = Native.addressOf(buffer);
-        if (address == 0) {
-            throw new IOException("only direct buffers can be registered");
-        }
-        return new SvcSimple.RegMr(this, (Pd) pd, address, buffer.capacity(), access, buffer);
-    }
-
-    @Override
-    public SVCRegMr regMr(IbvPd pd, long address, int length, int access) throws IOException {
-        return new SvcSimple.RegMr(this, (Pd) pd, address, length, access, null);
-    }
-
-    @Override
-    public SVCDeregMr deregMr(IbvMr mr) throws IOException {
-        return new SvcSimple.DeregMr(this, (Mr) mr);
-    }
-
-    @Override
-    public SVCPostSend postSend(IbvQP qp, List<IbvSendWR> requests, List<IbvSendWR> bad) throws IOException {
-        return new SvcPostSend((Qp) qp, batches, requests, bad);
-    }
-
-    @Override
-    public SVCPostRecv postRecv(IbvQP qp, List<IbvRecvWR> requests, List<IbvRecvWR> bad) throws IOException {
-        return new SvcPostRecv((Qp) qp, batches, requests, bad);
-    }
-
-    @Override
-    public SVCPollCq pollCQ(IbvCQ cq, IbvWC[] completions, int count) throws IOException {
-        return new SvcPollCq((Cq) cq, batches, completions, count);
-    }
-
-    /** Events come for every completion, also when only solicited ones are asked for. */
-    @Override
-    public SVCReqNotify reqNotifyCQ(IbvCQ cq, boolean solicitedOnly) throws IOException {
-        return new SvcSimple.ReqNotify((Cq) cq);
-    }
-
     /**
      * Waits for one event of the channel and takes it; of which queue it was is not told.
      *
@@ -143,7 +86,7 @@ public abstract class Verbs extends RdmaVerbs {
             }
             int rc = Fds.waitReadable(channel.getFd(), -1, left);
             if (rc < 0) {
-                throw new VerbsException("ppoll", "completion channel", -rc);
+                throw new ErrnoException("ppoll", "completion channel", -rc);
             }
         }
         return true;

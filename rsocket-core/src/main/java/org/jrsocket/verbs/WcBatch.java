@@ -5,6 +5,7 @@
 package org.jrsocket.verbs;
 
 import java.nio.ByteBuffer;
+import org.jrsocket.os.NativeMemory;
 
 /**
  * An array of {@code ibv_wc} in off-heap memory, which {@link Cq#poll} fills. Not thread safe; whoever owns a completion queue keeps one.

@@ -29,11 +29,6 @@ public final class Credits {
         return sequence + 1 & MASK;
     }
 
-    /** A counter or limit moved on by {@code count}. */
-    public static int advance(int sequence, int count) {
-        return sequence + count & MASK;
-    }
-
     /**
      * Whether a new limit from the peer is one that an honest peer can send: it never opens a window wider than the first one, counted from what we
      * sent or from the old limit. The second test also catches a limit that goes back.
@@ -42,10 +37,5 @@ public final class Credits {
      */
     public static boolean isLimitPlausible(int newLimit, int oldLimit, int sent, int initial) {
         return window(newLimit, sent) <= initial && window(newLimit, oldLimit) <= initial;
-    }
-
-    /** Whether {@code sequence} is at or beyond {@code mark}; they must be less than 32768 apart. */
-    public static boolean reached(int sequence, int mark) {
-        return (short) (sequence - mark) >= 0;
     }
 }

@@ -71,14 +71,6 @@ public final class Imm {
         return imm & Credits.MASK;
     }
 
-    /**
-     * Whether no peer may send this operation: 1, 3 and 5 are reserved (C takes them for DATA), 2 marks a local work request of C's. To us all
-     * four are protocol errors, and so is {@link #OP_IOMAP_SGL} as long as we advertise no iomap.
-     */
-    public static boolean isReserved(int op) {
-        return op == 1 || op == 2 || op == 3 || op == 5;
-    }
-
     /** For messages and logs: {@code "SGL 384"}. Allocates. */
     public static String describe(int imm) {
         int value = value(imm);

@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,28 +42,28 @@ class ConnectorTest {
 
     private final FakeRdma rdma = new FakeRdma();
 
-    private Stack stack(String settings, String... rules) throws ConfigurationException {
-        return new Stack(Settings.read(settings, new Properties(), Map.of()),
+    private TransportContext stack(String settings, String... rules) throws ConfigurationException {
+        return new TransportContext(Settings.read(settings, new Properties(), Map.of()),
                 rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)), rdma);
     }
 
-    private static Attempt attempt(Stack stack, InetSocketAddress peer, long timeoutNanos) throws ConnectException {
-        Attempt attempt = stack.connector().attempt(null, peer, StreamConfig.DEFAULT, timeoutNanos);
+    private static ConnectAttempt attempt(TransportContext stack, InetSocketAddress peer, long timeoutNanos) throws ConnectException {
+        ConnectAttempt attempt = stack.connector().attempt(null, peer, StreamConfig.DEFAULT, timeoutNanos);
         return attempt.isTcp() ? null : attempt;
     }
 
     /** One connection as a socket makes it: RDMA fails, and TCP comes to {@code tcp}. */
-    private static void connect(Stack stack, InetSocketAddress peer, IOException tcp) throws IOException {
-        Attempt attempt = attempt(stack, peer, 0);
+    private static void connect(TransportContext stack, InetSocketAddress peer, IOException tcp) throws IOException {
+        ConnectAttempt attempt = attempt(stack, peer, 0);
         if (attempt != null) {
             assertNull(attempt.await());
-            attempt.tcpEnded(tcp);
+            attempt.reportTcpOutcome(tcp);
         }
     }
 
     @Test
     void shouldNotTryRdmaWhereThePolicyIsTcp() throws Exception {
-        Stack stack = stack("policy=tcp");
+        TransportContext stack = stack("policy=tcp");
         assertNull(attempt(stack, PEER, 0));
         assertEquals(0, rdma.attempts);
         assertEquals(1, stack.counts().tcpChosen(TcpReason.POLICY));
@@ -71,7 +71,7 @@ class ConnectorTest {
 
     @Test
     void shouldFollowTheRuleBeforeThePolicy() throws Exception {
-        Stack stack = stack("policy=tcp", "connect 10.0.0.1 80 auto");
+        TransportContext stack = stack("policy=tcp", "connect 10.0.0.1 80 auto");
         assertNotNull(attempt(stack, PEER, 0));
         assertNull(attempt(stack, OTHER_PORT, 0));
     }
@@ -85,7 +85,7 @@ class ConnectorTest {
     @Test
     void shouldUseTcpWithoutRdma() throws Exception {
         rdma.unavailable = NONE;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         assertNull(attempt(stack, PEER, 0));
         assertEquals(1, stack.counts().tcpChosen(TcpReason.UNAVAILABLE));
     }
@@ -93,7 +93,7 @@ class ConnectorTest {
     @Test
     void shouldSayWhyThereIsNoRdmaWhereItIsWanted() throws Exception {
         rdma.unavailable = NONE;
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         assertEquals(NONE.getMessage(), assertThrows(ConnectException.class, () -> attempt(stack, PEER, 0)).getMessage());
     }
 
@@ -101,14 +101,14 @@ class ConnectorTest {
     @EnumSource(value = Reason.class, names = "CANCELLED", mode = EnumSource.Mode.EXCLUDE)
     void shouldFallBackForEveryReason(Reason reason) throws Exception {
         rdma.outcome = reason;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         assertNull(attempt(stack, PEER, 0).await());
         assertEquals(1, stack.counts().tcpChosen(TcpReason.of(reason)));
     }
 
     @Test
     void shouldNotFallBackWhereRdmaIsWanted() throws Exception {
-        Attempt attempt = attempt(stack("policy=rdma"), PEER, 0);
+        ConnectAttempt attempt = attempt(stack("policy=rdma"), PEER, 0);
         assertEquals(Reason.REFUSED, assertThrows(RdmaConnectException.class, attempt::await).reason());
         assertEquals(Long.MAX_VALUE, rdma.lastWait, "nothing comes after it, so it has no budget");
     }
@@ -116,7 +116,7 @@ class ConnectorTest {
     @Test
     void shouldTimeOutAsASocketDoesWhereRdmaIsWanted() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Attempt attempt = attempt(stack("policy=rdma"), PEER, TimeUnit.MILLISECONDS.toNanos(700));
+        ConnectAttempt attempt = attempt(stack("policy=rdma"), PEER, TimeUnit.MILLISECONDS.toNanos(700));
         assertEquals("Connect timed out", assertThrows(SocketTimeoutException.class, attempt::await).getMessage());
         assertTrue(rdma.lastWait > 0 && rdma.lastWait <= TimeUnit.MILLISECONDS.toNanos(700));
     }
@@ -130,14 +130,14 @@ class ConnectorTest {
 
     @Test
     void shouldSayThatTheSocketClosedWhenCancelled() throws Exception {
-        Attempt attempt = attempt(stack(null), PEER, 0);
+        ConnectAttempt attempt = attempt(stack(null), PEER, 0);
         attempt.cancel();
         assertEquals("Socket closed", assertThrows(SocketException.class, attempt::await).getMessage());
     }
 
     @Test
     void shouldRememberARefusalForThatPort() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, null);
         assertNull(attempt(stack, PEER, 0));
         assertEquals(1, stack.counts().tcpChosen(TcpReason.REMEMBERED));
@@ -148,7 +148,7 @@ class ConnectorTest {
     @EnumSource(value = Reason.class, names = {"TIMEOUT", "UNREACHABLE", "UNRESOLVED"})
     void shouldRememberASilentHostForAllItsPorts(Reason reason) throws Exception {
         rdma.outcome = reason;
-        Stack stack = stack("connect.timeout=1ms");
+        TransportContext stack = stack("connect.timeout=1ms");
         connect(stack, PEER, null);
         assertNull(attempt(stack, OTHER_PORT, 0));
     }
@@ -156,14 +156,14 @@ class ConnectorTest {
     @Test
     void shouldRememberAHostThatAnswersOverTcpIfOnlyToRefuse() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack("connect.timeout=1ms");
+        TransportContext stack = stack("connect.timeout=1ms");
         connect(stack, PEER, new ConnectException("Connection refused"));
         assertNull(attempt(stack, PEER, 0));
     }
 
     @Test
     void shouldLearnNothingFromAPortThatRefusesBoth() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, new ConnectException("Connection refused")); // its server restarts
         assertNotNull(attempt(stack, PEER, 0));
     }
@@ -171,7 +171,7 @@ class ConnectorTest {
     @Test
     void shouldTakeABusyListenerForOneThatWillHaveRoom() throws Exception {
         rdma.outcome = Reason.BUSY;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, null);
         assertEquals(1, stack.counts().tcpChosen(TcpReason.BUSY));
         assertNotNull(attempt(stack, PEER, 0));
@@ -180,9 +180,9 @@ class ConnectorTest {
     @Test
     void shouldRememberAHostThatDidNotAnswerBeforeTheCallerClosed() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack("connect.timeout=20ms");
+        TransportContext stack = stack("connect.timeout=20ms");
         int tries = 0;
-        for (Attempt attempt = attempt(stack, PEER, 0); attempt != null; attempt = attempt(stack, PEER, 0)) {
+        for (ConnectAttempt attempt = attempt(stack, PEER, 0); attempt != null; attempt = attempt(stack, PEER, 0)) {
             tries++;
             Thread.sleep(1); // the caller's own timer, shorter than any of ours
             attempt.cancel();
@@ -194,7 +194,7 @@ class ConnectorTest {
     @Test
     void shouldForgetASilenceWhenTheAnswerWasOnlyLate() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack("connect.timeout=1ms");
+        TransportContext stack = stack("connect.timeout=1ms");
         connect(stack, PEER, null);
         assertNull(attempt(stack, PEER, 0));
         rdma.peer.answered(true);
@@ -204,7 +204,7 @@ class ConnectorTest {
     @Test
     void shouldLearnNothingFromAHostThatIsDown() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack("connect.timeout=1ms");
+        TransportContext stack = stack("connect.timeout=1ms");
         connect(stack, PEER, new NoRouteToHostException("No route to host"));
         assertNotNull(attempt(stack, PEER, 0));
     }
@@ -212,18 +212,18 @@ class ConnectorTest {
     @Test
     void shouldLeaveTcpAllTheTimeAfterItHadTooLittle() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack("connect.timeout=1ms");
+        TransportContext stack = stack("connect.timeout=1ms");
         connect(stack, PEER, new SocketTimeoutException("Connect timed out"));
-        Attempt tcp = stack.connector().attempt(null, PEER, StreamConfig.DEFAULT, 0);
+        ConnectAttempt tcp = stack.connector().attempt(null, PEER, StreamConfig.DEFAULT, 0);
         assertTrue(tcp.isTcp());
-        tcp.tcpEnded(new SocketTimeoutException("Connect timed out")); // so it was not for lack of time
+        tcp.reportTcpOutcome(new SocketTimeoutException("Connect timed out")); // so it was not for lack of time
         assertNotNull(attempt(stack, PEER, 0));
     }
 
     @Test
     void shouldNotBlameThePeerForWhatThisHostLacks() throws Exception {
         rdma.outcome = Reason.RESOURCES;
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         connect(stack, PEER, null);
         assertNotNull(attempt(stack, PEER, 0));
     }
@@ -231,10 +231,10 @@ class ConnectorTest {
     @Test
     void shouldNotAvoidAHostThatHadLittleTime() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        Stack stack = stack("connect.timeout=1h");
-        Attempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(2));
+        TransportContext stack = stack("connect.timeout=1h");
+        ConnectAttempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(2));
         assertNull(attempt.await());
-        attempt.tcpEnded(null);
+        attempt.reportTcpOutcome(null);
         assertNotNull(attempt(stack, PEER, 0));
     }
 
@@ -242,7 +242,7 @@ class ConnectorTest {
     void shouldRememberAHostToWhichNoRouteIsFoundInTime() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
         rdma.asks = false;
-        Stack stack = stack("connect.timeout=1ms");
+        TransportContext stack = stack("connect.timeout=1ms");
         connect(stack, PEER, null);
         assertEquals(1, stack.counts().tcpChosen(TcpReason.UNRESOLVED));
         assertNull(attempt(stack, PEER, 0));
@@ -250,7 +250,7 @@ class ConnectorTest {
 
     @Test
     void shouldTryEvenARememberedPeerWhereRdmaIsWanted() throws Exception {
-        Stack stack = stack("policy=rdma,connect.timeout=1ms", "connect * 80 auto");
+        TransportContext stack = stack("policy=rdma,connect.timeout=1ms", "connect * 80 auto");
         rdma.outcome = Reason.TIMEOUT;
         connect(stack, PEER, null);
         assertNull(attempt(stack, PEER, 0));
@@ -259,15 +259,15 @@ class ConnectorTest {
 
     // ---- listening ----
 
-    private static DualListener listen(Stack stack) throws SocketException {
+    private static DualListener listen(TransportContext stack) throws SocketException {
         return DualListener.open(stack, PEER, 50, StreamConfig.DEFAULT);
     }
 
     @Test
     void shouldListenOverTcpAloneWithoutADevice() throws Exception {
-        rdma.listenFailure = new VerbsException("rdma_bind_addr", "10.0.0.1", Errno.ENODEV);
+        rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.ENODEV);
         assertNull(listen(stack(null)));
-        rdma.listenFailure = new VerbsException("rdma_listen", "10.0.0.1", Errno.ENOMEM);
+        rdma.listenFailure = new ErrnoException("rdma_listen", "10.0.0.1", Errno.ENOMEM);
         assertNull(listen(stack(null)));
         rdma.unavailable = NONE;
         assertNull(listen(stack(null)));
@@ -276,7 +276,7 @@ class ConnectorTest {
 
     @Test
     void shouldSayThatThePortIsTakenOverRdma() throws Exception {
-        rdma.listenFailure = new VerbsException("rdma_bind_addr", "10.0.0.1", Errno.EADDRINUSE);
+        rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.EADDRINUSE);
         assertThrows(BindException.class, () -> listen(stack(null)));
         assertThrows(BindException.class, () -> listen(stack("policy=rdma")));
     }
@@ -284,7 +284,7 @@ class ConnectorTest {
     @Test
     void shouldNotListenOverTcpAloneWhereRdmaIsWanted() throws Exception {
         rdma.unavailable = NONE;
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         assertEquals("cannot listen over RDMA: " + NONE.getMessage(), assertThrows(SocketException.class, () -> listen(stack)).getMessage());
     }
 

@@ -22,7 +22,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  * An RDMA stack whose attempts fail as a test wants: with TIMEOUT when their time is over, else at once. Success is the
  * loopback verbs' business.
  */
-final class FakeRdma implements Rdma {
+final class FakeRdma implements StreamFactory {
 
     /** What the next attempts come to. */
     Reason outcome = Reason.REFUSED;

@@ -91,7 +91,7 @@ class SettingsTest {
     void shouldBeDocumentedKeyByKey() throws Exception {
         Path page = Path.of("docs/configuration.md");
         String text = Files.readString(Files.exists(page) ? page : Path.of("..").resolve(page));
-        for (Key<?> key : Settings.KEYS) {
+        for (SettingKey<?> key : Settings.KEYS) {
             String fallback = key.fallback() == null ? "none" : "`" + key.fallback() + "`";
             assertTrue(text.contains("| `" + key.name() + "` | " + fallback + " | " + key.range() + " |"),
                     key + " has no row in docs/configuration.md as it should be");

@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
@@ -73,17 +73,17 @@ class BothTransportsTest {
     }
 
     /** With patience: a busy machine is not a silent peer. */
-    private Stack stack(String settings) throws Exception {
+    private TransportContext stack(String settings) throws Exception {
         String patient = settings == null ? PATIENT
                 : settings.contains("connect.timeout") ? settings : PATIENT + ',' + settings;
-        return new Stack(Settings.read(patient, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
+        return new TransportContext(Settings.read(patient, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
-    private static Socket socket(Stack stack) throws IOException {
+    private static Socket socket(TransportContext stack) throws IOException {
         return SocketKind.over(stack, true).socket();
     }
 
-    private static Socket connected(Stack stack, ServerSocket server) throws IOException {
+    private static Socket connected(TransportContext stack, ServerSocket server) throws IOException {
         Socket socket = socket(stack);
         socket.connect(server.getLocalSocketAddress());
         return socket;
@@ -93,7 +93,7 @@ class BothTransportsTest {
         return new Socket(server.getInetAddress(), server.getLocalPort());
     }
 
-    private static ServerSocket listening(Stack stack, InetAddress address) throws IOException {
+    private static ServerSocket listening(TransportContext stack, InetAddress address) throws IOException {
         ServerSocket server = SocketKind.over(stack, true).serverSocket();
         server.bind(new InetSocketAddress(address, 0));
         return server;
@@ -118,7 +118,7 @@ class BothTransportsTest {
 
     @Test
     void shouldAcceptBothKindsOfClientsOnOnePort() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
             try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
                 assertTrue(isRdma(client));
@@ -137,7 +137,7 @@ class BothTransportsTest {
 
     @Test
     void shouldWakeAWaitingAcceptorForEitherKind() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
             for (int i = 0; i < 6; i++) {
                 Work<Socket> acceptor = SocketBehaviour.start(server::accept);
@@ -152,7 +152,7 @@ class BothTransportsTest {
 
     @Test
     void shouldTakeTurnsWhenBothKindsWait() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         List<Socket> open = new ArrayList<>();
         try (ServerSocket server = listening(stack, served)) {
             for (int i = 0; i < 4; i++) {
@@ -176,7 +176,7 @@ class BothTransportsTest {
 
     @Test
     void shouldServeManyOfBothKindsAtOnce() throws Exception {
-        Stack stack = stack("connect.timeout=50s");
+        TransportContext stack = stack("connect.timeout=50s");
         int each = 20;
         try (ServerSocket server = listening(stack, served)) {
             List<Work<Boolean>> clients = new ArrayList<>();
@@ -206,7 +206,7 @@ class BothTransportsTest {
 
     @Test
     void shouldEndTheWaitOfATimedAcceptForTcp() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
             server.setSoTimeout(100);
             assertThrows(SocketTimeoutException.class, server::accept);
@@ -223,7 +223,7 @@ class BothTransportsTest {
 
     @Test
     void shouldSurviveATcpClientThatGoesBeforeItIsAccepted() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
             Socket gone = plain(server);
             gone.setSoLinger(true, 0);
@@ -243,7 +243,7 @@ class BothTransportsTest {
 
     @Test
     void shouldKeepAnAcceptingSocketsTimeout() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         class Accepting extends ServerSocket {
             Accepting() {
                 super(new RServerSocketImpl(stack));
@@ -276,7 +276,7 @@ class BothTransportsTest {
 
     @Test
     void shouldFallBackToAServerWithoutRdma() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = plainServer(served)) {
             for (int i = 0; i < 3; i++) {
                 try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
@@ -291,7 +291,7 @@ class BothTransportsTest {
 
     @Test
     void shouldUseRdmaAgainOnceTheRefusalIsForgotten() throws Exception {
-        Stack stack = stack("memory.rejected=50ms");
+        TransportContext stack = stack("memory.rejected=50ms");
         int port;
         try (ServerSocket server = plainServer(served); Socket client = connected(stack, server)) {
             assertFalse(isRdma(client));
@@ -308,7 +308,7 @@ class BothTransportsTest {
 
     @Test
     void shouldPayOnceForAHostThatDoesNotAnswer() throws Exception {
-        Stack stack = stack("connect.timeout=200ms");
+        TransportContext stack = stack("connect.timeout=200ms");
         try (ServerSocket server = plainServer(silent)) {
             for (int i = 0; i < 3; i++) {
                 try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
@@ -323,7 +323,7 @@ class BothTransportsTest {
 
     @Test
     void shouldKeepWithinTheCallersTime() throws Exception {
-        Stack stack = stack("connect.timeout=50s");
+        TransportContext stack = stack("connect.timeout=50s");
         try (ServerSocket server = plainServer(silent); Socket client = socket(stack)) {
             client.connect(server.getLocalSocketAddress(), 1_000);
             assertFalse(isRdma(client));
@@ -332,7 +332,7 @@ class BothTransportsTest {
 
     @Test
     void shouldUseTcpWhereNoDeviceLeads() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, unserved); Socket client = connected(stack, server); Socket accepted = server.accept()) {
             assertFalse(isRdma(client));
             assertFalse(isRdma(accepted));
@@ -343,7 +343,7 @@ class BothTransportsTest {
 
     @Test
     void shouldThrowWhatTcpThrowsWhenBothFail() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         InetSocketAddress nobody;
         try (ServerSocket server = plainServer(served)) {
             nobody = (InetSocketAddress) server.getLocalSocketAddress();
@@ -358,7 +358,7 @@ class BothTransportsTest {
 
     @Test
     void shouldNotUseTcpWhereThePolicyIsRdma() throws Exception {
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         try (ServerSocket server = plainServer(served); Socket client = socket(stack)) {
             assertThrows(ConnectException.class, () -> client.connect(server.getLocalSocketAddress()));
             assertEquals(Runtime.version().feature() > 17, client.isClosed());
@@ -376,8 +376,8 @@ class BothTransportsTest {
 
     @Test
     void shouldNotUseRdmaWhereThePolicyIsTcp() throws Exception {
-        Stack auto = stack(null);
-        Stack tcp = stack("policy=tcp");
+        TransportContext auto = stack(null);
+        TransportContext tcp = stack("policy=tcp");
         try (ServerSocket server = listening(auto, served); Socket client = connected(tcp, server); Socket accepted = server.accept()) {
             assertFalse(isRdma(client));
             assertFalse(isRdma(accepted));
@@ -393,7 +393,7 @@ class BothTransportsTest {
         try (ServerSocket one = listening(stack(null), served); ServerSocket other = listening(stack(null), served)) {
             Path file = Files.writeString(folder.resolve("rules"), "connect 127.0.0.0/8 " + one.getLocalPort() + "\n");
             Settings settings = Settings.read("rules=" + file, new Properties(), Map.of());
-            Stack stack = Stack.open(settings, TransportHolder.of(transport));
+            TransportContext stack = TransportContext.open(settings, TransportHolder.of(transport));
             try (Socket first = connected(stack, one); Socket second = connected(stack, other)) {
                 assertTrue(isRdma(first));
                 assertFalse(isRdma(second));
@@ -403,7 +403,7 @@ class BothTransportsTest {
 
     @Test
     void shouldTimeOutWhereThePolicyIsRdmaAndNobodyAnswers() throws Exception {
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         try (Socket client = socket(stack)) {
             SocketTimeoutException e = assertThrows(SocketTimeoutException.class, () -> client.connect(new InetSocketAddress(silent, 80), 100));
             assertEquals("Connect timed out", e.getMessage());
@@ -412,7 +412,7 @@ class BothTransportsTest {
 
     @Test
     void shouldEndAnAttemptByClosing() throws Exception {
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         Socket client = socket(stack);
         Work<Void> connecting = SocketBehaviour.start(() -> {
             client.connect(new InetSocketAddress(silent, 80));
@@ -426,7 +426,7 @@ class BothTransportsTest {
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21)
     void shouldEndAVirtualThreadsAttemptByInterrupt() throws Exception {
-        Stack stack = stack("policy=rdma");
+        TransportContext stack = stack("policy=rdma");
         Socket client = socket(stack);
         Work<Boolean> connecting = SocketBehaviour.startVirtual(() -> {
             SocketBehaviour.assertSocketException("Closed by interrupt", () -> client.connect(new InetSocketAddress(silent, 80)));
@@ -444,14 +444,14 @@ class BothTransportsTest {
     void shouldListenOverTcpAloneWhereThePortIsTakenOverRdma() throws Exception {
         try (RdmaListener other = listeningOverRdmaAlone()) {
             InetSocketAddress taken = other.localAddress();
-            Stack stack = stack(null);
+            TransportContext stack = stack(null);
             try (ServerSocket server = SocketKind.over(stack, true).serverSocket()) {
                 server.bind(taken);
                 try (Socket client = plain(server); Socket accepted = server.accept()) {
                     assertTalks(client, accepted);
                 }
             }
-            Stack strict = stack("policy=rdma");
+            TransportContext strict = stack("policy=rdma");
             try (ServerSocket server = SocketKind.over(strict, true).serverSocket()) {
                 assertThrows(BindException.class, () -> server.bind(taken));
             }
@@ -474,7 +474,7 @@ class BothTransportsTest {
 
     @Test
     void shouldGiveUpBothPortsWhenClosed() throws Exception {
-        Stack stack = stack(null);
+        TransportContext stack = stack(null);
         ServerSocket server = listening(stack, served);
         int port = server.getLocalPort();
         server.close();

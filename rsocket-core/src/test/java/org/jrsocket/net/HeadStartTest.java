@@ -23,7 +23,7 @@ import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
@@ -68,22 +68,22 @@ class HeadStartTest {
         verbs.close();
     }
 
-    private Stack stack(String settings) throws Exception {
+    private TransportContext stack(String settings) throws Exception {
         Settings read = Settings.read(settings, new Properties(), Map.of());
-        return new Stack(read, Rules.NONE, TransportHolder.of(transport));
+        return new TransportContext(read, Rules.NONE, TransportHolder.of(transport));
     }
 
-    private static Socket socket(Stack stack) throws IOException {
+    private static Socket socket(TransportContext stack) throws IOException {
         return SocketKind.over(stack, true).socket();
     }
 
-    private static Socket connected(Stack stack, ServerSocket server) throws IOException {
+    private static Socket connected(TransportContext stack, ServerSocket server) throws IOException {
         Socket socket = socket(stack);
         socket.connect(server.getLocalSocketAddress());
         return socket;
     }
 
-    private static ServerSocket listening(Stack stack, InetAddress address, int port) throws IOException {
+    private static ServerSocket listening(TransportContext stack, InetAddress address, int port) throws IOException {
         ServerSocket server = SocketKind.over(stack, true).serverSocket();
         server.setReuseAddress(true);
         server.bind(new InetSocketAddress(address, port));
@@ -105,7 +105,7 @@ class HeadStartTest {
 
     @Test
     void shouldReachASilentHostAfterSomeTriesThatWereGivenUpSoonerThanTheHeadStart() throws Exception {
-        Stack stack = stack("connect.timeout=200ms");
+        TransportContext stack = stack("connect.timeout=200ms");
         try (ServerSocket server = new ServerSocket(0, 50, silent)) {
             boolean reached = false;
             while (!reached) { // as a client does that closes a socket which takes long
@@ -128,7 +128,7 @@ class HeadStartTest {
 
     @Test
     void shouldLetManyThatAskAtOncePayForOneHeadStart() throws Exception {
-        Stack stack = stack(SHORT);
+        TransportContext stack = stack(SHORT);
         int count = 20;
         CountDownLatch together = new CountDownLatch(count);
         try (ServerSocket server = new ServerSocket(0, 50, silent)) {
@@ -156,7 +156,7 @@ class HeadStartTest {
 
     @Test
     void shouldNotShowTheServerAnAttemptThatWasGivenUp() throws Exception {
-        Stack stack = stack(SHORT);
+        TransportContext stack = stack(SHORT);
         try (ServerSocket server = listening(stack, served, 0)) {
             verbs.faults().delay(CmMessage.REP, 200);
             try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
@@ -170,7 +170,7 @@ class HeadStartTest {
     }
 
     /** The answer that came late is what tells it. */
-    private static void assertUsesRdmaSoon(Stack stack, ServerSocket server) throws IOException {
+    private static void assertUsesRdmaSoon(TransportContext stack, ServerSocket server) throws IOException {
         boolean rdma = false;
         while (!rdma) {
             try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
@@ -183,7 +183,7 @@ class HeadStartTest {
 
     @Test
     void shouldGiveAPeerTheTimeThatItsLateAnswerTook() throws Exception {
-        Stack stack = stack(SHORT);
+        TransportContext stack = stack(SHORT);
         verbs.faults().delay(CmMessage.REP, 150);
         try (ServerSocket server = listening(stack, served, 0)) {
             assertUsesRdmaSoon(stack, server);
@@ -192,7 +192,7 @@ class HeadStartTest {
 
     @Test
     void shouldAcceptOneConnectionForEachThatIsMadeWhenAnswersComeAtTheLastMoment() throws Exception {
-        Stack stack = stack("connect.timeout=3ms,memory.unanswered=0");
+        TransportContext stack = stack("connect.timeout=3ms,memory.unanswered=0");
         try (ServerSocket server = listening(stack, served, 0)) {
             for (int i = 0; i < 200; i++) {
                 verbs.faults().delay(CmMessage.REP, i % 3 + 2);
@@ -207,7 +207,7 @@ class HeadStartTest {
 
     @Test
     void shouldNotTakeItsOwnSlownessForAPeersSilence() throws Exception {
-        Stack stack = stack("connect.timeout=300ms");
+        TransportContext stack = stack("connect.timeout=300ms");
         try (ServerSocket server = listening(stack, served, 0)) {
             CountDownLatch busy = new CountDownLatch(1);
             transport.service().execute(() -> { // longer than the head start, with the answer waiting
@@ -230,7 +230,7 @@ class HeadStartTest {
 
     @Test
     void shouldUseRdmaAtOnceWhenAServerIsBack() throws Exception {
-        Stack stack = stack(PATIENT);
+        TransportContext stack = stack(PATIENT);
         ServerSocket first = listening(stack, served, 0);
         int port = first.getLocalPort();
         connected(stack, first).close();
@@ -247,7 +247,7 @@ class HeadStartTest {
 
     @Test
     void shouldUseRdmaSoonWhenAServerListensOverTcpBeforeRdma() throws Exception {
-        Stack stack = stack(PATIENT + ",memory.rejected=1h");
+        TransportContext stack = stack(PATIENT + ",memory.rejected=1h");
         ServerSocket first = listening(stack, served, 0);
         int port = first.getLocalPort();
         connected(stack, first).close();

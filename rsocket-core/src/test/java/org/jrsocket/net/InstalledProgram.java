@@ -43,7 +43,7 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jrsocket.connect.Counts;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -69,7 +69,7 @@ public final class InstalledProgram {
     public static void main(String[] args) throws Exception {
         // A busy machine is not a silent peer.
         Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
-        Stack stack = new Stack(patient, Rules.NONE, TransportHolder.opening(LoopbackProvider::new));
+        TransportContext stack = new TransportContext(patient, Rules.NONE, TransportHolder.opening(LoopbackProvider::new));
         SocketFactories.install(stack);
         counts = stack.counts();
         switch (args[0]) {
@@ -266,7 +266,7 @@ public final class InstalledProgram {
         return asked == port;
     }
 
-    private static void twice(Stack stack) {
+    private static void twice(TransportContext stack) {
         try {
             SocketFactories.install(stack);
         } catch (IOException e) {

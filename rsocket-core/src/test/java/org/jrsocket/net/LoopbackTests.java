@@ -10,7 +10,7 @@ import java.util.Properties;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -26,7 +26,7 @@ final class Loopback {
             // One test must not spoil another, and a busy machine is not a silent peer.
             String text = "memory.unanswered=0,memory.rejected=0,connect.timeout=50s";
             Settings settings = Settings.read(text, new Properties(), Map.of());
-            KIND = SocketKind.over(new Stack(settings, Rules.NONE, TransportHolder.of(transport)), true);
+            KIND = SocketKind.over(new TransportContext(settings, Rules.NONE, TransportHolder.of(transport)), true);
         } catch (IOException | ConfigurationException e) {
             throw new ExceptionInInitializerError(e);
         }

@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaTransport;
-import org.jrsocket.verbs.RdmaCoreProvider;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -42,9 +42,9 @@ class RdmaCoreHeadStartTest {
         }
     }
 
-    private static Stack stack(String settings) throws Exception {
+    private static TransportContext stack(String settings) throws Exception {
         Settings read = Settings.read(settings, new Properties(), Map.of());
-        return new Stack(read, Rules.NONE, TransportHolder.of(transport));
+        return new TransportContext(read, Rules.NONE, TransportHolder.of(transport));
     }
 
     @Test
@@ -55,7 +55,7 @@ class RdmaCoreHeadStartTest {
             server.bind(new InetSocketAddress(System.getenv("ROCE_LAB_ADDR"), 0));
             for (int i = 0; i < rounds; i++) {
                 String headStart = i == 0 ? "60s" : 1 + i % 50 + "ms";
-                Stack stack = stack("connect.timeout=" + headStart + ",memory.unanswered=0");
+                TransportContext stack = stack("connect.timeout=" + headStart + ",memory.unanswered=0");
                 try (Socket client = SocketKind.over(stack, true).socket()) {
                     client.connect(server.getLocalSocketAddress());
                     boolean overRdma = ((SocketKind.OurSocket) client).isRdma();

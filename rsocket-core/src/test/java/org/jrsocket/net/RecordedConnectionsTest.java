@@ -21,10 +21,10 @@ import java.util.Properties;
 import jdk.jfr.consumer.RecordedEvent;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
-import org.jrsocket.observe.Recorded;
+import org.jrsocket.jfr.Recorded;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
@@ -38,7 +38,7 @@ class RecordedConnectionsTest {
 
     private LoopbackProvider verbs;
     private RdmaTransport transport;
-    private Stack stack;
+    private TransportContext stack;
     private InetAddress served;
     private InetAddress unserved;
     private Recorded recorded;
@@ -51,7 +51,7 @@ class RecordedConnectionsTest {
         transport = RdmaTransport.over(verbs);
         // A busy machine is not a silent peer.
         Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
-        stack = new Stack(patient, Rules.NONE, TransportHolder.of(transport));
+        stack = new TransportContext(patient, Rules.NONE, TransportHolder.of(transport));
         recorded = new Recorded();
     }
 

@@ -12,7 +12,7 @@ import java.lang.reflect.Method;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 
 /** How the sockets of a behavioural test are made. */
 interface SocketKind {
@@ -80,7 +80,7 @@ interface SocketKind {
     }
 
     /** Ours, without installing them. */
-    static SocketKind over(Stack stack, boolean rdma) {
+    static SocketKind over(TransportContext stack, boolean rdma) {
         return new SocketKind() {
             @Override
             public Socket socket() throws IOException {
@@ -117,7 +117,7 @@ interface SocketKind {
         };
     }
 
-    private static Socket ourSocket(Stack stack) throws IOException {
+    private static Socket ourSocket(TransportContext stack) throws IOException {
         return new OurSocket(new RSocketImpl(stack, true));
     }
 }

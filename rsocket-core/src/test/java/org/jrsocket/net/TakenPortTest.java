@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaTransport;
@@ -53,12 +53,12 @@ class TakenPortTest {
         verbs.close();
     }
 
-    private Stack stack(String settings) throws Exception {
-        return new Stack(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
+    private TransportContext stack(String settings) throws Exception {
+        return new TransportContext(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
     /** As {@link java.net.ServerSocket} makes one, up to the point where it would listen. */
-    private static RServerSocketImpl bound(Stack stack, InetAddress address, int port) throws IOException {
+    private static RServerSocketImpl bound(TransportContext stack, InetAddress address, int port) throws IOException {
         RServerSocketImpl impl = new RServerSocketImpl(stack);
         impl.create(true);
         impl.bind(address, port);

@@ -6,14 +6,14 @@ package org.jrsocket.net;
 
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** Our sockets in a process without RDMA. */
 final class TcpFallback {
 
-    static final SocketKind KIND = SocketKind.over(new Stack(Settings.defaults(), Rules.NONE, TransportHolder.unavailable(
+    static final SocketKind KIND = SocketKind.over(new TransportContext(Settings.defaults(), Rules.NONE, TransportHolder.unavailable(
             new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "this test has no RDMA device", null))), false);
 
     private TcpFallback() {

@@ -16,7 +16,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.loopback.LiveObjects;
 import org.jrsocket.verbs.loopback.LoopbackConfig;

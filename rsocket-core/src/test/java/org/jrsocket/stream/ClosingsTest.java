@@ -148,7 +148,7 @@ class ClosingsTest extends RawPeerTests {
         Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
         CountDownLatch watched = new CountDownLatch(1);
         hooked.hook = (at, queue) -> {
-            if (at == Point.AFTER_ARM && queue == Bundle.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
+            if (at == Point.AFTER_ARM && queue == ConnectionResources.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
                 watched.countDown();
             }
         };
@@ -166,7 +166,7 @@ class ClosingsTest extends RawPeerTests {
     /** At every look of the service thread there is more. */
     private void flood(Link l) throws IOException {
         hooked.hook = (at, cookie) -> {
-            if (at == Point.BEFORE_POLL && cookie == Bundle.RECV_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
+            if (at == Point.BEFORE_POLL && cookie == ConnectionResources.RECV_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
                 try {
                     while (l.peer().inFlight() < 40 && posted() > 40
                             && l.peer().post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(l.peer().spec.credits()), 0, 0) && l.peer().reap()) {

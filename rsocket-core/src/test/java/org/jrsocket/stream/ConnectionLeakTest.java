@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.loopback.LiveObjects;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;

@@ -28,6 +28,7 @@ import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.Verbs;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.WcBatch;
+import org.jrsocket.verbs.disni.DisniVerbs;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
@@ -43,7 +44,7 @@ final class HookedVerbs extends VerbsProvider {
 
     @FunctionalInterface
     interface Hook {
-        /** @param cookie of the completion queue, {@link Endpoint#RECV_COOKIE} or {@link Endpoint#SEND_COOKIE} */
+        /** @param cookie of the completion queue, {@link ConnectionHandles#RECV_COOKIE} or {@link ConnectionHandles#SEND_COOKIE} */
         void at(Point point, int cookie);
     }
 
@@ -135,7 +136,7 @@ final class HookedVerbs extends VerbsProvider {
         }
     }
 
-    private final class HookedObjects extends Verbs {
+    private final class HookedObjects extends DisniVerbs {
         private final Verbs real;
 
         HookedObjects(Verbs real) {

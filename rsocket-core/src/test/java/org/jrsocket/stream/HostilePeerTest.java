@@ -323,7 +323,7 @@ class HostilePeerTest extends RawPeerTests {
     private AtomicBoolean flood(Link l) {
         AtomicBoolean over = new AtomicBoolean();
         hooked.hook = (at, cookie) -> {
-            if (at == Point.BEFORE_POLL && cookie == Bundle.RECV_COOKIE && !over.get()) {
+            if (at == Point.BEFORE_POLL && cookie == ConnectionResources.RECV_COOKIE && !over.get()) {
                 try {
                     while (l.peer().inFlight() < 40 && l.peer().post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(384), 0, 0) && l.peer().reap()
                             && floods(l) > 40) {

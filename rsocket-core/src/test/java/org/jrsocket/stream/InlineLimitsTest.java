@@ -14,7 +14,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrsocket.stream.RdmaConnectException.Reason;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;

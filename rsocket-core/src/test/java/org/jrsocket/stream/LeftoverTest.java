@@ -55,10 +55,10 @@ class LeftoverTest extends RawPeerTests {
         AtomicInteger readersLooks = new AtomicInteger();
         hooked.hook = (at, queue) -> {
             String thread = Thread.currentThread().getName();
-            if (at == Point.AFTER_ARM && queue == Bundle.SEND_COOKIE && thread.equals("jrsocket-service")) {
+            if (at == Point.AFTER_ARM && queue == ConnectionResources.SEND_COOKIE && thread.equals("jrsocket-service")) {
                 watched.countDown();
             }
-            if (at == Point.AFTER_POLL && queue == Bundle.RECV_COOKIE && thread.equals("reader")) {
+            if (at == Point.AFTER_POLL && queue == ConnectionResources.RECV_COOKIE && thread.equals("reader")) {
                 readersLooks.incrementAndGet();
             }
         };
@@ -102,7 +102,7 @@ class LeftoverTest extends RawPeerTests {
         Link other = link(Role.PASSIVE);
         AtomicInteger thrown = new AtomicInteger();
         hooked.hook = (at, queue) -> {
-            if (at == Point.BEFORE_POLL && queue == Bundle.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-flusher")
+            if (at == Point.BEFORE_POLL && queue == ConnectionResources.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-flusher")
                     && thrown.getAndIncrement() == 0) {
                 throw new OutOfMemoryError("says a test");
             }
@@ -123,7 +123,7 @@ class LeftoverTest extends RawPeerTests {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(HALF));
         AtomicInteger thrown = new AtomicInteger();
         hooked.hook = (at, queue) -> {
-            if (at == Point.BEFORE_POLL && queue == Bundle.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")
+            if (at == Point.BEFORE_POLL && queue == ConnectionResources.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")
                     && thrown.getAndIncrement() == 0) {
                 throw new OutOfMemoryError("says a test");
             }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import org.jrsocket.verbs.RdmaCoreProvider;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.jrsocket.verbs.VerbsProvider;
 import org.junit.jupiter.api.BeforeAll;
 

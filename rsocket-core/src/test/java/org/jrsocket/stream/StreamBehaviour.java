@@ -25,7 +25,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.VerbsProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

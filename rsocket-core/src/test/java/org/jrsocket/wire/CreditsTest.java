@@ -26,20 +26,6 @@ class CreditsTest {
     void shouldWrapAtSixteenBits() {
         assertEquals(1, Credits.next(0));
         assertEquals(0, Credits.next(65535));
-        assertEquals(2, Credits.advance(65534, 4));
-        assertEquals(65534, Credits.advance(2, -4));
-        assertEquals(248, Credits.advance(0xffff, 249));
-    }
-
-    @Test
-    void shouldKnowWhenAMarkIsReached() {
-        assertTrue(Credits.reached(5, 5));
-        assertTrue(Credits.reached(6, 5));
-        assertFalse(Credits.reached(4, 5));
-        assertTrue(Credits.reached(3, 65530));
-        assertFalse(Credits.reached(65530, 3));
-        assertTrue(Credits.reached(32767, 0));
-        assertFalse(Credits.reached(32768, 0));
     }
 
     @Test

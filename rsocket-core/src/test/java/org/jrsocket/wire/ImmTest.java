@@ -62,14 +62,6 @@ class ImmTest {
     }
 
     @Test
-    void shouldKnowTheOperationsNobodyMaySend() {
-        boolean[] reserved = {false, true, true, true, false, true, false, false};
-        for (int op = 0; op < 8; op++) {
-            assertEquals(reserved[op], Imm.isReserved(op), "op " + op);
-        }
-    }
-
-    @Test
     void shouldDescribeEveryKindOfMessage() {
         assertEquals("DATA 5", Imm.describe(5));
         assertEquals("SGL 248", Imm.describe(0x800100f8));

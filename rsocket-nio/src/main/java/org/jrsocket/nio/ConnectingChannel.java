@@ -18,7 +18,7 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.connect.Attempt;
+import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
@@ -35,7 +35,7 @@ import org.jrsocket.stream.RdmaStream;
  *
  * Safe for use by many threads, as the JDK's: readers take turns, so do writers. Locks, in this order: read, write, state.
  */
-abstract class ConnectingChannel extends SocketChannel implements Member {
+abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable {
 
     enum State { UNDECIDED, PENDING, TCP, RDMA, CLOSED }
 
@@ -52,10 +52,10 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
     volatile RdmaIo io;
     volatile SocketAddress remote; // of an RDMA connection, as the application gave it
     volatile List<RSelectionKey> keys = List.of();
-    private volatile Attempt tried; // until connected over TCP
+    private volatile ConnectAttempt tried; // until connected over TCP
     volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
 
-    /** Not connected. @param tcp null for one that is about to {@link #become} a stream */
+    /** Not connected. @param tcp null for one that is about to {@link #attachStream} a stream */
     ConnectingChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
         super(provider);
         this.provider = provider;
@@ -64,7 +64,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
     }
 
     /** With stateLock, or before anybody else knows this channel. */
-    void become(RdmaStream connected) {
+    void attachStream(RdmaStream connected) {
         stream = connected;
         io = new RdmaIo(connected);
         connect = null;
@@ -125,7 +125,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         writeLock.lock();
         try {
             InetSocketAddress target = rdmaTarget(address);
-            Attempt attempt = target == null ? null : attempt(target, 0);
+            ConnectAttempt attempt = target == null ? null : attempt(target, 0);
             if (attempt == null) {
                 return connectTcp(address);
             }
@@ -147,7 +147,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         writeLock.lock();
         try {
             InetSocketAddress target = isBlocking() ? rdmaTarget(address) : null;
-            Attempt attempt = target == null ? null : attempt(target, TimeUnit.MILLISECONDS.toNanos(millis));
+            ConnectAttempt attempt = target == null ? null : attempt(target, TimeUnit.MILLISECONDS.toNanos(millis));
             if (attempt != null) {
                 connectBlocking(attempt, target, address, millis);
                 return;
@@ -192,9 +192,9 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
         }
     }
 
-    private Attempt attempt(InetSocketAddress target, long nanos) throws IOException {
+    private ConnectAttempt attempt(InetSocketAddress target, long nanos) throws IOException {
         try {
-            Attempt made = provider.stack().connector().attempt(RdmaConnect.local(tcp(), target), target, options.streamConfig(), nanos);
+            ConnectAttempt made = provider.stack().connector().attempt(RdmaConnect.local(tcp(), target), target, options.streamConfig(), nanos);
             tried = made;
             return made.isTcp() ? null : made;
         } catch (IOException e) {
@@ -221,15 +221,15 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
                 state = State.TCP;
             }
         }
-        Attempt before = tried;
+        ConnectAttempt before = tried;
         if (before != null) {
             tried = null;
-            before.tcpEnded(null);
+            before.reportTcpOutcome(null);
             recorded = TcpConnection.connected(before, () -> (InetSocketAddress) tcp().getLocalAddress());
         }
     }
 
-    private void connectBlocking(Attempt attempt, InetSocketAddress target, SocketAddress address, int millis) throws IOException {
+    private void connectBlocking(ConnectAttempt attempt, InetSocketAddress target, SocketAddress address, int millis) throws IOException {
         long start = System.nanoTime();
         RdmaConnect pending = new RdmaConnect(attempt, address, target);
         boolean done = false;
@@ -283,7 +283,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
             synchronized (stateLock) {
                 if (state == State.PENDING && connect == pending) {
                     remote = pending.target();
-                    become(result);
+                    attachStream(result);
                     keys.forEach(RSelectionKey::refresh);
                     return;
                 }
@@ -312,11 +312,11 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
             failure = e;
             throw e;
         } finally {
-            pending.tcpEnded(failure);
+            pending.reportTcpOutcome(failure);
         }
     }
 
-    private boolean connectLater(Attempt attempt, InetSocketAddress target, SocketAddress address) throws IOException {
+    private boolean connectLater(ConnectAttempt attempt, InetSocketAddress target, SocketAddress address) throws IOException {
         RdmaConnect pending = new RdmaConnect(attempt, address, target);
         begin(pending);
         keys.forEach(RSelectionKey::refresh); // the JDK's selector must not report the idle TCP socket
@@ -426,7 +426,7 @@ abstract class ConnectingChannel extends SocketChannel implements Member {
             throw e;
         } finally {
             if (connected || tcpFailure != null) {
-                pending.tcpEnded(tcpFailure);
+                pending.reportTcpOutcome(tcpFailure);
             }
         }
         if (connected) {

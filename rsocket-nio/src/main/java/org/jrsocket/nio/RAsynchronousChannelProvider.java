@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 
 /**
  * Asynchronous channels over TCP, the JDK's own, which refuse connections that must use RDMA: they know none. Installed only where some rule insists on
@@ -25,17 +25,17 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
 
     private static final String PROPERTY = "java.nio.channels.spi.AsynchronousChannelProvider";
 
-    private static volatile Stack installed;
+    private static volatile TransportContext installed;
 
     private final AsynchronousChannelProvider jdk = JdkChannels.newAsynchronousProvider();
-    private final Stack stack;
+    private final TransportContext stack;
 
     /** With the rules of {@link #install}. */
     public RAsynchronousChannelProvider() {
         this(installed);
     }
 
-    RAsynchronousChannelProvider(Stack stack) {
+    RAsynchronousChannelProvider(TransportContext stack) {
         if (stack == null) {
             throw new IllegalStateException("jrsocket: only the agent installs this provider");
         }
@@ -43,7 +43,7 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
     }
 
     /** Makes this the provider of the whole JVM if some connection must use RDMA, and nobody named another. Works before the first asynchronous channel. */
-    static void install(Stack stack) {
+    static void install(TransportContext stack) {
         if (stack.mayUse(Policy.RDMA) && System.getProperty(PROPERTY) == null) {
             installed = stack;
             System.setProperty(PROPERTY, RAsynchronousChannelProvider.class.getName());
@@ -66,11 +66,11 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
 
     @Override
     public AsynchronousServerSocketChannel openAsynchronousServerSocketChannel(AsynchronousChannelGroup group) throws IOException {
-        return new GuardedServerSocketChannel(this, jdk.openAsynchronousServerSocketChannel(group));
+        return new TcpOnlyAsynchronousServerSocketChannel(this, jdk.openAsynchronousServerSocketChannel(group));
     }
 
     @Override
     public AsynchronousSocketChannel openAsynchronousSocketChannel(AsynchronousChannelGroup group) throws IOException {
-        return new GuardedSocketChannel(this, jdk.openAsynchronousSocketChannel(group));
+        return new TcpOnlyAsynchronousSocketChannel(this, jdk.openAsynchronousSocketChannel(group));
     }
 }

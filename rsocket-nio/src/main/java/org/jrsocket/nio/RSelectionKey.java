@@ -21,7 +21,7 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
 
     private final RSelector selector;
     private final AbstractSelectableChannel channel;
-    final Member member; // null for a channel of the JDK's
+    final RdmaSelectable member; // null for a channel of the JDK's
 
     private volatile int interest; // written with this key's monitor
     private SelectionKey inner; // in the JDK's selector; guarded by this key's monitor, as the next
@@ -46,7 +46,7 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
     RSelectionKey(RSelector selector, AbstractSelectableChannel channel) {
         this.selector = selector;
         this.channel = channel;
-        this.member = channel instanceof Member m ? m : null;
+        this.member = channel instanceof RdmaSelectable m ? m : null;
     }
 
     @Override

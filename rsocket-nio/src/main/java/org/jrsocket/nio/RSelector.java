@@ -31,7 +31,7 @@ import org.jrsocket.stream.Threads;
  * A selector for RDMA, TCP, datagrams and pipes together. What is not RDMA is in a selector of the JDK's inside.
  *
  * <p>A selection looks only at keys that may be ready: those found ready by the last one (readiness is a level, not an event), those in the
- * {@link LookQueue}, where anybody puts a key whose state changed, and the {@link HotKeys}. Any other key's stream is <em>armed</em>: the next thing
+ * {@link UpdateQueue}, where anybody puts a key whose state changed, and the {@link BusyPollSet}. Any other key's stream is <em>armed</em>: the next thing
  * to happen to it makes its descriptor readable. So a selection costs as much as is ready, however many keys there are.
  *
  * <p>The descriptors are in an epoll set of ours, together with the JDK selector's own epoll set. Every selection takes
@@ -63,8 +63,8 @@ final class RSelector extends AbstractSelector {
     private final Set<SelectionKey> publicSelected = new UngrowableSet<>(selected);
     private final Object registrations = new Object();
 
-    private final LookQueue queue = new LookQueue();
-    private final Descriptors descriptors;
+    private final UpdateQueue queue = new UpdateQueue();
+    private final SelectorEpollSet descriptors;
     private final AtomicInteger tcpInterested = new AtomicInteger(); // keys in the JDK's selector with any interest
     private volatile boolean tcpChanged; // the JDK's selector has something to take over
     private final AtomicBoolean woken = new AtomicBoolean();
@@ -75,7 +75,7 @@ final class RSelector extends AbstractSelector {
     private final List<RSelectionKey> found = new ArrayList<>();
     private List<RSelectionKey> again = new ArrayList<>(); // found ready, and not hot
     private List<RSelectionKey> lastAgain = new ArrayList<>();
-    private final HotKeys hot = new HotKeys();
+    private final BusyPollSet hot = new BusyPollSet();
     private int armed; // keys of which only the epoll set can tell that they became ready
     private final Consumer<SelectionKey> collector = this::collect;
     private final SpinBudget budget;
@@ -88,7 +88,7 @@ final class RSelector extends AbstractSelector {
         super(provider);
         this.provider = provider;
         this.jdk = jdk;
-        this.descriptors = new Descriptors(JdkChannels.epollDescriptor(jdk));
+        this.descriptors = new SelectorEpollSet(JdkChannels.epollDescriptor(jdk));
         this.budget = new SpinBudget(spinNanos);
     }
 
@@ -258,7 +258,7 @@ final class RSelector extends AbstractSelector {
         }
         last.clear();
         for (RSelectionKey key = queue.takeAll(); key != null;) {
-            RSelectionKey next = LookQueue.after(key);
+            RSelectionKey next = UpdateQueue.after(key);
             look(key, false);
             key = next;
         }
@@ -540,7 +540,7 @@ final class RSelector extends AbstractSelector {
 
     @Override
     protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
-        if (!(channel instanceof Member) && !JdkChannels.isJdkChannel(channel)) {
+        if (!(channel instanceof RdmaSelectable) && !JdkChannels.isJdkChannel(channel)) {
             throw new IllegalSelectorException();
         }
         RSelectionKey key = new RSelectionKey(this, channel);

@@ -20,7 +20,7 @@ import java.util.Set;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.slf4j.Logger;
@@ -37,13 +37,13 @@ public final class RSelectorProvider extends SelectorProvider {
     private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
 
     /** What providers made by the no-argument constructor share. */
-    private record Shared(Stack stack, TransportHolder holder) {
+    private record Shared(TransportContext stack, TransportHolder holder) {
     }
 
     private static Shared shared; // guarded by the class
 
     private final SelectorProvider jdk;
-    private final Stack stack;
+    private final TransportContext stack;
     private final TransportHolder holder;
     private volatile ClientDefaults clientDefaults;
 
@@ -61,7 +61,7 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /** @param holder the one that {@code stack} uses */
-    public RSelectorProvider(Stack stack, TransportHolder holder) {
+    public RSelectorProvider(TransportContext stack, TransportHolder holder) {
         this.jdk = JdkChannels.defaultProvider();
         this.stack = stack;
         this.holder = holder;
@@ -71,7 +71,7 @@ public final class RSelectorProvider extends SelectorProvider {
         if (shared == null) {
             TransportHolder holder = TransportHolder.rdmaCore();
             try {
-                shared = new Shared(Stack.open(Settings.read(null, System.getProperties(), System.getenv()), holder), holder);
+                shared = new Shared(TransportContext.open(Settings.read(null, System.getProperties(), System.getenv()), holder), holder);
             } catch (ConfigurationException e) {
                 throw new IllegalStateException("jrsocket: " + e.getMessage(), e);
             }
@@ -84,7 +84,7 @@ public final class RSelectorProvider extends SelectorProvider {
      *
      * @throws IOException another provider is in use already
      */
-    public static synchronized void install(Stack stack, TransportHolder holder) throws IOException {
+    public static synchronized void install(TransportContext stack, TransportHolder holder) throws IOException {
         JdkChannels.ensureOpen();
         shared = new Shared(stack, holder);
         String before = System.setProperty(PROPERTY, RSelectorProvider.class.getName());
@@ -189,7 +189,7 @@ public final class RSelectorProvider extends SelectorProvider {
         return jdk;
     }
 
-    Stack stack() {
+    TransportContext stack() {
         return stack;
     }
 

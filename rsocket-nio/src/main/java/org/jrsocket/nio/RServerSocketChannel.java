@@ -37,7 +37,7 @@ import org.jrsocket.stream.StreamConfig;
  * A listening channel: one of the JDK's for TCP, which settles the port, and an RDMA listener on the same address and port where policy and devices
  * allow. Without one, the JDK's does everything. Safe for use by many threads, as the JDK's.
  */
-final class RServerSocketChannel extends ServerSocketChannel implements Member {
+final class RServerSocketChannel extends ServerSocketChannel implements RdmaSelectable {
 
     /** How often another port is tried when the one that TCP chose is taken over RDMA. */
     private static final int PORT_ATTEMPTS = 8;

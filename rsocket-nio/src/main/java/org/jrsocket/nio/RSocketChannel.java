@@ -54,7 +54,7 @@ final class RSocketChannel extends ConnectingChannel {
     RSocketChannel(RSelectorProvider provider, RdmaStream stream) {
         this(provider, null, null);
         remote = stream.remoteAddress();
-        become(stream);
+        attachStream(stream);
     }
 
     // ---- data ----

@@ -11,7 +11,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
-import org.jrsocket.connect.Attempt;
+import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.stream.RdmaStream;
 
 /**
@@ -20,7 +20,7 @@ import org.jrsocket.stream.RdmaStream;
  */
 final class RdmaConnect {
 
-    private final Attempt attempt;
+    private final ConnectAttempt attempt;
     private final SocketAddress address;
     private final InetSocketAddress target;
 
@@ -36,7 +36,7 @@ final class RdmaConnect {
      * @param address as the application gave it
      * @param target the same, or this host if that was the wildcard
      */
-    RdmaConnect(Attempt attempt, SocketAddress address, InetSocketAddress target) {
+    RdmaConnect(ConnectAttempt attempt, SocketAddress address, InetSocketAddress target) {
         this.attempt = attempt;
         this.address = address;
         this.target = target;
@@ -114,7 +114,7 @@ final class RdmaConnect {
         try {
             tcpConnected = tcp.connect(address);
         } catch (IOException e) {
-            tcpEnded(e);
+            reportTcpOutcome(e);
             failure = e;
         } catch (RuntimeException e) {
             failure = new IOException(e);
@@ -122,11 +122,11 @@ final class RdmaConnect {
         tcpStarted = true;
     }
 
-    /** As {@link Attempt#tcpEnded}, once. */
-    void tcpEnded(IOException tcpFailure) {
+    /** As {@link ConnectAttempt#reportTcpOutcome}, once. */
+    void reportTcpOutcome(IOException tcpFailure) {
         if (!tcpReported) {
             tcpReported = true;
-            attempt.tcpEnded(tcpFailure);
+            attempt.reportTcpOutcome(tcpFailure);
         }
     }
 

@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,7 +38,7 @@ class AsynchronousChannelsTest {
     @BeforeEach
     void open() throws Exception {
         TransportHolder none = TransportHolder.unavailable(new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
-        provider = new RAsynchronousChannelProvider(new Stack(Settings.read("policy=auto,connect.timeout=50s", new Properties(), Map.of()),
+        provider = new RAsynchronousChannelProvider(new TransportContext(Settings.read("policy=auto,connect.timeout=50s", new Properties(), Map.of()),
                 NioKind.rules("connect 127.0.0.2 * rdma\nbind 127.0.0.2 * rdma\n"), none));
     }
 

@@ -13,7 +13,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.connect.Attempt;
+import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
@@ -49,7 +49,7 @@ class ConnectRaceTest extends LoopbackChannelTests {
     @Test
     void shouldNotTakeAConnectionThatIsGoneForOneThatFailed() throws Exception {
         InetSocketAddress server = (InetSocketAddress) listening().getLocalAddress();
-        Attempt attempt = ((RSelectorProvider) kind.provider()).stack().connector().attempt(null, server, StreamConfig.DEFAULT, 0);
+        ConnectAttempt attempt = ((RSelectorProvider) kind.provider()).stack().connector().attempt(null, server, StreamConfig.DEFAULT, 0);
         RdmaConnect connect = new RdmaConnect(attempt, server, server);
         CompletableFuture<Boolean> needsTcp = new CompletableFuture<>();
         connect.start(() -> {

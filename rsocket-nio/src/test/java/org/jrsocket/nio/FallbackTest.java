@@ -34,7 +34,7 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -67,7 +67,7 @@ class FallbackTest {
 
     private static RSelectorProvider without(String settings) throws Exception {
         TransportHolder holder = TransportHolder.unavailable(new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
-        return new RSelectorProvider(new Stack(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, holder), holder);
+        return new RSelectorProvider(new TransportContext(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, holder), holder);
     }
 
     @Test

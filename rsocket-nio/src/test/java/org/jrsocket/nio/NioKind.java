@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaTransport;
@@ -165,7 +165,7 @@ abstract class NioKind {
 
         final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000)); // a busy machine is not a silent peer
         final RdmaTransport transport;
-        final Stack stack;
+        final TransportContext stack;
         private final RSelectorProvider provider;
 
         OverLoopback(String settings, Rules rules) throws Exception {
@@ -173,7 +173,7 @@ abstract class NioKind {
             TransportHolder holder = TransportHolder.of(transport);
             // A busy machine is not a silent peer.
             String patient = settings.contains("connect.timeout") ? settings : settings + ",connect.timeout=50s";
-            stack = new Stack(Settings.read(patient, new Properties(), Map.of()), rules, holder);
+            stack = new TransportContext(Settings.read(patient, new Properties(), Map.of()), rules, holder);
             provider = new RSelectorProvider(stack, holder);
         }
 

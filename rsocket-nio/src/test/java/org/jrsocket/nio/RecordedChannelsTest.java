@@ -24,9 +24,9 @@ import java.util.Properties;
 import jdk.jfr.consumer.RecordedEvent;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.Stack;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
-import org.jrsocket.observe.Recorded;
+import org.jrsocket.jfr.Recorded;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
@@ -54,7 +54,7 @@ class RecordedChannelsTest {
         TransportHolder holder = TransportHolder.of(transport);
         // A busy machine is not a silent peer.
         Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
-        provider = new RSelectorProvider(new Stack(patient, Rules.NONE, holder), holder);
+        provider = new RSelectorProvider(new TransportContext(patient, Rules.NONE, holder), holder);
         recorded = new Recorded();
     }
 

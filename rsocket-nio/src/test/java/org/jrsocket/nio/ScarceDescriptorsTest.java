@@ -40,7 +40,7 @@ class ScarceDescriptorsTest {
     @Test
     void shouldFailWithAnIoException() throws Exception {
         Set<String> places = new LinkedHashSet<>();
-        for (Class<?> one : List.of(ScarceDescriptorsTest.class, RSelectorProvider.class, org.jrsocket.connect.Stack.class,
+        for (Class<?> one : List.of(ScarceDescriptorsTest.class, RSelectorProvider.class, org.jrsocket.connect.TransportContext.class,
                 org.jrsocket.verbs.loopback.LoopbackProvider.class, com.ibm.disni.verbs.RdmaProvider.class, org.slf4j.LoggerFactory.class, Test.class,
                 org.opentest4j.AssertionFailedError.class, org.junit.platform.commons.JUnitException.class)) {
             places.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());

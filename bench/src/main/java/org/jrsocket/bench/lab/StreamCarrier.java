@@ -12,7 +12,7 @@ import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.RdmaCoreProvider;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /** The stream API on rdma-core, at default sizes. */
 final class StreamCarrier implements Carrier {

@@ -15,7 +15,7 @@ import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.RdmaCoreProvider;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /**
  * The passive process of {@link ManyStreams}: {@code EchoMany ADDRESS PORT}. Sends back whatever comes, by two threads that look at their streams in

@@ -18,7 +18,7 @@ import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.RdmaCoreProvider;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /**
  * {@code ManyStreams ADDRESS PORT CONNECTIONS ROUNDS}: opens that many connections to an {@link EchoMany} in a process of its own, keeps them all open,

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 
 /** What this process uses, in bytes; descriptors; and what the whole system has left, which tells what the kernel uses for it. */
 record Usage(long nativeMemory, long resident, long pinned, long descriptors, long threads, long available) {

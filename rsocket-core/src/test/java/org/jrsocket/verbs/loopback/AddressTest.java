@@ -22,8 +22,8 @@ import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,7 +81,7 @@ class AddressTest {
     }
 
     private static void assertErrno(int errno, org.junit.jupiter.api.function.Executable call) {
-        assertEquals(errno, assertThrows(VerbsException.class, call).errno());
+        assertEquals(errno, assertThrows(ErrnoException.class, call).errno());
     }
 
     /** Connects; the listener that heard of it, or null if the client was refused for want of one. */

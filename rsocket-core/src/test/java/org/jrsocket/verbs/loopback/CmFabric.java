@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.verbs.ConnParam;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.LoopbackId.State;
 
 /**
@@ -44,10 +44,10 @@ final class CmFabric {
         return ++lastNumber;
     }
 
-    static void checkData(String call, LoopbackDevice device, byte[] data, CmMessage message) throws VerbsException {
+    static void checkData(String call, LoopbackDevice device, byte[] data, CmMessage message) throws ErrnoException {
         int room = device.isIwarp() ? IWARP_DATA : room(message);
         if (data.length > room) {
-            throw new VerbsException(call, data.length + " bytes of private data, " + room + " fit", Errno.EINVAL);
+            throw new ErrnoException(call, data.length + " bytes of private data, " + room + " fit", Errno.EINVAL);
         }
     }
 

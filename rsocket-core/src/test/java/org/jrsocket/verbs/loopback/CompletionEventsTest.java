@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import org.jrsocket.verbs.Epoll;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.Fds;
+import org.jrsocket.os.Epoll;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -147,7 +147,7 @@ class CompletionEventsTest {
         message();
         server.channel.takeEvent();
         server.cm.destroyQP(server.id);
-        VerbsException e = assertThrows(VerbsException.class, server.recvCq::destroyCQ);
+        ErrnoException e = assertThrows(ErrnoException.class, server.recvCq::destroyCQ);
         assertEquals(Errno.EBUSY, e.errno());
         assertTrue(provider.violations().get(0).contains("unacknowledged"));
         provider.registry().violations().clear();
@@ -167,7 +167,7 @@ class CompletionEventsTest {
 
     @Test
     void shouldRefuseToAcknowledgeMoreThanWasTaken() throws IOException {
-        assertThrows(VerbsException.class, () -> server.recvCq.ackEvents(1));
+        assertThrows(ErrnoException.class, () -> server.recvCq.ackEvents(1));
         assertEquals(1, provider.violations().size());
         provider.registry().violations().clear();
         server.recvCq.arm();

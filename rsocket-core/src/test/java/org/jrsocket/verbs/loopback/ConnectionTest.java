@@ -21,10 +21,10 @@ import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.Epoll;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.Fds;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Epoll;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.Fds;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.LoopbackId.State;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
 import org.junit.jupiter.api.AfterEach;
@@ -59,7 +59,7 @@ class ConnectionTest {
     }
 
     private static void assertErrno(int errno, org.junit.jupiter.api.function.Executable call) {
-        assertEquals(errno, assertThrows(VerbsException.class, call).errno());
+        assertEquals(errno, assertThrows(ErrnoException.class, call).errno());
     }
 
     private CmEvent requestFrom(RawEndpoint client) throws IOException {

@@ -14,10 +14,10 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.util.List;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.Fds;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.RawEndpoint.Completion;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
@@ -293,7 +293,7 @@ class FaultsTest {
         assertEquals(EventType.RDMA_CM_EVENT_DEVICE_REMOVAL, pair.nextServerEvent()); // the listener's
         server.await(EventType.RDMA_CM_EVENT_DEVICE_REMOVAL);
         assertEquals(8, server.poll(server.recvCq).size());
-        VerbsException e = assertThrows(VerbsException.class, () -> client.verbs.allocPd(device));
+        ErrnoException e = assertThrows(ErrnoException.class, () -> client.verbs.allocPd(device));
         assertEquals(Errno.EIO, e.errno());
         assertEquals(List.of(), provider.devices());
         assertThrows(AssertionError.class, () -> RawEndpoint.active(provider, pair.address(), Sizes.DEFAULT)); // ADDR_ERROR

@@ -6,7 +6,7 @@ package org.jrsocket.verbs.loopback;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 
 /**
  * Buffers over the memory that inline payloads come from, which need not be registered. Two MiB each, kept and found by address, so that a sender which

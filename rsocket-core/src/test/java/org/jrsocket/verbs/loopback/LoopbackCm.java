@@ -25,10 +25,10 @@ import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.Fds;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Qp;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.LoopbackId.State;
 
 /** The calls of the connection manager. Each checks what the kernel checks and leaves the conversation to {@link CmFabric}. */
@@ -83,7 +83,7 @@ final class LoopbackCm extends Cm {
         LoopbackCmChannel channel = (LoopbackCmChannel) eventChannel;
         locked(() -> {
             if (channel.ids > 0) {
-                throw new VerbsException("rdma_destroy_event_channel", channel.ids + " ids left", Errno.EBUSY);
+                throw new ErrnoException("rdma_destroy_event_channel", channel.ids + " ids left", Errno.EBUSY);
             }
             channel.destroy();
             provider.registry().remove(Registry.Kind.CM_CHANNEL, channel);
@@ -94,7 +94,7 @@ final class LoopbackCm extends Cm {
     @Override
     public CmId createId(RdmaEventChannel eventChannel, short portSpace) throws IOException {
         if (portSpace != RDMA_PS_TCP) {
-            throw new VerbsException("rdma_create_id", "port space " + portSpace, Errno.EINVAL);
+            throw new ErrnoException("rdma_create_id", "port space " + portSpace, Errno.EINVAL);
         }
         lock.lock();
         try {
@@ -145,7 +145,7 @@ final class LoopbackCm extends Cm {
                 default -> false;
             };
             if (!ok) {
-                throw new VerbsException("rdma_set_option", "option " + option + " value " + value, Errno.EINVAL);
+                throw new ErrnoException("rdma_set_option", "option " + option + " value " + value, Errno.EINVAL);
             }
             switch (option) {
                 case OPTION_TOS -> id.typeOfService = value;
@@ -177,11 +177,11 @@ final class LoopbackCm extends Cm {
         });
     }
 
-    private void bind(LoopbackId id, SocketAddress address) throws VerbsException {
+    private void bind(LoopbackId id, SocketAddress address) throws ErrnoException {
         InetSocketAddress wanted = (InetSocketAddress) address;
         boolean wildcard = wanted.getAddress().isAnyLocalAddress();
         if (!wildcard && provider.reachability(wanted.getAddress()) != Reachability.SERVED) {
-            throw new VerbsException("rdma_bind_addr", wanted.toString(), Errno.ENODEV);
+            throw new ErrnoException("rdma_bind_addr", wanted.toString(), Errno.ENODEV);
         }
         id.source = fabric.ports.bind(id, wanted);
         id.device = wildcard ? null : provider.deviceFor(wanted.getAddress());
@@ -216,7 +216,7 @@ final class LoopbackCm extends Cm {
                 bind(id, source);
             }
             if (id.source != null && Ports.isIpv4(id.source.getAddress()) != Ports.isIpv4(target)) {
-                throw new VerbsException("rdma_resolve_addr", id.source + " to " + target, Errno.EINVAL);
+                throw new ErrnoException("rdma_resolve_addr", id.source + " to " + target, Errno.EINVAL);
             }
             id.state = State.RESOLVING_ADDRESS;
             id.destination = new InetSocketAddress(target, to.getPort());
@@ -229,7 +229,7 @@ final class LoopbackCm extends Cm {
         });
     }
 
-    private void addressResolved(LoopbackId id, InetAddress target) throws VerbsException {
+    private void addressResolved(LoopbackId id, InetAddress target) throws ErrnoException {
         boolean unbound = id.source == null;
         if (unbound || id.source.getAddress().isAnyLocalAddress()) {
             LoopbackDevice device = provider.deviceFor(target);
@@ -283,12 +283,12 @@ final class LoopbackCm extends Cm {
             IbvQPCap cap = attr.cap();
             if (device == null || id.qp != null || domain.device() != device || !(attr.getSend_cq() instanceof LoopbackCq)
                     || !(attr.getRecv_cq() instanceof LoopbackCq) || attr.getQp_type() != IbvQP.IBV_QPT_RC || !fits(cap, device)) {
-                throw new VerbsException("rdma_create_qp", cap.getMax_send_wr() + " sends, " + cap.getMax_recv_wr() + " receives, inline "
+                throw new ErrnoException("rdma_create_qp", cap.getMax_send_wr() + " sends, " + cap.getMax_recv_wr() + " receives, inline "
                         + cap.getMax_inline_data() + " on " + device, Errno.EINVAL);
             }
             if (cap.getMax_inline_data() > device.maxInline) {
                 device.refusedQp();
-                throw new VerbsException("rdma_create_qp", "inline " + cap.getMax_inline_data() + " on " + device, device.inlineErrno);
+                throw new ErrnoException("rdma_create_qp", "inline " + cap.getMax_inline_data() + " on " + device, device.inlineErrno);
             }
             device.admit("rdma_create_qp", Registry.Kind.QP);
             if (device.roundUp) {
@@ -349,7 +349,7 @@ final class LoopbackCm extends Cm {
         locked(() -> {
             id.require("rdma_connect", State.ROUTE_RESOLVED);
             if (id.qp == null) {
-                throw new VerbsException("rdma_connect", "no queue pair", Errno.EINVAL);
+                throw new ErrnoException("rdma_connect", "no queue pair", Errno.EINVAL);
             }
             CmFabric.checkData("rdma_connect", id.device, param.privateData(), CmMessage.REQ);
             id.state = State.CONNECTING;
@@ -367,7 +367,7 @@ final class LoopbackCm extends Cm {
             boolean depthsFit = (param.getResponder_resources() & 0xff) <= id.device.maxRdAtom
                     && (param.getInitiator_depth() & 0xff) <= id.device.maxRdAtom;
             if (id.qp == null || !depthsFit || id.peer.qp == null) {
-                throw new VerbsException("rdma_accept", id.qp == null ? "no queue pair" : "depths or peer", Errno.EINVAL);
+                throw new ErrnoException("rdma_accept", id.qp == null ? "no queue pair" : "depths or peer", Errno.EINVAL);
             }
             CmFabric.checkData("rdma_accept", id.device, param.privateData(), CmMessage.REP);
             id.state = State.ACCEPTED;
@@ -433,7 +433,7 @@ final class LoopbackCm extends Cm {
                 }
                 int rc = Fds.waitReadable(channel.getFd(), -1, left);
                 if (rc < 0) {
-                    throw new VerbsException("ppoll", "event channel", -rc);
+                    throw new ErrnoException("ppoll", "event channel", -rc);
                 }
             }
         } finally {

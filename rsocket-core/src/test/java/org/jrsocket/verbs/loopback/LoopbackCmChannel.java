@@ -11,7 +11,7 @@ import java.util.Deque;
 import java.util.List;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.ConnParam;
-import org.jrsocket.verbs.EventFd;
+import org.jrsocket.os.EventFd;
 
 /** An event channel. Its queue is guarded by the fabric's lock. */
 final class LoopbackCmChannel extends CmChannel {

@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.verbs.CompChannel;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.EventFd;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.EventFd;
+import org.jrsocket.os.ErrnoException;
 
 final class LoopbackCompChannel extends CompChannel {
 
@@ -139,7 +139,7 @@ final class LoopbackCompChannel extends CompChannel {
             return;
         }
         if (cqs.get() > 0) {
-            throw new VerbsException("ibv_destroy_comp_channel", cqs + " completion queues", Errno.EBUSY);
+            throw new ErrnoException("ibv_destroy_comp_channel", cqs + " completion queues", Errno.EBUSY);
         }
         isOpen = false;
         eventFd.close();

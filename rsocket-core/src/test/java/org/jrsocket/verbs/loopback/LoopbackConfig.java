@@ -4,7 +4,7 @@
  */
 package org.jrsocket.verbs.loopback;
 
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 
 /**
  * How a {@link LoopbackProvider} behaves and what its devices take. Setters return the object; a provider copies what it needs when it is made, so later

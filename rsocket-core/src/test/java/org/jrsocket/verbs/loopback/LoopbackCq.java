@@ -7,8 +7,8 @@ package org.jrsocket.verbs.loopback;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.verbs.Cq;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 
 /**
@@ -48,7 +48,7 @@ final class LoopbackCq extends Cq {
     LoopbackCq(LoopbackDevice device, LoopbackCompChannel channel, int entries, int cookie) throws IOException {
         super(device, channel, 0);
         if (entries < 1 || entries > device.maxCqe() || cookie < 0 || channel != null && channel.device() != device) {
-            throw new VerbsException("ibv_create_cq", entries + " entries, cookie " + cookie, Errno.EINVAL);
+            throw new ErrnoException("ibv_create_cq", entries + " entries, cookie " + cookie, Errno.EINVAL);
         }
         device.admit("ibv_create_cq", Registry.Kind.CQ);
         this.device = device;
@@ -176,7 +176,7 @@ final class LoopbackCq extends Cq {
     public int ackEvents(int count) throws IOException {
         if (completionChannel == null || !completionChannel.acknowledge(this, count)) {
             device.provider().registry().violation("acknowledged more events than were taken");
-            throw new VerbsException("ibv_ack_cq_events", count + " events", Errno.EINVAL);
+            throw new ErrnoException("ibv_ack_cq_events", count + " events", Errno.EINVAL);
         }
         return 0;
     }
@@ -187,13 +187,13 @@ final class LoopbackCq extends Cq {
             return 0;
         }
         if (users.get() > 0) {
-            throw new VerbsException("ibv_destroy_cq", users + " queue pairs", Errno.EBUSY);
+            throw new ErrnoException("ibv_destroy_cq", users + " queue pairs", Errno.EBUSY);
         }
         if (completionChannel != null) {
             int left = completionChannel.unacknowledged(this);
             if (left > 0) {
                 device.provider().registry().violation("completion queue destroyed with " + left + " unacknowledged events: a real one waits for ever");
-                throw new VerbsException("ibv_destroy_cq", left + " unacknowledged events", Errno.EBUSY);
+                throw new ErrnoException("ibv_destroy_cq", left + " unacknowledged events", Errno.EBUSY);
             }
             completionChannel.purge(this);
             completionChannel.cqs.decrementAndGet();

@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.DeviceInfo;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.EventFd;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.EventFd;
+import org.jrsocket.os.ErrnoException;
 
 /** A device: limits, addresses, asynchronous events. */
 public final class LoopbackDevice extends Device {
@@ -81,21 +81,21 @@ public final class LoopbackDevice extends Device {
         return new DeviceInfo(name, iwarp, "", 1, maxQp, maxQpWr, maxCqe, maxMr, List.of(port));
     }
 
-    /** @throws VerbsException EIO if the device is gone, else ENOMEM if {@code kind} has reached its limit here (counted over all devices) */
-    void admit(String call, Registry.Kind kind) throws VerbsException {
+    /** @throws ErrnoException EIO if the device is gone, else ENOMEM if {@code kind} has reached its limit here (counted over all devices) */
+    void admit(String call, Registry.Kind kind) throws ErrnoException {
         int limit = kind == Registry.Kind.QP ? maxQp : kind == Registry.Kind.MR ? maxMr : Integer.MAX_VALUE;
         if (removed) {
-            throw new VerbsException(call, name, Errno.EIO);
+            throw new ErrnoException(call, name, Errno.EIO);
         }
         if (provider.registry().count(kind) >= limit) {
-            throw new VerbsException(call, name, Errno.ENOMEM);
+            throw new ErrnoException(call, name, Errno.ENOMEM);
         }
     }
 
-    void pin(long bytes) throws VerbsException {
+    void pin(long bytes) throws ErrnoException {
         if (registered.addAndGet(bytes) > maxRegistered) {
             registered.addAndGet(-bytes);
-            throw new VerbsException("ibv_reg_mr", bytes + " bytes on " + name, Errno.ENOMEM);
+            throw new ErrnoException("ibv_reg_mr", bytes + " bytes on " + name, Errno.ENOMEM);
         }
     }
 

@@ -13,9 +13,9 @@ import java.net.SocketAddress;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Qp;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 
 /** A connection manager id. Its mutable fields are guarded by the fabric's lock, or volatile where tests look at them. */
 public final class LoopbackId extends CmId {
@@ -99,14 +99,14 @@ public final class LoopbackId extends CmId {
         isOpen = false;
     }
 
-    /** @throws VerbsException EINVAL unless the state is one of {@code allowed} */
-    void require(String call, State... allowed) throws VerbsException {
+    /** @throws ErrnoException EINVAL unless the state is one of {@code allowed} */
+    void require(String call, State... allowed) throws ErrnoException {
         for (State each : allowed) {
             if (state == each) {
                 return;
             }
         }
-        throw new VerbsException(call, this + " is " + state, Errno.EINVAL);
+        throw new ErrnoException(call, this + " is " + state, Errno.EINVAL);
     }
 
     // For tests.

@@ -7,10 +7,10 @@ package org.jrsocket.verbs.loopback;
 import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.verbs.NativeMemory;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.os.ErrnoException;
 
 final class LoopbackMr extends Mr {
 
@@ -32,7 +32,7 @@ final class LoopbackMr extends Mr {
     static LoopbackMr register(LoopbackPd pd, long address, int length, int access) throws IOException {
         boolean remote = (access & (IbvMr.IBV_ACCESS_REMOTE_WRITE | IbvMr.IBV_ACCESS_REMOTE_ATOMIC)) != 0;
         if (address == 0 || length <= 0 || (access & ~KNOWN_ACCESS) != 0 || remote && (access & IbvMr.IBV_ACCESS_LOCAL_WRITE) == 0) {
-            throw new VerbsException("ibv_reg_mr", length + " bytes, access " + access, Errno.EINVAL);
+            throw new ErrnoException("ibv_reg_mr", length + " bytes, access " + access, Errno.EINVAL);
         }
         LoopbackDevice device = pd.device();
         device.admit("ibv_reg_mr", Registry.Kind.MR);

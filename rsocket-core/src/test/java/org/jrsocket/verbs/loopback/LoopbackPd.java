@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Pd;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 
 final class LoopbackPd extends Pd {
 
@@ -35,7 +35,7 @@ final class LoopbackPd extends Pd {
             return;
         }
         if (!qps.isEmpty() || mrs.get() > 0) {
-            throw new VerbsException("ibv_dealloc_pd", qps.size() + " queue pairs, " + mrs + " regions", Errno.EBUSY);
+            throw new ErrnoException("ibv_dealloc_pd", qps.size() + " queue pairs, " + mrs + " regions", Errno.EBUSY);
         }
         isOpen = false;
         device.provider().registry().remove(Registry.Kind.PD, this);

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.verbs.DeviceInfo;
-import org.jrsocket.verbs.NativeLibrary;
+import org.jrsocket.os.NativeLibrary;
 import org.jrsocket.verbs.VerbsProvider;
 
 /**
@@ -54,7 +54,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
     }
 
     public LoopbackProvider(LoopbackConfig config) {
-        NativeLibrary.load();
+        NativeLibrary.OS.load();
         install();
         String name = "loopback-" + NUMBER.incrementAndGet();
         cmTimeoutMillis = config.cmTimeoutMillis;

@@ -6,11 +6,11 @@ package org.jrsocket.verbs.loopback;
 
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.RecvBatch;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 
 /**
@@ -473,7 +473,7 @@ public final class LoopbackQp extends Qp {
     @Override
     public int pathMtu() throws IOException {
         if (current != IBV_QPS_RTR && current != IBV_QPS_RTS) {
-            throw new VerbsException("ibv_query_qp", "not connected", Errno.EINVAL);
+            throw new ErrnoException("ibv_query_qp", "not connected", Errno.EINVAL);
         }
         return device.mtu;
     }
@@ -481,7 +481,7 @@ public final class LoopbackQp extends Qp {
     @Override
     public void setMinRnrTimer(int code) throws IOException {
         if (code < 0 || code >= RNR_TIMERS || current != IBV_QPS_RTS) {
-            throw new VerbsException("ibv_modify_qp", "RNR timer " + code, Errno.EINVAL);
+            throw new ErrnoException("ibv_modify_qp", "RNR timer " + code, Errno.EINVAL);
         }
         minRnrTimer = code;
     }

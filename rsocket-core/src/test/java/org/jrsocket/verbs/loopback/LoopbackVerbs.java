@@ -11,9 +11,9 @@ import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Mr;
 import org.jrsocket.verbs.Pd;
-import org.jrsocket.verbs.Verbs;
+import org.jrsocket.verbs.disni.DisniVerbs;
 
-final class LoopbackVerbs extends Verbs {
+final class LoopbackVerbs extends DisniVerbs {
 
     private final LoopbackProvider provider;
 

@@ -15,13 +15,13 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaProvider;
 import java.io.IOException;
 import org.jrsocket.verbs.DeviceInfo;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.Fds;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,7 +45,7 @@ class ObjectLifetimeTest {
     }
 
     private static void assertErrno(int errno, org.junit.jupiter.api.function.Executable call) {
-        assertEquals(errno, assertThrows(VerbsException.class, call).errno());
+        assertEquals(errno, assertThrows(ErrnoException.class, call).errno());
     }
 
     @Test
@@ -203,7 +203,7 @@ class ObjectLifetimeTest {
         assertTrue(provider.devices().get(0).iwarp());
         server.qp().postReceives(1, server.memory.address(), 4, server.mr.getLkey());
         for (int opcode : new int[] {SendBatch.RDMA_WRITE_WITH_IMM, SendBatch.SEND_WITH_IMM}) {
-            assertThrows(VerbsException.class, () -> client.prepare(1, opcode, 0, 1, server, 0, 0).post());
+            assertThrows(ErrnoException.class, () -> client.prepare(1, opcode, 0, 1, server, 0, 0).post());
             assertEquals(Errno.EINVAL, client.qp().postError());
         }
         client.prepare(1, SendBatch.RDMA_WRITE, 0, 0, server, 64, 4).append(2, SendBatch.SEND, SendBatch.INLINE, 0, server, 0, 4).post();

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 
 /** Who owns which port, by the kernel CM's rules. Guarded by the fabric's lock. */
 final class Ports {
@@ -24,7 +24,7 @@ final class Ports {
     private int next = FIRST;
 
     /** Gives {@code id} the address, with a free port if it names none. */
-    InetSocketAddress bind(LoopbackId id, InetSocketAddress address) throws VerbsException {
+    InetSocketAddress bind(LoopbackId id, InetSocketAddress address) throws ErrnoException {
         InetSocketAddress bound = address;
         if (address.getPort() == 0) {
             bound = new InetSocketAddress(address.getAddress(), free());
@@ -35,7 +35,7 @@ final class Ports {
         return bound;
     }
 
-    private int free() throws VerbsException {
+    private int free() throws ErrnoException {
         for (int i = FIRST; i <= LAST; i++) {
             int port = next;
             next = next == LAST ? FIRST : next + 1;
@@ -43,11 +43,11 @@ final class Ports {
                 return port;
             }
         }
-        throw new VerbsException("rdma_bind_addr", "no free port", Errno.EADDRNOTAVAIL);
+        throw new ErrnoException("rdma_bind_addr", "no free port", Errno.EADDRNOTAVAIL);
     }
 
     /** The kernel's answer for a wildcard that meets another owner is EADDRNOTAVAIL, only for equal addresses it is EADDRINUSE. */
-    private void check(String call, LoopbackId id, InetSocketAddress address, boolean reuse) throws VerbsException {
+    private void check(String call, LoopbackId id, InetSocketAddress address, boolean reuse) throws ErrnoException {
         for (LoopbackId other : owners.getOrDefault(address.getPort(), List.of())) {
             if (other == id || reuse && other.reuseAddress) {
                 continue;
@@ -57,16 +57,16 @@ final class Ports {
                 continue;
             }
             if (theirs.isAnyLocalAddress() || address.getAddress().isAnyLocalAddress()) {
-                throw new VerbsException(call, address.toString(), Errno.EADDRNOTAVAIL);
+                throw new ErrnoException(call, address.toString(), Errno.EADDRNOTAVAIL);
             }
             if (theirs.equals(address.getAddress())) {
-                throw new VerbsException(call, address.toString(), Errno.EADDRINUSE);
+                throw new ErrnoException(call, address.toString(), Errno.EADDRINUSE);
             }
         }
     }
 
     /** An id that was allowed to share its address must have it for itself now, and shares it no more. */
-    void checkListen(LoopbackId id) throws VerbsException {
+    void checkListen(LoopbackId id) throws ErrnoException {
         if (id.reuseAddress) {
             check("rdma_listen", id, id.source, false);
             id.reuseAddress = false;

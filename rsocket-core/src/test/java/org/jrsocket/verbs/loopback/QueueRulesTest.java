@@ -14,10 +14,10 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import org.jrsocket.verbs.Errno;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.RawEndpoint.Completion;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
@@ -107,7 +107,7 @@ class QueueRulesTest {
     @Test
     void shouldRefuseInlinePayloadBeyondTheLimit() throws IOException {
         connect(Sizes.DEFAULT);
-        assertThrows(VerbsException.class, () -> client.prepare(1, WRITE, SendBatch.INLINE, 0, server, 0, 65).post());
+        assertThrows(ErrnoException.class, () -> client.prepare(1, WRITE, SendBatch.INLINE, 0, server, 0, 65).post());
         assertEquals(Errno.EINVAL, client.qp().postError());
         assertEquals(IbvQP.IBV_QPS_RTS, client.qp().currentState());
     }
@@ -143,7 +143,7 @@ class QueueRulesTest {
         client.batch.add(1, WRITE, 0, 0, 0, 0);
         assertEquals(0, client.qp().postSend(client.batch));
         assertEquals(Errno.EINVAL, client.qp().postError());
-        assertThrows(VerbsException.class, client.qp()::pathMtu);
+        assertThrows(ErrnoException.class, client.qp()::pathMtu);
     }
 
     @Test
@@ -309,10 +309,10 @@ class QueueRulesTest {
         connect(Sizes.DEFAULT);
         client.qp().setMinRnrTimer(1);
         assertEquals(1, client.qp().minRnrTimer());
-        assertThrows(VerbsException.class, () -> client.qp().setMinRnrTimer(32));
+        assertThrows(ErrnoException.class, () -> client.qp().setMinRnrTimer(32));
         assertEquals(4096, client.qp().pathMtu());
         client.qp().toError();
-        assertThrows(VerbsException.class, () -> client.qp().setMinRnrTimer(1));
+        assertThrows(ErrnoException.class, () -> client.qp().setMinRnrTimer(1));
     }
 
     @Test

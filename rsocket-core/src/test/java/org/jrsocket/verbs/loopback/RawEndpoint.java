@@ -24,11 +24,11 @@ import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.verbs.NativeMemory;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.Verbs;
-import org.jrsocket.verbs.VerbsException;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.WcBatch;
 
@@ -201,10 +201,10 @@ public final class RawEndpoint implements AutoCloseable {
     }
 
     /** Posts receives without scatter entries; all must fit. */
-    public void receives(int count) throws VerbsException {
+    public void receives(int count) throws ErrnoException {
         int posted = qp().postReceives(count);
         if (posted < count) {
-            throw new VerbsException("ibv_post_recv", posted + " of " + count, qp().postError());
+            throw new ErrnoException("ibv_post_recv", posted + " of " + count, qp().postError());
         }
     }
 
@@ -224,10 +224,10 @@ public final class RawEndpoint implements AutoCloseable {
     }
 
     /** Posts the batch; all of it must be taken. */
-    public void post() throws VerbsException {
+    public void post() throws ErrnoException {
         int posted = qp().postSend(batch);
         if (posted < batch.size()) {
-            throw new VerbsException("ibv_post_send", posted + " of " + batch.size(), qp().postError());
+            throw new ErrnoException("ibv_post_send", posted + " of " + batch.size(), qp().postError());
         }
     }
 

@@ -6,7 +6,7 @@ package org.jrsocket.verbs.loopback;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrsocket.verbs.Errno;
+import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.SendBatch;
 
 /**

@@ -1,0 +1,34 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import org.jrsocket.stream.RdmaListener;
+import org.jrsocket.os.ErrnoException;
+
+/** Listening over RDMA for those who want to know why it is not possible, rather than use TCP without a word. */
+public final class RdmaListeners {
+
+    private RdmaListeners() {
+    }
+
+    /**
+     * Listens as a server socket under the agent would.
+     *
+     * @param local with a port, that TCP has too
+     * @throws IOException the policy does not want it or the host cannot; the message says which
+     */
+    public static RdmaListener open(TransportContext stack, TransportHolder holder, InetSocketAddress local, int backlog) throws IOException {
+        if (stack.policy(Rules.Action.BIND, local) == Policy.TCP) {
+            throw new IOException(TcpReason.POLICY.text());
+        }
+        try {
+            return holder.transport().listen(local, backlog, stack.settings().streamConfig());
+        } catch (ErrnoException e) {
+            throw new IOException(DualListener.reason(e).text() + " (" + e.getMessage() + ")", e);
+        }
+    }
+}

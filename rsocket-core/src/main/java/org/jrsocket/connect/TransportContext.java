@@ -1,0 +1,87 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.net.InetSocketAddress;
+import org.jrsocket.jfr.Events;
+import org.jrsocket.stream.RdmaStream;
+
+/** What all sockets of one process share: settings, rules, the RDMA transport, memory of peers, counts. Safe for use by many threads. */
+public final class TransportContext {
+
+    private final Settings settings;
+    private final Rules rules;
+    private final StreamFactory rdma;
+    private final Counts counts = new Counts();
+    private final DecisionLog log = new DecisionLog();
+    private final Connector connector;
+
+    /** Over the transport of {@code holder}. */
+    public TransportContext(Settings settings, Rules rules, TransportHolder holder) {
+        this(settings, rules, (StreamFactory) holder);
+        holder.limitClosing(settings.maxClosing());
+    }
+
+    TransportContext(Settings settings, Rules rules, StreamFactory rdma) {
+        this.settings = settings;
+        this.rules = rules;
+        this.rdma = rdma;
+        PeerMemory memory = new PeerMemory(settings.connectNanos(), settings.unansweredNanos(), settings.rejectedNanos(),
+                System::nanoTime);
+        this.connector = new Connector(this, rdma, memory);
+    }
+
+    /** With the rules file that the settings name, if they do. */
+    public static TransportContext open(Settings settings, TransportHolder holder) throws ConfigurationException {
+        return new TransportContext(settings, settings.rules() == null ? Rules.NONE : Rules.load(settings.rules()), holder);
+    }
+
+    public Settings settings() {
+        return settings;
+    }
+
+    public Counts counts() {
+        return counts;
+    }
+
+    public Connector connector() {
+        return connector;
+    }
+
+    /** Takes note of a connection that a server took from its RDMA listener. */
+    public void accepted(RdmaStream stream) {
+        counts.acceptedRdma();
+        log.rdma("accepted", stream.remoteAddress(), stream.deviceName());
+        Events.opened(stream.localAddress(), stream.remoteAddress(), true, stream.deviceName(), null, stream.nanosOpen());
+    }
+
+    StreamFactory rdma() {
+        return rdma;
+    }
+
+    DecisionLog log() {
+        return log;
+    }
+
+    /** Whether some connection might get this policy. */
+    public boolean mayUse(Policy policy) {
+        return rules.mention(policy) || unmatched() == policy;
+    }
+
+    private Policy unmatched() {
+        return rules == Rules.NONE || settings.isGiven(Settings.POLICY) ? settings.policy() : Policy.TCP;
+    }
+
+    /**
+     * What may carry a connection. Where a rules file is given and the policy is not, what no rule names uses TCP: so a file written for the JDK's SDP
+     * keeps its meaning.
+     *
+     * @param address local for BIND, remote for CONNECT; resolved
+     */
+    public Policy policy(Rules.Action action, InetSocketAddress address) {
+        Policy matched = rules.match(action, address);
+        return matched != null ? matched : unmatched();
+    }
+}

@@ -1,0 +1,62 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.jfr;
+
+import java.net.InetSocketAddress;
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Threshold;
+
+@Name("org.jrsocket.CreditStall")
+@Label("Credit Stall")
+@Description("What was written waited for the peer to grant memory or credits: it does not read, or not fast enough")
+@Category({"jrsocket"})
+@StackTrace(false)
+@Threshold("10 ms")
+public final class CreditStallEvent extends Event implements Events.Stall {
+
+    @Label("Local Address")
+    String localAddress;
+    @Label("Local Port")
+    int localPort;
+    @Label("Remote Address")
+    String remoteAddress;
+    @Label("Remote Port")
+    int remotePort;
+    @Label("Device")
+    String device;
+    @Label("Bytes Waiting")
+    @Description("When it was over, of this side's send buffer")
+    @DataAmount
+    long bytesWaiting;
+
+    static Events.Stall start() {
+        CreditStallEvent event = new CreditStallEvent();
+        if (!event.isEnabled()) {
+            return null;
+        }
+        event.begin();
+        return event;
+    }
+
+    @Override
+    public void over(InetSocketAddress local, InetSocketAddress remote, String carrier, long bytes) {
+        end();
+        if (shouldCommit()) {
+            localAddress = Events.host(local);
+            localPort = Events.port(local);
+            remoteAddress = Events.host(remote);
+            remotePort = Events.port(remote);
+            device = carrier;
+            bytesWaiting = bytes;
+            commit();
+        }
+    }
+}

@@ -1,0 +1,195 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.os;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A JNI library of ours, which is loaded once, for this machine's architecture: from the resource {@code META-INF/native/linux-<arch>/<name>.so}, by
+ * way of a private temporary file that is deleted as soon as it is mapped. A failure is kept, and reported alike to everyone who asks.
+ * Safe for use by many threads.
+ */
+public final class NativeLibrary {
+
+    /** System property: the folder of the temporary copies, for machines whose {@code java.io.tmpdir} is mounted noexec. */
+    public static final String DIR_PROPERTY = "org.jrsocket.native.dir";
+
+    /** System property: a folder of libraries to load as they are, instead of those in the jar. */
+    public static final String LIBRARY_PROPERTY = "org.jrsocket.native.library";
+
+    /** Memory, descriptors and epoll: needs nothing but the C library. */
+    public static final NativeLibrary OS = new NativeLibrary("libjrsocket-os", "");
+
+    /** {@code Runtime.load0(Class, String)}, when an agent opened it to us: it loads without the check that warns. */
+    private static volatile Method quietLoad;
+
+    private final String name;
+    private final String packages;
+    private volatile boolean loaded;
+    private volatile NativeLibraryException failure; // written with the lock on this
+
+    /**
+     * @param name of the file, without {@code .so}
+     * @param packages how to install what it is linked with, for the message when that is missing
+     */
+    public NativeLibrary(String name, String packages) {
+        this.name = name;
+        this.packages = packages;
+    }
+
+    /**
+     * Loads the library if that has not happened.
+     *
+     * @throws UnsatisfiedLinkError with the reason, the same at every call, when it cannot be loaded
+     */
+    public void load() {
+        if (!loaded) {
+            try {
+                require();
+            } catch (NativeLibraryException e) {
+                UnsatisfiedLinkError error = new UnsatisfiedLinkError(e.getMessage());
+                error.initCause(e);
+                throw error;
+            }
+        }
+    }
+
+    /** {@link #load()} for callers who report why it cannot be loaded. */
+    public void require() throws NativeLibraryException {
+        if (loaded) {
+            return;
+        }
+        synchronized (this) {
+            if (!loaded && failure == null) {
+                try {
+                    load(System.getProperty("os.name"), System.getProperty("os.arch"));
+                    loaded = true;
+                } catch (NativeLibraryException e) {
+                    failure = e;
+                }
+            }
+        }
+        NativeLibraryException kept = failure;
+        if (kept != null) {
+            // A new object for each caller, so that the stack trace is the caller's; the first one is the cause.
+            throw new NativeLibraryException(kept.isOfPlatform(), kept.getMessage(), kept);
+        }
+    }
+
+    /**
+     * Lets this class load its library without the warning of JDK 24 and later, or the refusal of {@code --illegal-native-access=deny}, and
+     * without granting native access to anybody else: {@code java.lang} is opened to the module of this class, and the library is then
+     * loaded through the method that {@code System.load} calls after its check. To be called by an agent before the library is needed.
+     * Does nothing before JDK 24, or when this JDK has no such method: then the warning appears.
+     */
+    public static void enableNativeAccess(Instrumentation instrumentation) {
+        if (Runtime.version().feature() < 24) {
+            return;
+        }
+        try {
+            instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
+                    Map.of("java.lang", Set.of(NativeLibrary.class.getModule())), Set.of(), Map.of());
+            Method load0 = Runtime.class.getDeclaredMethod("load0", Class.class, String.class);
+            load0.setAccessible(true);
+            quietLoad = load0;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            quietLoad = null;
+        }
+    }
+
+    private void load(String os, String arch) throws NativeLibraryException {
+        if (!"Linux".equals(os)) {
+            throw unavailable(true, "RDMA verbs need Linux, this is " + os, null);
+        }
+        String file = System.getProperty(LIBRARY_PROPERTY, "");
+        if (!file.isEmpty()) {
+            loadFile(Path.of(file).toAbsolutePath().resolve(name + ".so"));
+            return;
+        }
+        String resource = resource(arch);
+        try (InputStream library = NativeLibrary.class.getResourceAsStream(resource)) {
+            if (library == null) {
+                throw unavailable(true, "no native library for " + arch + " in the jar (" + resource + "): build it there, or name its folder with -D"
+                        + LIBRARY_PROPERTY, null);
+            }
+            loadCopy(library);
+        } catch (IOException e) {
+            throw e instanceof NativeLibraryException known ? known
+                    : unavailable(false, "cannot read " + resource + ": " + e, e);
+        }
+    }
+
+    String resource(String arch) {
+        String machine = switch (arch) {
+            case "amd64" -> "x86_64";
+            default -> arch;
+        };
+        return "/META-INF/native/linux-" + machine + '/' + name + ".so";
+    }
+
+    private void loadCopy(InputStream library) throws NativeLibraryException {
+        Path folder = Path.of(System.getProperty(DIR_PROPERTY, System.getProperty("java.io.tmpdir")));
+        Path copy = null;
+        try {
+            // Created for its owner only, under a name nobody can guess: nobody else can change what is loaded.
+            copy = Files.createTempFile(folder, name, ".so");
+            Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
+            loadFile(copy.toAbsolutePath());
+        } catch (IOException e) {
+            throw e instanceof NativeLibraryException known ? known
+                    : unavailable(false, "cannot copy the native library to " + folder + " (" + e + "): choose another folder with -D"
+                            + DIR_PROPERTY, e);
+        } finally {
+            if (copy != null) {
+                copy.toFile().delete(); // the mapping keeps the contents
+            }
+        }
+    }
+
+    private void loadFile(Path file) throws NativeLibraryException {
+        try {
+            Method quiet = quietLoad;
+            if (quiet == null) {
+                System.load(file.toString());
+            } else {
+                quiet.invoke(Runtime.getRuntime(), NativeLibrary.class, file.toString());
+            }
+        } catch (IllegalCallerException e) { // --illegal-native-access=deny, JDK 24 and later
+            throw unavailable(false, "the native library may not be loaded: start java with --enable-native-access=ALL-UNNAMED", e);
+        } catch (InvocationTargetException e) {
+            throw unavailable(false, explain(file, String.valueOf(e.getCause().getMessage())), e.getCause());
+        } catch (ReflectiveOperationException | LinkageError e) {
+            throw unavailable(false, explain(file, String.valueOf(e.getMessage())), e);
+        }
+    }
+
+    /** The loader's message, without what differs from run to run, and what to do about it. */
+    String explain(Path file, String message) {
+        String plain = message;
+        while (plain.startsWith(file + ": ")) { // the JDK names the file, and sometimes dlopen before it
+            plain = plain.substring(file.toString().length() + 2);
+        }
+        if (!packages.isEmpty() && plain.contains("cannot open shared object file")) {
+            return plain + ": " + packages;
+        }
+        if (plain.contains("failed to map segment")) {
+            return plain + ": " + file.getParent() + " is mounted noexec; choose another folder with -D" + DIR_PROPERTY;
+        }
+        return "the native library does not load: " + plain;
+    }
+
+    private static NativeLibraryException unavailable(boolean ofPlatform, String message, Throwable cause) {
+        return new NativeLibraryException(ofPlatform, message, cause);
+    }
+}

@@ -1,0 +1,87 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.os;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A page-aligned, zeroed piece of memory outside the heap, fit for registration: {@code mmap}ed, so it does not count towards
+ * {@code -XX:MaxDirectMemorySize} (which is the application's), and returned to the system at once by {@link #free()}.
+ * One owner; the buffer must not be touched after it is freed.
+ */
+public final class NativeMemory {
+
+    /** Page size assumed for alignment: right for x86-64; a multiple of it is still aligned for 64 KiB pages because mmap aligns. */
+    public static final int PAGE = 4096;
+
+    private static final AtomicLong ALLOCATED = new AtomicLong();
+
+    private final ByteBuffer buffer;
+    private final long address;
+    private final long size;
+    private boolean freed;
+
+    private NativeMemory(long address, ByteBuffer buffer, long size) {
+        this.address = address;
+        this.buffer = buffer;
+        this.size = size;
+    }
+
+    /**
+     * @param bytes rounded up to whole pages
+     * @throws OutOfMemoryError when the system gives none
+     */
+    public static NativeMemory allocate(int bytes) {
+        NativeLibrary.OS.load();
+        int size = Math.addExact(bytes, PAGE - 1) & -PAGE;
+        long address = OsNative.map(size);
+        if (address < 0) {
+            throw new OutOfMemoryError("mmap of " + size + " bytes: " + Errno.describe((int) -address));
+        }
+        ALLOCATED.addAndGet(size);
+        return new NativeMemory(address, OsNative.view(address, size).order(ByteOrder.nativeOrder()), size);
+    }
+
+    /** A buffer over memory that somebody else owns; native byte order. For loopback verbs and tests. */
+    public static ByteBuffer view(long address, int length) {
+        NativeLibrary.OS.load();
+        return OsNative.view(address, length).order(ByteOrder.nativeOrder());
+    }
+
+    /** Where a direct buffer begins, whatever its position; 0 for a heap buffer. */
+    public static long addressOf(ByteBuffer buffer) {
+        NativeLibrary.OS.load();
+        return OsNative.addressOf(buffer);
+    }
+
+    public long address() {
+        return address;
+    }
+
+    /** The whole of it, in native byte order, position 0. Always the same object: use absolute access or a duplicate. */
+    public ByteBuffer buffer() {
+        return buffer;
+    }
+
+    public int size() {
+        return (int) size;
+    }
+
+    /** Returns the memory; harmless when repeated. Registrations over it must be gone. */
+    public synchronized void free() {
+        if (!freed) {
+            freed = true;
+            ALLOCATED.addAndGet(-size);
+            OsNative.unmap(address, size);
+        }
+    }
+
+    /** Bytes allocated and not yet freed in this process; for leak tests and JMX. */
+    public static long allocatedBytes() {
+        return ALLOCATED.get();
+    }
+}

@@ -1,0 +1,257 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.CompChannel;
+import org.jrsocket.verbs.Cq;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.os.Errno;
+import org.jrsocket.verbs.Mr;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.Qp;
+import org.jrsocket.verbs.SendBatch;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.WcBatch;
+import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Grant;
+import org.jrsocket.wire.MessageWord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Everything native that one connection owns: the CM id, a queue pair, and a {@link ConnectionResources} of what they need. Made once, freed once, as a whole;
+ * the bundle may serve another connection afterwards.
+ */
+final class ConnectionHandles {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandles.class);
+
+    /**
+     * Receives posted beyond the credits advertised: a C peer sends at most two grants, two credit updates, SHUTDOWN and DISCONNECT without
+     * our polling, so with eight spare ones it never meets an empty receive queue.
+     */
+    static final int SPARE_RECEIVES = 8;
+
+    final Cm cm;
+    final CmId id;
+    final Device device;
+    final StreamConfig config;
+    final int sendSlots;
+    final int receiveSlots;
+    /** What the device granted, which may be more than was asked for. Set once, in the constructor. */
+    int inlineLimit;
+    final long registeredBytes;
+
+    private final ResourcePool bundles;
+    private ConnectionResources bundle;
+    Qp qp;
+    // The bundle's.
+    final CompChannel channel;
+    final Cq recvCq;
+    final Cq sendCq;
+    final NativeMemory receiveRing;
+    final Mr receiveMr;
+    final NativeMemory grantTable;
+    final NativeMemory sendRing;
+    final Mr sendMr;
+    /** iWARP only: one 4-byte message word for each posted receive, used in turns; else null. */
+    final NativeMemory words;
+    final SendBatch sends;
+    final WcBatch sendCompletions;
+    final WcBatch receiveCompletions;
+    private int nextWord;
+    private boolean freed;
+    private boolean queuesFreed;
+
+    /** Takes over {@code id}: it is freed with the rest, also when this constructor fails. */
+    ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
+        this.cm = transport.cm();
+        this.bundles = transport.bundles();
+        this.id = id;
+        this.config = config;
+        this.device = id.getVerbs();
+        int wanted = device.maxQpWr();
+        try {
+            sendSlots = Math.min(config.sendQueue(), wanted);
+            receiveSlots = Math.min(config.receiveQueue() + SPARE_RECEIVES, wanted);
+            // Behind the send ring one page more: grants are staged there when the device takes no inline data.
+            bundle = bundles.obtain(new ConnectionResources.Shape(device, sendSlots, receiveSlots,
+                    roundUp(config.sendBuffer(), NativeMemory.PAGE) + NativeMemory.PAGE, roundUp(config.receiveBuffer(), 2 * NativeMemory.PAGE)));
+            channel = bundle.channel;
+            recvCq = bundle.recvCq;
+            sendCq = bundle.sendCq;
+            receiveRing = bundle.receiveRing;
+            receiveMr = bundle.receiveMr;
+            grantTable = bundle.grantTable;
+            sendRing = bundle.sendRing;
+            sendMr = bundle.sendMr;
+            words = bundle.words;
+            sends = bundle.sends;
+            sendCompletions = bundle.sendCompletions;
+            receiveCompletions = bundle.receiveCompletions;
+            registeredBytes = bundle.shape.bytes() + (words == null ? 0L : words.size());
+            qp = createQp(transport.inlineLimits());
+            if (!postReceives(receiveSlots)) {
+                throw new ErrnoException("ibv_post_recv", device.name(), qp.postError());
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            free();
+            if (e instanceof ErrnoException v && v.errno() == Errno.ENOMEM) {
+                throw new IOException("no memory for a connection of " + ((config.sendBuffer() + config.receiveBuffer()) >> 10)
+                        + " KiB on " + device.name() + " (" + v.getMessage()
+                        + "); raise the locked-memory limit (ulimit -l) or lower the buffer sizes", v);
+            }
+            throw e;
+        }
+    }
+
+    private Qp createQp(InlineLimits inlineLimits) throws IOException {
+        try {
+            return inlineLimits.make(device, config.inline(), device.isIwarp() ? MessageWord.SIZE : 0, this::createQp);
+        } catch (ErrnoException e) {
+            if (e.errno() != Errno.EINVAL) {
+                throw e;
+            }
+            // Not as it is: of an address, EINVAL says that no device serves it.
+            throw new IOException(device.name() + " makes no queue pair of " + sendSlots + " sends and " + receiveSlots + " receives ("
+                    + e.getMessage() + "); lower queue.send or queue.receive", e);
+        }
+    }
+
+    private Qp createQp(int inline) throws IOException {
+        IbvQPInitAttr attr = new IbvQPInitAttr();
+        attr.setQp_type(IbvQP.IBV_QPT_RC);
+        attr.setSq_sig_all((byte) 0);
+        attr.setSend_cq(sendCq);
+        attr.setRecv_cq(recvCq);
+        attr.cap().setMax_send_wr(sendSlots);
+        attr.cap().setMax_recv_wr(receiveSlots);
+        attr.cap().setMax_send_sge(2);
+        attr.cap().setMax_recv_sge(1);
+        attr.cap().setMax_inline_data(inline);
+        Qp created = cm.createQP(id, bundle.pd(), attr); // the device may grant more slots; the completion queues are sized for these
+        inlineLimit = attr.cap().getMax_inline_data();
+        return created;
+    }
+
+    private static int roundUp(int value, int multiple) {
+        return Math.multiplyExact(Math.floorDiv(Math.addExact(value, multiple - 1), multiple), multiple);
+    }
+
+    /** Gives {@code count} receives to the device; false if it did not take them all. One thread at a time. */
+    boolean postReceives(int count) {
+        if (words == null) {
+            return qp.postReceives(count) == count;
+        }
+        int left = count;
+        while (left > 0) {
+            int n = Math.min(left, receiveSlots - nextWord);
+            long at = words.address() + (long) nextWord * MessageWord.SIZE;
+            if (qp.postReceives(n, at, MessageWord.SIZE, bundle.wordsMr.getLkey()) < n) {
+                return false;
+            }
+            nextWord = (nextWord + n) % receiveSlots;
+            left -= n;
+        }
+        return true;
+    }
+
+    /** Bytes of the first grant and of all later ones. */
+    int grantBytes() {
+        return receiveRing.size() / 2;
+    }
+
+    /** Data messages the peer may send before it needs an update. */
+    int credits() {
+        return receiveSlots - SPARE_RECEIVES;
+    }
+
+    /** Bytes at the start of the ring that tell whether anything was written there. */
+    private static final int TELLING = 64;
+
+    /** Whether the peer has written anything yet, as far as a look at the memory tells: so it knows that it is connected. */
+    boolean peerHasWritten() {
+        return !isZero(grantTable.buffer(), ConnectionResources.TABLE_ENTRIES * Grant.SIZE) || !isZero(receiveRing.buffer(), TELLING);
+    }
+
+    private static boolean isZero(ByteBuffer memory, int count) {
+        for (int at = 0; at < count; at += Long.BYTES) {
+            if (memory.getLong(at) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What this side says of itself in the CM message. */
+    ConnData connData() {
+        return ConnData.local(credits(), grantTable.address(), bundle.grantMr.getRkey(), ConnectionResources.TABLE_ENTRIES,
+                receiveRing.address(), receiveMr.getRkey(), grantBytes());
+    }
+
+    /** Frees it all, a connection that came about or not; harmless when repeated. */
+    void free() {
+        free(true);
+    }
+
+    /**
+     * Frees it all; harmless when repeated. Nothing may be inside the queues or the memory any more. Each step is tried even if one before failed:
+     * what cannot be freed is logged and lost, rather than freed twice.
+     *
+     * @param reusable whether the bundle may serve another connection
+     */
+    synchronized void free(boolean reusable) {
+        if (freed) {
+            return;
+        }
+        freed = true;
+        freeQueues(reusable);
+        attempt("rdma_destroy_id", id::destroyId);
+    }
+
+    /**
+     * Frees all but the id, which stays the caller's: nothing can make a connection of it any more. Harmless when
+     * repeated, and after the rest.
+     */
+    void freeQueues() {
+        freeQueues(true);
+    }
+
+    private synchronized void freeQueues(boolean reusable) {
+        if (queuesFreed) {
+            return;
+        }
+        queuesFreed = true;
+        boolean alone = qp == null || attempt("ibv_destroy_qp", () -> cm.destroyQP(id));
+        if (bundle != null) {
+            if (alone && reusable && bundle.renew()) {
+                bundles.giveBack(bundle);
+            } else {
+                bundle.free();
+            }
+        }
+    }
+
+    private interface Step {
+        int run() throws IOException;
+    }
+
+    private boolean attempt(String call, Step step) {
+        try {
+            step.run();
+            return true;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("{} on {} failed while closing a connection; its resource is lost to this process", call,
+                    device == null ? "no device" : device.name(), e);
+            return false;
+        }
+    }
+}

@@ -1,0 +1,157 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Every native method that needs rdma-core. Implemented by {@code src/main/native/rdma}, one C file per concept, registered in {@code JNI_OnLoad}.
+ * Results that can fail are a negative errno; nothing here throws, and nothing on the data path blocks, allocates or calls back.
+ * Handles are addresses of the C objects and are not checked: their owners, the {@code RdmaCore} classes, must keep them alive.
+ * Call only after {@link RdmaCoreLibrary#require()}.
+ */
+public final class Native {
+
+    /** Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must be the same. */
+    static final int ABI = 3;
+
+    private Native() {
+    }
+
+    // device.c
+
+    /** A handle of its own for {@link #closeDevice}; -ENODEV when no device of that name has a user-space driver. */
+    static native long openDevice(String name);
+
+    static native int closeDevice(long device);
+
+    static native String deviceName(long device);
+
+    /** Null when the device does not answer. */
+    static native String deviceFirmware(long device);
+
+    /** In host order. */
+    static native long nodeGuid(long device);
+
+    /** Fills the {@code RdmaCoreDevice} elements. */
+    static native int deviceAttributes(long device, int[] out);
+
+    /** Fills state, 1 for Ethernet, MTU in bytes, size of the GID table. */
+    static native int portAttributes(long device, int port, int[] out);
+
+    static native String portState(int state);
+
+    static native int portGid(long device, int port, int index, byte[] out);
+
+    /** The type of an event, which is acknowledged; -EAGAIN if there is none. */
+    static native int asyncEvent(long device);
+
+    // cm.c
+
+    static native long createChannel();
+
+    static native int channelFd(long channel);
+
+    static native void destroyChannel(long channel);
+
+    static native long createId(long channel, long cookie, int portSpace);
+
+    /** Waits until events of the id that were taken elsewhere are acknowledged. */
+    static native int destroyId(long id);
+
+    /** Addresses are the bytes of a {@code sockaddr_in} or {@code sockaddr_in6}. */
+    static native int bindAddress(long id, byte[] address);
+
+    static native int listen(long id, int backlog);
+
+    /** The source may be null. */
+    static native int resolveAddress(long id, byte[] source, byte[] destination, int millis);
+
+    static native int resolveRoute(long id, int millis);
+
+    /** {@code io}: send and receive requests, send and receive scatter entries, inline bytes; out also number and kernel handle. */
+    static native long createQp(long id, long pd, long sendCq, long recvCq, int type, boolean signalAll, int[] io);
+
+    /** Takes the queue pair from its id; must not run while {@link #nextEvent} does on the id's channel. */
+    static native void detachQp(long id);
+
+    static native int connect(long id, int responderResources, int initiatorDepth, int flowControl, int retries, int rnrRetries,
+                              byte[] privateData);
+
+    static native int accept(long id, int responderResources, int initiatorDepth, int flowControl, int retries, int rnrRetries,
+                             byte[] privateData);
+
+    static native int reject(long id, byte[] privateData);
+
+    /** Takes the peer of an answered request for connected without its RTU. */
+    static native int confirm(long id);
+
+    static native int disconnect(long id);
+
+    /** Writes the local or the peer's address and returns its length, 0 while it is not known. */
+    static native int idAddress(long id, boolean local, byte[] out);
+
+    /** 0 while the id has no device. */
+    static native long idDevice(long id);
+
+    static native int idPort(long id);
+
+    static native int setOption(long id, int option, int value);
+
+    /** Takes one event into the struct at {@code address}; {@code cookie} is for the new id if it is a connection request. */
+    static native int nextEvent(long channel, long address, long cookie);
+
+    // verbs.c
+
+    static native long allocPd(long device);
+
+    static native int deallocPd(long pd);
+
+    /** {@code out}: lkey, rkey, kernel handle. */
+    static native long regMr(long pd, long address, long length, int access, int[] out);
+
+    static native int deregMr(long mr);
+
+    static native long createCompChannel(long device);
+
+    static native int compChannelFd(long channel);
+
+    static native int destroyCompChannel(long channel);
+
+    /** {@code out}: entries, kernel handle. */
+    static native long createCq(long device, long channel, int entries, int vector, int cookie, int[] out);
+
+    static native int destroyCq(long cq);
+
+    /** Takes and acknowledges an event; the cookie of its queue, or -1. */
+    static native int takeCqEvent(long channel);
+
+    static native int destroyQp(long qp);
+
+    static native int qpToError(long qp);
+
+    static native int qpPathMtu(long qp);
+
+    static native int qpMinRnrTimer(long qp, int code);
+
+    /** The ACK timeout in the low eight bits, the RNR timer in the next. */
+    static native int qpTimers(long qp);
+
+    // datapath.c: the posts return how many were posted and, in the upper half, the errno that stopped them
+
+    static native long postSend(long qp, long batch, int count);
+
+    static native long postRecv(long qp, long batch, int count);
+
+    static native long postReceives(long qp, int count);
+
+    static native long postReceives(long qp, int count, long address, int length, int lkey);
+
+    static native int pollCq(long cq, long batch, int capacity);
+
+    static native int spinCq(long cq, long batch, int capacity, long nanos);
+
+    static native int armCq(long cq);
+}

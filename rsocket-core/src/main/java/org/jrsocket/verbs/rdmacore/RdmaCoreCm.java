@@ -1,0 +1,310 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
+
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaConnParam;
+import com.ibm.disni.verbs.RdmaEventChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.os.Fds;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmChannel;
+import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.ConnParam;
+import org.jrsocket.verbs.Qp;
+
+/**
+ * librdmacm. Locks are taken in the order id, channel; neither is held while an event is looked at, so whoever receives events may call anything.
+ */
+public final class RdmaCoreCm extends Cm {
+
+    private static final int CONNECT_REQUEST = EventType.RDMA_CM_EVENT_CONNECT_REQUEST.ordinal();
+    private static final int KNOWN_EVENTS = EventType.values().length;
+
+    private final RdmaCoreProvider provider;
+    private final AtomicLong lastCookie = new AtomicLong();
+    /** Ids that live, by cookie; what is not here gets no events. */
+    private final ConcurrentHashMap<Long, RdmaCoreCmId> ids = new ConcurrentHashMap<>();
+
+    RdmaCoreCm(RdmaCoreProvider provider) {
+        this.provider = provider;
+    }
+
+    @Override
+    public CmChannel createEventChannel() throws IOException {
+        return RdmaCoreCmChannel.create();
+    }
+
+    @Override
+    public int destroyEventChannel(RdmaEventChannel channel) throws IOException {
+        ((RdmaCoreCmChannel) channel).destroy();
+        return 0;
+    }
+
+    @Override
+    public CmId createId(RdmaEventChannel eventChannel, short portSpace) throws IOException {
+        RdmaCoreCmChannel channel = (RdmaCoreCmChannel) eventChannel;
+        RdmaCoreCmId id = new RdmaCoreCmId(channel, lastCookie.incrementAndGet(), portSpace);
+        id.created(channel.createId(id.cookie, portSpace));
+        ids.put(id.cookie, id); // no event comes before the first call on it
+        return id;
+    }
+
+    @Override
+    public Qp createQP(RdmaCmId cmId, IbvPd pd, IbvQPInitAttr attr) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        RdmaCoreQp qp = new RdmaCoreQp();
+        synchronized (id.lock) {
+            qp.create(id.handle(), (RdmaCorePd) pd, attr);
+            id.qp(qp);
+        }
+        return qp;
+    }
+
+    @Override
+    public int destroyQP(RdmaCmId cmId) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            RdmaCoreQp qp = id.qp();
+            if (qp != null) {
+                id.channel().detachQp(id.handle());
+                id.qp(null);
+                qp.destroy();
+            }
+        }
+        return 0;
+    }
+
+    @Override
+    public int destroyCmId(RdmaCmId cmId) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            ids.remove(id.cookie);
+            try {
+                destroyQP(id);
+            } finally {
+                long handle = id.release();
+                if (handle != 0) {
+                    int rc = Native.destroyId(handle);
+                    id.channel().idDestroyed();
+                    check(rc, "rdma_destroy_id", "");
+                }
+            }
+        }
+        return 0;
+    }
+
+    @Override
+    public int destroyEp(RdmaCmId id) throws IOException {
+        return destroyCmId(id);
+    }
+
+    @Override
+    public void bindAddr(RdmaCmId cmId, SocketAddress address) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        byte[] sockaddr = RdmaCoreSockaddr.encode(address);
+        synchronized (id.lock) {
+            long handle = id.handle();
+            check(Native.bindAddress(handle, sockaddr), "rdma_bind_addr", address);
+            locate(id, Native.idDevice(handle), Native.idPort(handle));
+        }
+    }
+
+    @Override
+    public void listen(RdmaCmId cmId, int backlog) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.listen(id.handle(), backlog), "rdma_listen", address(id, true));
+        }
+    }
+
+    @Override
+    public void resolveAddr(RdmaCmId cmId, SocketAddress source, SocketAddress destination, int timeoutMillis) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        byte[] to = RdmaCoreSockaddr.encode(destination);
+        byte[] from = source == null ? null : RdmaCoreSockaddr.encodeSource(source, destination);
+        synchronized (id.lock) {
+            check(Native.resolveAddress(id.handle(), from, to, timeoutMillis), "rdma_resolve_addr", destination);
+        }
+    }
+
+    @Override
+    public void resolveRoute(RdmaCmId cmId, int timeoutMillis) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.resolveRoute(id.handle(), timeoutMillis), "rdma_resolve_route", peer(id));
+        }
+    }
+
+    @Override
+    public void connect(RdmaCmId cmId, RdmaConnParam param) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.connect(id.handle(), param.getResponder_resources(), param.getInitiator_depth(), param.getFlow_control(),
+                    param.getRetry_count(), param.getRnr_retry_count(), privateData(param)), "rdma_connect", peer(id));
+        }
+    }
+
+    @Override
+    public void accept(RdmaCmId cmId, RdmaConnParam param) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.accept(id.handle(), param.getResponder_resources(), param.getInitiator_depth(), param.getFlow_control(),
+                    param.getRetry_count(), param.getRnr_retry_count(), privateData(param)), "rdma_accept", peer(id));
+        }
+    }
+
+    /** Ours, or what a DiSNI program put at an address. */
+    private static byte[] privateData(RdmaConnParam param) {
+        if (param instanceof ConnParam own) {
+            return own.privateData();
+        }
+        byte[] data = new byte[param.getPrivate_data() == 0 ? 0 : param.getPrivate_data_len() & 0xff];
+        if (data.length > 0) {
+            NativeMemory.view(param.getPrivate_data(), data.length).get(data);
+        }
+        return data;
+    }
+
+    @Override
+    public void reject(CmId cmId, byte[] privateData) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.reject(id.handle(), privateData == null ? new byte[0] : privateData), "rdma_reject", peer(id));
+        }
+    }
+
+    @Override
+    public void confirm(CmId cmId) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.confirm(id.handle()), "rdma_notify", peer(id));
+        }
+    }
+
+    @Override
+    public int disconnect(RdmaCmId cmId) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            return check(Native.disconnect(id.handle()), "rdma_disconnect", peer(id));
+        }
+    }
+
+    @Override
+    public void setOption(CmId cmId, int option, int value) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.setOption(id.handle(), option, value), "rdma_set_option", option);
+        }
+    }
+
+    @Override
+    public SocketAddress getSrcAddr(RdmaCmId id) throws IOException {
+        return address((RdmaCoreCmId) id, true);
+    }
+
+    @Override
+    public SocketAddress getDstAddr(RdmaCmId id) throws IOException {
+        InetSocketAddress peer = address((RdmaCoreCmId) id, false);
+        // The kernel reports nobody as port 0 of the wildcard.
+        return peer == null || peer.getPort() == 0 && peer.getAddress().isAnyLocalAddress() ? null : peer;
+    }
+
+    /** For errors: looked up when there is one. */
+    private static Object peer(RdmaCoreCmId id) {
+        return new Object() {
+            @Override
+            public String toString() {
+                return String.valueOf(address(id, false));
+            }
+        };
+    }
+
+    /** Null while it is not known. */
+    private static InetSocketAddress address(RdmaCoreCmId id, boolean local) {
+        byte[] sockaddr = new byte[RdmaCoreSockaddr.MAX_SIZE];
+        synchronized (id.lock) {
+            return RdmaCoreSockaddr.decode(sockaddr, Native.idAddress(id.handle(), local, sockaddr));
+        }
+    }
+
+    @Override
+    public CmEvent getCmEvent(RdmaEventChannel eventChannel, int timeoutMillis) throws IOException {
+        RdmaCoreCmChannel channel = (RdmaCoreCmChannel) eventChannel;
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+        while (true) {
+            RdmaCoreCmChannel.Taken taken = channel.next(lastCookie.incrementAndGet());
+            if (taken != null) {
+                CmEvent event = taken.type() == CONNECT_REQUEST ? request(channel, taken) : event(taken);
+                if (event != null) {
+                    return event;
+                }
+            } else {
+                long left = timeoutMillis < 0 ? -1 : deadline - System.nanoTime();
+                if (timeoutMillis == 0 || timeoutMillis > 0 && left <= 0) {
+                    return null;
+                }
+                check(Fds.waitReadable(channel.getFd(), -1, left), "ppoll", "event channel");
+            }
+        }
+    }
+
+    /** Null when nobody is concerned any more. */
+    private CmEvent event(RdmaCoreCmChannel.Taken taken) throws IOException {
+        RdmaCoreCmId id = ids.get(taken.cookie());
+        if (id == null || taken.type() >= KNOWN_EVENTS) {
+            return null;
+        }
+        locate(id, taken.device(), taken.port());
+        return new CmEvent(taken.type(), taken.status(), null, id, taken.param(), taken.param().privateData());
+    }
+
+    private CmEvent request(RdmaCoreCmChannel channel, RdmaCoreCmChannel.Taken taken) throws IOException {
+        RdmaCoreCmId listener = ids.get(taken.listenerCookie());
+        if (listener == null) {
+            Native.destroyId(taken.newId()); // which tells the peer no
+            return null;
+        }
+        RdmaCoreCmId id;
+        CmEvent event;
+        try {
+            id = new RdmaCoreCmId(channel, taken.cookie(), (short) listener.getPs());
+            locate(id, taken.device(), taken.port());
+            event = new CmEvent(taken.type(), taken.status(), listener, id, taken.param(), taken.param().privateData());
+        } catch (Throwable e) {
+            Native.destroyId(taken.newId());
+            throw e;
+        }
+        id.created(taken.newId());
+        channel.idBorn();
+        ids.put(id.cookie, id);
+        return event;
+    }
+
+    private void locate(RdmaCoreCmId id, long device, int port) throws IOException {
+        if (device != 0 && id.getVerbs() == null) {
+            id.located(provider.device(device), port);
+        }
+    }
+
+    /** Nothing: {@link #getCmEvent} has done it. */
+    @Override
+    public int ackCmEvent(RdmaCmEvent event) {
+        return 0;
+    }
+}

@@ -1,0 +1,124 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.Fds;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.CmChannel;
+import org.jrsocket.verbs.ConnParam;
+
+/** {@code rdma_event_channel}, non-blocking. Its lock keeps the taking of an event apart from whatever that event may touch. */
+public final class RdmaCoreCmChannel extends CmChannel {
+
+    // struct event in cm.c, which asserts these offsets
+    private static final int TYPE = 0;
+    private static final int STATUS = 4;
+    private static final int COOKIE = 8;
+    private static final int LISTENER_COOKIE = 16;
+    private static final int NEW_ID = 24;
+    private static final int DEVICE = 32;
+    private static final int PORT = 40;
+    private static final int RESPONDER_RESOURCES = 44;
+    private static final int INITIATOR_DEPTH = 45;
+    private static final int FLOW_CONTROL = 46;
+    private static final int RETRIES = 47;
+    private static final int RNR_RETRIES = 48;
+    private static final int DATA_LENGTH = 49;
+    private static final int DATA = 50;
+    private static final int SIZE = 312;
+
+    private final NativeMemory memory = NativeMemory.allocate(SIZE);
+    private final AtomicInteger ids = new AtomicInteger();
+    private long channel; // guarded by this; 0 once destroyed
+
+    private RdmaCoreCmChannel(long channel, int fd) throws IOException {
+        super(fd);
+        this.channel = channel;
+    }
+
+    static RdmaCoreCmChannel create() throws IOException {
+        long channel = check(Native.createChannel(), "rdma_create_event_channel", "");
+        try {
+            int fd = Native.channelFd(channel);
+            check(Fds.nonBlocking(fd), "fcntl", "event channel");
+            return new RdmaCoreCmChannel(channel, fd);
+        } catch (Throwable e) {
+            Native.destroyChannel(channel);
+            throw e;
+        }
+    }
+
+    /** An event as the natives copied it. */
+    record Taken(int type, int status, long cookie, long listenerCookie, long newId, long device, int port, ConnParam param) {
+    }
+
+    /**
+     * Takes an event; null if there is none.
+     *
+     * @param cookie for the new id, if it is a connection request
+     */
+    synchronized Taken next(long cookie) throws IOException {
+        int rc = Native.nextEvent(handle(), memory.address(), cookie);
+        if (rc == -Errno.EAGAIN) {
+            return null;
+        }
+        check(rc, "rdma_get_cm_event", "");
+        ByteBuffer event = memory.buffer();
+        byte[] data = new byte[event.get(DATA_LENGTH) & 0xff];
+        event.get(DATA, data);
+        ConnParam param = new ConnParam().depths(event.get(RESPONDER_RESOURCES), event.get(INITIATOR_DEPTH))
+                .flowControl(event.get(FLOW_CONTROL) != 0).retries(event.get(RETRIES), event.get(RNR_RETRIES)).privateData(data);
+        return new Taken(event.getInt(TYPE), event.getInt(STATUS), event.getLong(COOKIE), event.getLong(LISTENER_COOKIE),
+                event.getLong(NEW_ID), event.getLong(DEVICE), event.getInt(PORT), param);
+    }
+
+    /** Takes the queue pair from an id of this channel, at a moment when no event is changing it. */
+    synchronized void detachQp(long id) {
+        Native.detachQp(id);
+    }
+
+    synchronized long createId(long cookie, int portSpace) throws IOException {
+        long id = check(Native.createId(handle(), cookie, portSpace), "rdma_create_id", "");
+        ids.incrementAndGet();
+        return id;
+    }
+
+    /** A connection request has brought an id. */
+    void idBorn() {
+        ids.incrementAndGet();
+    }
+
+    void idDestroyed() {
+        ids.decrementAndGet();
+    }
+
+    private long handle() {
+        if (channel == 0) {
+            throw new IllegalStateException("event channel was destroyed");
+        }
+        return channel;
+    }
+
+    synchronized void destroy() throws IOException {
+        if (channel == 0) {
+            return;
+        }
+        int left = ids.get();
+        if (left > 0) { // their C objects point to this one
+            throw new ErrnoException("rdma_destroy_event_channel", left + " ids left", Errno.EBUSY);
+        }
+        Native.destroyChannel(channel);
+        channel = 0;
+        isOpen = false;
+        memory.free();
+    }
+}

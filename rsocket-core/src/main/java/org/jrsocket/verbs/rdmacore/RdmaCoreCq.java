@@ -1,0 +1,70 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
+
+import java.io.IOException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.verbs.Cq;
+import org.jrsocket.verbs.WcBatch;
+
+/** {@code ibv_cq}. */
+public final class RdmaCoreCq extends Cq {
+
+    private final RdmaCoreDevice device;
+    private long cq; // written under this; 0 once freed
+
+    RdmaCoreCq(RdmaCoreDevice device, RdmaCoreCompChannel channel, int entries, int vector, int cookie) throws IOException {
+        super(device, channel, 0);
+        this.device = device;
+        int[] out = new int[2];
+        this.cq = check(Native.createCq(device.handle(), channel == null ? 0 : channel.handle(), entries, vector, cookie, out),
+                "ibv_create_cq", entries + " entries on " + device);
+        this.cqe = out[0];
+        this.handle = out[1];
+    }
+
+    synchronized long handle() {
+        if (cq == 0) {
+            throw new IllegalStateException("completion queue was destroyed");
+        }
+        return cq;
+    }
+
+    @Override
+    public int poll(WcBatch batch) {
+        long queue = cq;
+        return queue == 0 ? -Errno.EINVAL : Native.pollCq(queue, batch.address(), batch.capacity());
+    }
+
+    @Override
+    public int spin(WcBatch batch, long nanos) {
+        long queue = cq;
+        return queue == 0 ? -Errno.EINVAL : Native.spinCq(queue, batch.address(), batch.capacity(), nanos);
+    }
+
+    @Override
+    public int arm() {
+        long queue = cq;
+        return queue == 0 ? -Errno.EINVAL : Native.armCq(queue);
+    }
+
+    /** Does nothing: {@link RdmaCoreCompChannel#takeEvent()} has acknowledged what it took, so that destroying never waits for anybody. */
+    @Override
+    public int ackEvents(int count) {
+        return 0;
+    }
+
+    @Override
+    public synchronized int destroyCQ() throws IOException {
+        if (cq != 0) {
+            check(Native.destroyCq(cq), "ibv_destroy_cq", device);
+            cq = 0;
+            isOpen = false;
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,31 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+
+/** Where a negative errno of the natives becomes an exception. */
+public final class RdmaCoreErrors {
+
+    private RdmaCoreErrors() {
+    }
+
+    /** @return {@code rc} when it is not negative */
+    static int check(int rc, String call, Object subject) throws ErrnoException {
+        if (rc < 0) {
+            throw new ErrnoException(call, String.valueOf(subject), -rc);
+        }
+        return rc;
+    }
+
+    /** The same for calls that return an address. */
+    static long check(long handle, String call, Object subject) throws ErrnoException {
+        if (handle <= 0) {
+            throw new ErrnoException(call, String.valueOf(subject), handle == 0 ? Errno.EIO : (int) -handle);
+        }
+        return handle;
+    }
+}

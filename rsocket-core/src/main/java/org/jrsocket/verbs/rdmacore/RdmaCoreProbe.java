@@ -1,0 +1,204 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.jrsocket.verbs.VerbsUnavailableException.Reason;
+
+/**
+ * Finds out whether verbs can be used and, if not, the reason an administrator can act on. The cheap and harmless questions come first; no
+ * library is loaded where there is no device.
+ */
+public final class RdmaCoreProbe {
+
+    static final Path SYS = Path.of("/sys/class/infiniband");
+    private static final Path DEV = Path.of("/dev/infiniband");
+    private static final Path LIMITS = Path.of("/proc/self/limits");
+
+    private static final String ADD_DEVICE = "add an RDMA adapter, or a software device: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IF";
+    private static final String SHARE_FILES = "give this user access with a udev rule, or a container the option --device=/dev/infiniband";
+
+    /** A connection with default buffers needs less; whoever may not lock even this will not get far. */
+    private static final int TRIAL_BYTES = 1 << 20;
+
+    private final Path sys;
+    private final Path dev;
+
+    RdmaCoreProbe() {
+        this(SYS, DEV);
+    }
+
+    /** For tests. */
+    RdmaCoreProbe(Path sys, Path dev) {
+        this.sys = sys;
+        this.dev = dev;
+    }
+
+    void check() throws VerbsUnavailableException {
+        String os = System.getProperty("os.name");
+        if (!"Linux".equals(os)) {
+            throw new VerbsUnavailableException(Reason.PLATFORM, "RDMA verbs need Linux, this is " + os, null);
+        }
+        checkDevices();
+        checkFiles();
+        RdmaCoreLibrary.require();
+        checkRegistration();
+        checkConnectionManager();
+    }
+
+    /** In alphabetical order. */
+    static List<String> deviceNames(Path sys) {
+        String[] names = sys.toFile().list();
+        if (names == null) {
+            return List.of();
+        }
+        Arrays.sort(names);
+        return List.of(names);
+    }
+
+    void checkDevices() throws VerbsUnavailableException {
+        List<String> names = deviceNames(sys);
+        if (names.isEmpty()) {
+            throw new VerbsUnavailableException(Reason.NO_DEVICE, "no RDMA device on this host: " + ADD_DEVICE, null);
+        }
+        for (String name : names) {
+            // librdmacm before v56 takes a GUID of zero for "no device" and then dereferences the device that it does not have.
+            if ("0000:0000:0000:0000".equals(guid(name))) {
+                throw new VerbsUnavailableException(Reason.NO_DEVICE, "RDMA device " + name
+                        + " has the node GUID 0, with which librdmacm crashes: remove it, or give its network interface a hardware address", null);
+            }
+        }
+    }
+
+    private String guid(String name) {
+        try {
+            return Files.readString(sys.resolve(name).resolve("node_guid")).strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    void checkFiles() throws VerbsUnavailableException {
+        open(dev.resolve("rdma_cm"), "rdma_ucm");
+        File[] files = dev.toFile().listFiles((folder, name) -> name.startsWith("uverbs"));
+        if (files == null || files.length == 0) {
+            throw missing(dev.resolve("uverbs0"), "ib_uverbs", null);
+        }
+        Arrays.sort(files);
+        VerbsUnavailableException failure = null;
+        for (File file : files) {
+            try {
+                open(file.toPath(), "ib_uverbs");
+                return;
+            } catch (VerbsUnavailableException e) {
+                failure = failure == null ? e : failure;
+            }
+        }
+        throw failure;
+    }
+
+    private static void open(Path file, String module) throws VerbsUnavailableException {
+        try {
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
+        } catch (NoSuchFileException e) {
+            throw missing(file, module, e);
+        } catch (IOException e) {
+            throw new VerbsUnavailableException(Reason.PERMISSION, file + " cannot be opened (" + why(e) + "): " + SHARE_FILES, e);
+        }
+    }
+
+    private static VerbsUnavailableException missing(Path file, String module, IOException cause) {
+        return new VerbsUnavailableException(Reason.PERMISSION, file + " does not exist: modprobe " + module + " on the host, and give a container"
+                + " the option --device=/dev/infiniband", cause);
+    }
+
+    private static String why(IOException e) {
+        if (e instanceof AccessDeniedException) {
+            return "Permission denied";
+        }
+        return e instanceof FileSystemException file && file.getReason() != null ? file.getReason() : String.valueOf(e.getMessage());
+    }
+
+    private static void checkConnectionManager() throws VerbsUnavailableException {
+        long channel = Native.createChannel();
+        if (channel <= 0) {
+            int errno = (int) -channel;
+            throw new VerbsUnavailableException(Reason.LIBRARY, "librdmacm does not start (rdma_create_event_channel: " + Errno.describe(errno)
+                    + "): modprobe rdma_ucm, and see the kernel's log", null);
+        }
+        Native.destroyChannel(channel);
+    }
+
+    private void checkRegistration() throws VerbsUnavailableException {
+        List<String> failures = new ArrayList<>();
+        for (String name : deviceNames(sys)) {
+            long device = Native.openDevice(name);
+            if (device > 0) {
+                try {
+                    register(device, name);
+                } finally {
+                    Native.closeDevice(device);
+                }
+                return;
+            }
+            failures.add(name + (device == -Errno.ENODEV ? " has no driver library" : ": " + Errno.describe((int) -device)));
+        }
+        throw new VerbsUnavailableException(Reason.LIBRARY, "libibverbs opens no device (" + String.join(", ", failures)
+                + "): install ibverbs-providers (Debian, Ubuntu) or libibverbs (RHEL, Fedora)", null);
+    }
+
+    /** By trying: capabilities, limits and what this process has locked already all play a part. */
+    private static void register(long device, String name) throws VerbsUnavailableException {
+        NativeMemory memory = NativeMemory.allocate(TRIAL_BYTES);
+        long pd = Native.allocPd(device);
+        try {
+            long mr = pd <= 0 ? pd : Native.regMr(pd, memory.address(), TRIAL_BYTES, 1, new int[3]);
+            if (mr > 0) {
+                Native.deregMr(mr);
+                return;
+            }
+            int errno = (int) -mr;
+            if (pd > 0 && (errno == Errno.ENOMEM || errno == Errno.EPERM || errno == Errno.EAGAIN)) {
+                throw new VerbsUnavailableException(Reason.MEMLOCK, "this process may not lock 1 MiB of memory (ulimit -l is " + memlock()
+                        + "): raise it with ulimit -l unlimited, LimitMEMLOCK=infinity (systemd) or --ulimit memlock=-1 (containers)", null);
+            }
+            throw new VerbsUnavailableException(Reason.LIBRARY, "RDMA device " + name + " does not work (" + (pd > 0 ? "ibv_reg_mr: " : "ibv_alloc_pd: ")
+                    + Errno.describe(errno) + "): see the kernel's log", null);
+        } finally {
+            if (pd > 0) {
+                Native.deallocPd(pd);
+            }
+            memory.free();
+        }
+    }
+
+    private static String memlock() {
+        try {
+            for (String line : Files.readAllLines(LIMITS)) {
+                if (line.startsWith("Max locked memory")) {
+                    String soft = line.substring("Max locked memory".length()).strip().split("\\s+")[0];
+                    return soft.equals("unlimited") ? soft : Long.parseLong(soft) / 1024 + " KiB";
+                }
+            }
+        } catch (IOException | NumberFormatException e) {
+            // said below
+        }
+        return "unknown";
+    }
+}

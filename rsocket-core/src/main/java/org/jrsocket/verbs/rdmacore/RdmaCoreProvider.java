@@ -1,0 +1,126 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.DeviceInfo;
+import org.jrsocket.verbs.Verbs;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Verbs of rdma-core: librdmacm and libibverbs, through JNI. */
+public final class RdmaCoreProvider extends VerbsProvider {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaCoreProvider.class);
+
+    private static RdmaCoreProvider instance; // guarded by the class
+
+    private final RdmaCoreCm cm = new RdmaCoreCm(this);
+    private final RdmaCoreVerbs verbs = new RdmaCoreVerbs();
+    /** By {@code ibv_context}: librdmacm has one for each device. */
+    private final ConcurrentHashMap<Long, RdmaCoreDevice> devices = new ConcurrentHashMap<>();
+
+    private RdmaCoreProvider() {
+    }
+
+    /**
+     * The provider of this process, once verbs can be used: Linux, a device, its files, the libraries, memory that may be locked. What is missing
+     * is looked for at each call until there is nothing; without a device that costs one look into sysfs. The caller
+     * {@linkplain #install() installs} it.
+     *
+     * @throws VerbsUnavailableException with the first reason found and its remedy
+     */
+    public static synchronized RdmaCoreProvider open() throws VerbsUnavailableException {
+        if (instance == null) {
+            new RdmaCoreProbe().check();
+            instance = new RdmaCoreProvider();
+        }
+        return instance;
+    }
+
+    @Override
+    public Cm openCm() {
+        return cm;
+    }
+
+    @Override
+    public Verbs openVerbs() {
+        return verbs;
+    }
+
+    /** The number of the interface between the Java and the C half. */
+    @Override
+    public int getVersion() {
+        return Native.ABI;
+    }
+
+    /** The one object for a context of librdmacm's. */
+    RdmaCoreDevice device(long context) throws IOException {
+        RdmaCoreDevice known = devices.get(context);
+        if (known != null && known.isOpen()) {
+            return known;
+        }
+        RdmaCoreDevice device = RdmaCoreDevice.of(context);
+        RdmaCoreDevice now = devices.compute(context, (key, old) -> old != null && old.isOpen() ? old : device);
+        if (now == device) {
+            LOG.debug("RDMA device {}", device);
+        }
+        return now;
+    }
+
+    /** Devices that cannot be opened are left out, unless none can. */
+    @Override
+    public List<DeviceInfo> devices() throws IOException {
+        List<DeviceInfo> found = new ArrayList<>();
+        IOException failure = null;
+        for (String name : RdmaCoreProbe.deviceNames(RdmaCoreProbe.SYS)) {
+            try {
+                long device = check(Native.openDevice(name), "ibv_open_device", name);
+                try {
+                    found.add(RdmaCoreInfo.read(device));
+                } finally {
+                    Native.closeDevice(device);
+                }
+            } catch (IOException e) {
+                LOG.debug("device {} left out", name, e);
+                failure = e;
+            }
+        }
+        if (found.isEmpty() && failure != null) {
+            throw failure;
+        }
+        return found;
+    }
+
+    @Override
+    public String description() {
+        Set<String> libraries = new TreeSet<>(Comparator.reverseOrder()); // librdmacm first
+        try {
+            for (String mapping : Files.readAllLines(Path.of("/proc/self/maps"))) {
+                String file = mapping.substring(mapping.lastIndexOf('/') + 1);
+                int version = file.indexOf(".so.");
+                if (version > 0 && (file.startsWith("librdmacm.") || file.startsWith("libibverbs."))) {
+                    libraries.add(file.substring(0, version) + ' ' + file.substring(version + ".so.".length()));
+                }
+            }
+        } catch (IOException e) {
+            LOG.debug("library versions are unknown", e);
+        }
+        return "rdma-core (" + (libraries.isEmpty() ? "librdmacm, libibverbs" : String.join(", ", libraries)) + ')';
+    }
+}

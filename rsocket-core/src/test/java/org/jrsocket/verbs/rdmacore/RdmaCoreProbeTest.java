@@ -1,0 +1,112 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jrsocket.os.NativeLibrary;
+import org.jrsocket.os.NativeLibraryTest;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.jrsocket.verbs.VerbsUnavailableException.Reason;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Why verbs are not available, with folders that stand for sysfs and /dev. */
+public class RdmaCoreProbeTest {
+
+    @TempDir
+    Path folder;
+    private Path sys;
+    private Path dev;
+
+    @BeforeEach
+    void prepare() throws IOException {
+        sys = Files.createDirectory(folder.resolve("infiniband"));
+        dev = Files.createDirectory(folder.resolve("dev"));
+    }
+
+    private void device(String name, String guid) throws IOException {
+        Files.createDirectory(sys.resolve(name));
+        Files.writeString(sys.resolve(name).resolve("node_guid"), guid + "\n");
+    }
+
+    private void assertUnavailable(Reason reason, String message, RdmaCoreProbe probe) {
+        VerbsUnavailableException e = assertThrows(VerbsUnavailableException.class, probe::check);
+        assertEquals(reason, e.reason());
+        assertEquals(1, e.getMessage().lines().count());
+        assertTrue(e.getMessage().contains(message), e::getMessage);
+    }
+
+    @Test
+    void shouldSayThatThereIsNoDevice() {
+        assertUnavailable(Reason.NO_DEVICE, "no RDMA device on this host: ", new RdmaCoreProbe(sys, dev));
+        assertUnavailable(Reason.NO_DEVICE, "modprobe rdma_rxe", new RdmaCoreProbe(folder.resolve("nothing"), dev));
+    }
+
+    @Test
+    void shouldSayThatAModuleIsNotLoaded() throws IOException {
+        device("rxe0", "7473:0cff:fe0d:fbee");
+        assertUnavailable(Reason.PERMISSION, dev + "/rdma_cm does not exist: modprobe rdma_ucm", new RdmaCoreProbe(sys, dev));
+        Files.createFile(dev.resolve("rdma_cm"));
+        assertUnavailable(Reason.PERMISSION, dev + "/uverbs0 does not exist: modprobe ib_uverbs", new RdmaCoreProbe(sys, dev));
+    }
+
+    @Test
+    void shouldNameTheFileThatDoesNotOpen() throws IOException {
+        device("rxe0", "7473:0cff:fe0d:fbee");
+        Files.createFile(dev.resolve("rdma_cm"));
+        Files.createDirectory(dev.resolve("uverbs3")); // a folder does not open either, and does not mind root
+        assertUnavailable(Reason.PERMISSION, dev + "/uverbs3 cannot be opened (Is a directory): ", new RdmaCoreProbe(sys, dev));
+        Files.createFile(dev.resolve("uverbs1"));
+        try {
+            new RdmaCoreProbe(sys, dev).checkFiles();
+        } catch (VerbsUnavailableException e) {
+            throw new AssertionError("one device that opens is enough", e);
+        }
+    }
+
+    @Test
+    void shouldNotLetLibrdmacmCrashOnADeviceWithoutGuid() throws IOException {
+        device("mlx5_0", "7473:0cff:fe0d:fbee");
+        device("odd0", "0000:0000:0000:0000");
+        assertUnavailable(Reason.NO_DEVICE, "odd0 has the node GUID 0", new RdmaCoreProbe(sys, dev));
+    }
+
+    @Test
+    void shouldListDevicesInOrder() throws IOException {
+        device("rxe1", "1");
+        device("mlx5_0", "2");
+        assertEquals(java.util.List.of("mlx5_0", "rxe1"), RdmaCoreProbe.deviceNames(sys));
+    }
+
+    /** On a host without RDMA nothing of rdma-core may be touched: it need not be installed there. */
+    @Test
+    void shouldNotLoadAnythingWithoutADevice() throws Exception {
+        assumeTrue(RdmaCoreProbe.deviceNames(RdmaCoreProbe.SYS).isEmpty(), "this host has an RDMA device");
+        String output = NativeLibraryTest.java("-D" + NativeLibrary.LIBRARY_PROPERTY + "=/nonexistent", OpenMain.class.getName());
+        assertTrue(output.contains("NO_DEVICE: no RDMA device on this host"), output);
+        assertTrue(output.contains("mapped: false"), output);
+        assertFalse(output.contains("Exception"), output);
+    }
+
+    static final class OpenMain {
+        public static void main(String[] args) throws IOException {
+            try {
+                RdmaCoreProvider.open();
+            } catch (VerbsUnavailableException e) {
+                System.out.println(e.reason() + ": " + e.getMessage());
+            }
+            System.out.println("mapped: " + Files.readString(Path.of("/proc/self/maps")).contains("librdmacm"));
+        }
+    }
+}

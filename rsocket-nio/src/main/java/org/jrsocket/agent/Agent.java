@@ -1,0 +1,189 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.LogLevel;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.TransportContext;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.net.SocketFactories;
+import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.os.NativeLibrary;
+import org.jrsocket.verbs.VerbsUnavailableException;
+
+/**
+ * {@code -javaagent:rsocket.jar}: makes a JVM's sockets ours where the host has RDMA. Where it has none, says so in one line and leaves the JVM
+ * alone. Only a configuration that cannot be used stops the JVM, and only one that starts: nothing ends a program that runs.
+ */
+public final class Agent {
+
+    private static final String NET = "org.jrsocket.net.RSocketImpl";
+    private static final String NIO = "org.jrsocket.nio.RSelectorProvider";
+    private static final String NET_PROPERTY = "java.net.SocketImpl";
+    private static final String NIO_PROPERTY = "java.nio.channels.spi.SelectorProvider";
+
+    /**
+     * Its class is loaded when the first server socket is made. The JDK lets none of its own accept with a Socket that stands on a factory's SocketImpl, as TLS
+     * servers do.
+     */
+    private static final String SERVER_SOCKET = "java.net.ServerSocket";
+    private static final String HAS_SERVERS = "TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
+            + "which might accept no more; start the JVM with -javaagent";
+
+    /** What does its work for the first time under an application's security manager has to be loaded before (JDK 17). */
+    private static final List<String> NEEDED_LATER = List.of("org.jrsocket.net.RSocketImpl", "org.jrsocket.net.RServerSocketImpl",
+            "org.jrsocket.net.RdmaSocket", "org.jrsocket.net.PlatformSocket", "org.jrsocket.net.Proxies", "org.jrsocket.connect.DualListener",
+            "org.jrsocket.connect.ConnectAttempt", "org.jrsocket.stream.RdmaStream", "org.jrsocket.stream.Threads");
+
+    private static final AtomicBoolean STARTED = new AtomicBoolean();
+
+    private Agent() {
+    }
+
+    /** Called by the JVM before {@code main}. */
+    public static void premain(String arguments, Instrumentation instrumentation) {
+        start(arguments, instrumentation, TransportHolder.rdmaCore());
+    }
+
+    /** Called by the JVM when the agent is attached. */
+    public static void agentmain(String arguments, Instrumentation instrumentation) {
+        attach(arguments, instrumentation, TransportHolder.rdmaCore());
+    }
+
+    static void start(String arguments, Instrumentation instrumentation, TransportHolder holder) {
+        try {
+            run(arguments, instrumentation, holder, false);
+        } catch (ConfigurationException e) {
+            say(e.getMessage());
+            Runtime.getRuntime().halt(1); // a program that runs otherwise than it was told to is worse than one that does not run
+        }
+    }
+
+    /** What was made before stays as it is, and has to go on working. */
+    static void attach(String arguments, Instrumentation instrumentation, TransportHolder holder) {
+        try {
+            run(arguments, instrumentation, holder, true);
+        } catch (ConfigurationException e) {
+            say("the agent was not attached: " + e.getMessage());
+        }
+    }
+
+    private static void run(String arguments, Instrumentation instrumentation, TransportHolder holder, boolean attached)
+            throws ConfigurationException {
+        LogLevel level = LogLevel.WARN;
+        try {
+            Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
+            level = settings.log();
+            Logging.configure(level);
+            TransportContext stack = TransportContext.open(settings, holder);
+            if (STARTED.getAndSet(true)) {
+                warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
+                return;
+            }
+            install(stack, holder, instrumentation, attached);
+        } catch (ConfigurationException e) {
+            throw e;
+        } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must live
+            warn(level, "TCP only: " + e);
+            if (level.compareTo(LogLevel.DEBUG) >= 0) {
+                e.printStackTrace();
+            }
+        }
+    }
+
+    private static void install(TransportContext stack, TransportHolder holder, Instrumentation instrumentation, boolean attached) throws Exception {
+        boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
+        boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
+        if (!stack.mayUse(Policy.AUTO) && !stack.mayUse(Policy.RDMA)) {
+            return; // everything is to be TCP
+        }
+        NativeLibrary.enableNativeAccess(instrumentation);
+        try {
+            holder.provider();
+        } catch (VerbsUnavailableException e) {
+            if (!stack.mayUse(Policy.RDMA)) {
+                warn(stack.settings().log(), "TCP only: " + e.getMessage());
+                return;
+            }
+            warn(stack.settings().log(), "no RDMA, and connections that must use it will fail: " + e.getMessage());
+        }
+        if (net && attached && isLoaded(SERVER_SOCKET, instrumentation)) {
+            warn(stack.settings().log(), HAS_SERVERS);
+            net = false;
+        }
+        open(instrumentation);
+        Management.register(stack, holder, instrumentation);
+        if (net) {
+            installNet(stack);
+        }
+        if (nio) {
+            installNio(stack, holder);
+        }
+        for (String name : NEEDED_LATER) {
+            Class.forName(name);
+        }
+    }
+
+    static boolean isLoaded(String name, Instrumentation instrumentation) {
+        return Arrays.stream(instrumentation.getAllLoadedClasses()).anyMatch(loaded -> loaded.getName().equals(name));
+    }
+
+    private static void open(Instrumentation instrumentation) {
+        Set<Module> us = Set.of(Agent.class.getModule());
+        instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
+                SocketFactories.PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> us)), Set.of(), Map.of());
+    }
+
+    // Naming one side by its property chooses it alone; naming none, or both, chooses both.
+
+    static boolean wantsSockets(String net, String nio) throws ConfigurationException {
+        if (net != null && !net.equals(NET)) {
+            throw new ConfigurationException("-D" + NET_PROPERTY, "\"" + net + "\" is not known; " + NET + " is the one value");
+        }
+        return net != null || !NIO.equals(nio);
+    }
+
+    static boolean wantsChannels(String net, String nio) {
+        return nio == null ? net == null : nio.equals(NIO);
+    }
+
+    private static void installNet(TransportContext stack) {
+        try {
+            SocketFactories.install(stack);
+        } catch (IOException e) {
+            warn(stack.settings().log(), "TCP only for java.net sockets: " + e.getMessage());
+        }
+    }
+
+    private static void installNio(TransportContext stack, TransportHolder holder) {
+        try {
+            RSelectorProvider.install(stack, holder);
+            NettyNatives.leaveOut(System.getProperties());
+        } catch (IOException e) {
+            warn(stack.settings().log(), "TCP only for NIO channels: " + e.getMessage());
+        }
+    }
+
+    private static void warn(LogLevel level, String line) {
+        if (level.compareTo(LogLevel.WARN) >= 0) {
+            say(line);
+        }
+    }
+
+    /** One line on stderr. */
+    private static void say(String line) {
+        System.err.println("jrsocket: " + line.replaceAll("\\s*\\R\\s*", " "));
+    }
+}

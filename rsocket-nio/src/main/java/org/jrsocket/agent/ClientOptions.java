@@ -1,0 +1,111 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.Locale;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.TransportContext;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.perf.Report;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** What {@code ping} and {@code perf} have in common. */
+final class ClientOptions {
+
+    static final String PORT = "7470";
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Option(names = "--transport", paramLabel = "auto|rdma|tcp", defaultValue = "auto",
+            description = "auto: as the settings and rules say, the default. rdma: or fail. tcp: without trying RDMA")
+    Policy transport;
+
+    @Option(names = {"-f", "--format"}, paramLabel = "text|json|csv", defaultValue = "text",
+            description = "of the result on standard output; the default is a table")
+    private Report.Format format;
+
+    @Option(names = {"-q", "--quiet"}, description = "no progress on standard error")
+    private boolean quiet;
+
+    /** With RDMA opened, if there is any, so that the first connection does not have to. */
+    static TransportContext stack(Settings settings) throws ConfigurationException {
+        TransportHolder holder = TransportHolder.rdmaCore();
+        try {
+            holder.transport();
+        } catch (VerbsUnavailableException e) {
+            // whoever connects is told
+        }
+        return TransportContext.open(settings, holder);
+    }
+
+    Report report(Main main) {
+        return new Report(format, main.out(), quiet ? null : main.err());
+    }
+
+    Peer peer(String text, int defaultPort) {
+        try {
+            return Peer.parse(text, defaultPort);
+        } catch (IllegalArgumentException e) {
+            throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage());
+        }
+    }
+
+    /** Looks the host up; null, with a line on stderr, if that fails. */
+    static InetSocketAddress resolve(Peer peer, Main main) {
+        try {
+            return peer.resolve();
+        } catch (UnknownHostException e) {
+            main.err().println(peer.text() + ": unknown host");
+            return null;
+        }
+    }
+
+    /** Bytes: {@code 64}, {@code 64k}, {@code 1m}. */
+    static final class Size implements ITypeConverter<Integer> {
+        private static final int MAX = 16 << 20;
+
+        @Override
+        public Integer convert(String value) {
+            String text = value.toLowerCase(Locale.ROOT);
+            int shift = text.endsWith("k") ? 10 : text.endsWith("m") ? 20 : 0;
+            try {
+                long bytes = Long.parseLong(shift == 0 ? text : text.substring(0, text.length() - 1)) << shift;
+                if (bytes >= 1 && bytes <= MAX) {
+                    return (int) bytes;
+                }
+            } catch (NumberFormatException e) {
+                // said below
+            }
+            throw new TypeConversionException("'" + value + "' is no size from 1 to 16m");
+        }
+    }
+
+    /** Seconds, not 0, as nanoseconds: {@code 5}, {@code 0.2}. */
+    static final class Seconds implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String value) {
+            try {
+                double seconds = Double.parseDouble(value);
+                if (seconds > 0 && seconds <= 86_400) {
+                    return Math.max(1, (long) (seconds * 1e9));
+                }
+            } catch (NumberFormatException e) {
+                // said below
+            }
+            throw new TypeConversionException("'" + value + "' is no number of seconds above 0, up to 86400");
+        }
+    }
+}

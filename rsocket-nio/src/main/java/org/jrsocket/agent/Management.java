@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.lang.instrument.Instrumentation;
+import org.jrsocket.connect.TransportContext;
+import org.jrsocket.connect.TransportHolder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes {@link TransportBean} appear in the platform MBean server, without starting that: it takes a JVM a good part of its start-up time, and most never
+ * use it. The JDK asks a builder, named by a property, for each new MBean server; ours adds the bean to the platform's. Names no class of
+ * {@code java.management} before it knows that the module is there.
+ */
+final class Management {
+
+    static final String BUILDER = "javax.management.builder.initial";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Management.class);
+    private static final String STARTED = "java.lang.management.ManagementFactory";
+
+    /** What the bean will show; set before the builder is named. */
+    private static volatile TransportBean bean;
+    /** The builder that somebody else has named before; ours then asks that one. */
+    private static volatile String other;
+
+    private Management() {
+    }
+
+    /** Sees to it that there is a bean when somebody looks. Never fails. */
+    static void register(TransportContext stack, TransportHolder holder, Instrumentation instrumentation) {
+        if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
+            return;
+        }
+        try {
+            bean = new TransportBean(stack, holder);
+            if (Agent.isLoaded(STARTED, instrumentation)) {
+                PlatformBuilder.registerNow(bean); // another agent was before us, or we are attached to a JVM that runs
+                return;
+            }
+            other = System.getProperty(BUILDER);
+            System.setProperty(BUILDER, PlatformBuilder.class.getName());
+        } catch (Exception | LinkageError e) {
+            LOG.warn("no JMX bean {}", TransportBean.NAME, e);
+        }
+    }
+
+    static TransportBean bean() {
+        return bean;
+    }
+
+    static String other() {
+        return other;
+    }
+
+    /** The platform's MBean server is there; for others the builder is as it was. */
+    static void done() {
+        if (PlatformBuilder.class.getName().equals(System.getProperty(BUILDER))) {
+            if (other == null) {
+                System.clearProperty(BUILDER);
+            } else {
+                System.setProperty(BUILDER, other);
+            }
+        }
+    }
+}

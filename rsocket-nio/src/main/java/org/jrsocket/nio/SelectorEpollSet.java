@@ -1,0 +1,193 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.os.Epoll;
+import org.jrsocket.os.EventFd;
+
+/**
+ * The descriptors that wake a selector with RDMA streams: their completion channels, the JDK selector's epoll set, and an eventfd for
+ * {@code wakeup()}, all in one epoll set. Nothing native exists before the first stream. The selecting thread waits; any thread adds and removes.
+ */
+final class SelectorEpollSet {
+
+    /** In place of a descriptor number in what the epoll set reports. */
+    private static final long WAKE = -1;
+    private static final long JDK = -2;
+
+    private static final int EVENTS = 256;
+
+    private final int jdkDescriptor; // -1 if unknown
+
+    private final Object lock = new Object();
+    // Guarded by lock; the epoll set's own waits are not.
+    private Epoll epoll;
+    private EventFd wake;
+    private RSelectionKey[] keys = new RSelectionKey[64]; // by descriptor
+    private volatile int size;
+    private boolean closed;
+    private ServiceLoop.Watch watch;
+
+    SelectorEpollSet(int jdkDescriptor) {
+        this.jdkDescriptor = jdkDescriptor;
+    }
+
+    /** Whether the JDK selector's descriptors are in the set too. */
+    boolean coverJdk() {
+        return jdkDescriptor >= 0;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    /** Lets the stream's events be reported for this key. One that is freed already has none. */
+    void add(RSelectionKey key, RdmaStream stream) {
+        synchronized (lock) {
+            if (closed || key.watched == stream) {
+                return;
+            }
+            try {
+                open();
+                int fd = stream.completionFd();
+                if (!stream.watchedBy(epoll, fd)) {
+                    return;
+                }
+                if (fd >= keys.length) {
+                    keys = java.util.Arrays.copyOf(keys, Math.max(fd + 1, 2 * keys.length));
+                }
+                // Another's may be there still: of a stream that its own failure has freed, and whose number this one got.
+                if (keys[fd] != null) {
+                    forget(keys[fd]);
+                }
+                keys[fd] = key;
+                key.watched = stream;
+                key.watchedFd = fd;
+                size++;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** With lock. */
+    private void open() throws IOException {
+        if (epoll == null) {
+            Epoll set = new Epoll(EVENTS);
+            EventFd waker = null;
+            try {
+                waker = new EventFd();
+                set.add(waker.fd(), Epoll.IN, WAKE);
+                if (coverJdk()) {
+                    set.add(jdkDescriptor, Epoll.IN, JDK);
+                }
+            } catch (IOException e) { // no descriptor left: the next one to register tries again
+                if (waker != null) {
+                    waker.close();
+                }
+                set.close();
+                throw e;
+            }
+            wake = waker;
+            epoll = set;
+        }
+    }
+
+    /** Before the stream is closed: its number may then be another's. Harmless when repeated. */
+    void remove(RSelectionKey key) {
+        synchronized (lock) {
+            if (key.watched != null && !closed) {
+                epoll.remove(key.watchedFd);
+                forget(key);
+            }
+        }
+    }
+
+    /** With lock. */
+    private void forget(RSelectionKey key) {
+        keys[key.watchedFd] = null;
+        key.watched = null;
+        key.watchedFd = -1;
+        size--;
+    }
+
+    /** Ends a wait that is under way or about to be. */
+    void signal() {
+        synchronized (lock) {
+            if (wake != null && !closed) {
+                wake.signal();
+            }
+        }
+    }
+
+    /** Waits; negative is for ever, 0 does not wait. @return the number of events for {@link #take} */
+    int await(long nanos) throws IOException {
+        return epoll.await(nanos);
+    }
+
+    /** What an event was for. */
+    boolean isJdk(int index) {
+        return epoll.data(index) == JDK;
+    }
+
+    /** The key whose stream has an event, or null; a wake-up is taken care of. */
+    RSelectionKey take(int index) {
+        long data = epoll.data(index);
+        if (data < 0) {
+            if (data == WAKE) {
+                wake.clear();
+            }
+            return null;
+        }
+        RSelectionKey key;
+        RdmaStream stream;
+        synchronized (lock) {
+            key = data < keys.length ? keys[(int) data] : null;
+            if (key == null) {
+                return null; // removed meanwhile
+            }
+            if (!key.isValid()) {
+                remove(key); // the channel may be blocking by now, and its events a reader's
+                return null;
+            }
+            stream = key.watched;
+        }
+        stream.takeEvents();
+        return key;
+    }
+
+    /** Has the service thread run {@code action} once when there are events. */
+    void watch(ServiceLoop service, Runnable action) throws IOException {
+        synchronized (lock) {
+            if (!closed) {
+                if (watch == null) {
+                    watch = service.watch(epoll.fd(), action);
+                }
+                watch.arm();
+            }
+        }
+    }
+
+    /** When nobody waits any more. */
+    void close() {
+        synchronized (lock) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            if (watch != null) {
+                watch.cancel();
+            }
+            if (epoll != null) {
+                epoll.close();
+                wake.close();
+            }
+        }
+    }
+}

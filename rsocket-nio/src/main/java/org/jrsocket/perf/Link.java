@@ -1,0 +1,163 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.perf;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.connect.ConnectAttempt;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.TransportContext;
+import org.jrsocket.stream.RdmaStream;
+
+/** One connection, whatever carries it. One reader and one writer at a time; {@link #close} from any thread ends their waits. */
+final class Link implements AutoCloseable {
+
+    private static final int TCP_MILLIS = 5_000;
+
+    private final RdmaStream stream; // null: TCP
+    private final Socket socket; // null: RDMA
+    private final String reason;
+    private final long setupNanos;
+
+    private Link(RdmaStream stream, Socket socket, String reason, long setupNanos) {
+        this.stream = stream;
+        this.socket = socket;
+        this.reason = reason;
+        this.setupNanos = setupNanos;
+    }
+
+    static Link of(RdmaStream accepted) {
+        return new Link(accepted, null, null, 0);
+    }
+
+    static Link of(Socket accepted) {
+        return new Link(null, accepted, null, 0);
+    }
+
+    /**
+     * Connects as a socket under the agent would.
+     *
+     * @param transport TCP: without trying RDMA. RDMA: or not at all. AUTO: as the settings and rules say
+     */
+    static Link connect(TransportContext stack, InetSocketAddress remote, Policy transport) throws IOException {
+        long start = System.nanoTime();
+        ConnectAttempt attempt = null;
+        if (transport != Policy.TCP) {
+            attempt = stack.connector().attempt(null, remote, stack.settings().streamConfig(), 0);
+            RdmaStream stream = attempt.await();
+            if (stream != null) {
+                return new Link(stream, null, null, System.nanoTime() - start);
+            }
+            if (transport == Policy.RDMA) {
+                throw new IOException("no RDMA: " + why(attempt));
+            }
+        }
+        IOException failure = null;
+        Socket socket = new Socket();
+        try {
+            socket.connect(remote, TCP_MILLIS);
+            socket.setTcpNoDelay(true);
+            return new Link(null, socket, attempt == null ? "as asked for" : why(attempt), System.nanoTime() - start);
+        } catch (IOException e) {
+            socket.close();
+            failure = e;
+            throw attempt == null ? e : new IOException("RDMA: " + why(attempt) + "; TCP: " + e.getMessage(), e);
+        } finally {
+            if (attempt != null) {
+                attempt.reportTcpOutcome(failure);
+            }
+        }
+    }
+
+    private static String why(ConnectAttempt attempt) {
+        return attempt.failure() + (attempt.detail() == null ? "" : " (" + attempt.detail() + ")");
+    }
+
+    String transport() {
+        return stream != null ? "RDMA" : "TCP";
+    }
+
+    /** The RDMA device, or null. */
+    String device() {
+        return stream != null ? stream.deviceName() : null;
+    }
+
+    /** Why it is TCP, or null. */
+    String reason() {
+        return reason;
+    }
+
+    long setupNanos() {
+        return setupNanos;
+    }
+
+    InetSocketAddress remote() {
+        return stream != null ? stream.remoteAddress() : (InetSocketAddress) socket.getRemoteSocketAddress();
+    }
+
+    /** For people: what carries it, and why that. */
+    String description() {
+        return stream != null ? "RDMA, device " + device() + ", from " + stream.localAddress().getAddress().getHostAddress()
+                : "TCP, from " + socket.getLocalAddress().getHostAddress() + (reason == null ? "" : "; not RDMA: " + reason);
+    }
+
+    /** As {@link java.io.InputStream#read(byte[], int, int)}. @param millis 0 waits for ever */
+    int read(byte[] target, int offset, int length, int millis) throws IOException {
+        if (stream != null) {
+            return stream.read(target, offset, length, TimeUnit.MILLISECONDS.toNanos(millis));
+        }
+        if (socket.getSoTimeout() != millis) {
+            socket.setSoTimeout(millis);
+        }
+        return socket.getInputStream().read(target, offset, length);
+    }
+
+    /** Reads all of it; false if the stream ends before the first byte. */
+    boolean readFully(byte[] target, int length, int millis) throws IOException {
+        for (int done = 0; done < length; ) {
+            int n = read(target, done, length - done, millis);
+            if (n < 0) {
+                if (done == 0) {
+                    return false;
+                }
+                throw new SocketException("the peer ended the connection in the middle of a message");
+            }
+            done += n;
+        }
+        return true;
+    }
+
+    void write(byte[] source, int length) throws IOException {
+        if (stream != null) {
+            stream.write(source, 0, length, 0);
+        } else {
+            socket.getOutputStream().write(source, 0, length);
+        }
+    }
+
+    void shutdownOutput() throws IOException {
+        if (stream != null) {
+            stream.shutdownOutput();
+        } else {
+            socket.shutdownOutput();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (stream != null) {
+            stream.close();
+            return;
+        }
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // it is closed as far as we care
+        }
+    }
+}
