@@ -1,0 +1,95 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/**
+ * The slots of a send queue. A reliable connection completes in order, so one completion retires its own request and all before it that asked for
+ * none; what it stands for is kept in a first-in first-out list of marks.
+ *
+ * <p>Two rules keep whoever waits from waiting for nothing: a full queue always holds a request that asked for a completion, and so does a queue that is
+ * merely {@linkplain #isBusy busy}.
+ */
+final class SendQueue {
+
+    private final int slots;
+    private final int busy;
+    private final int signalEvery;
+
+    private int outstanding;
+    private int unsignaled; // slots behind the last mark
+    private long unsignaledBytes;
+    private final int[] markSlots;
+    private final long[] markOffset;
+    private int head;
+    private int marks;
+
+    /**
+     * @param slots of the device's send queue, at least 8
+     * @param busy slots in use from which small writes had better wait and go out together
+     */
+    SendQueue(int slots, int busy) {
+        if (slots < 8) {
+            throw new IllegalArgumentException("a send queue of " + slots + " slots");
+        }
+        this.slots = slots;
+        this.busy = Math.min(busy, slots / 2);
+        this.signalEvery = Math.max(1, Math.min(this.busy / 2, slots / 4));
+        this.markSlots = new int[slots];
+        this.markOffset = new long[slots];
+    }
+
+    /** Whether {@code needed} requests fit and leave {@code keep} slots. */
+    boolean fits(int needed, int keep) {
+        return outstanding + needed + keep <= slots;
+    }
+
+    boolean isBusy() {
+        return outstanding >= busy;
+    }
+
+    int outstanding() {
+        return outstanding;
+    }
+
+    /** Whether a completion is to come. */
+    boolean awaitsCompletion() {
+        return marks > 0;
+    }
+
+    /** Whether the next request, of {@code needed} slots and {@code bytes}, should ask for a completion. */
+    boolean wantsSignal(int needed, int bytes, long signalBytes) {
+        return unsignaled + needed >= signalEvery || unsignaledBytes + bytes >= signalBytes;
+    }
+
+    /** A request was built. @param offset of the stream behind its last byte */
+    void posted(int needed, int bytes, long offset, boolean signaled) {
+        if (outstanding + needed > slots) {
+            throw new IllegalStateException(needed + " requests with " + outstanding + " of " + slots + " slots in use");
+        }
+        outstanding += needed;
+        unsignaled += needed;
+        unsignaledBytes += bytes;
+        if (signaled) {
+            int at = (head + marks) % slots;
+            markSlots[at] = unsignaled;
+            markOffset[at] = offset;
+            marks++;
+            unsignaled = 0;
+            unsignaledBytes = 0;
+        }
+    }
+
+    /** The oldest request that asked for it completed; returns the offset of the stream that is acknowledged with it. */
+    long completed() {
+        if (marks == 0) {
+            throw new IllegalStateException("a completion that no request asked for");
+        }
+        long offset = markOffset[head];
+        outstanding -= markSlots[head];
+        head = (head + 1) % slots;
+        marks--;
+        return offset;
+    }
+}
