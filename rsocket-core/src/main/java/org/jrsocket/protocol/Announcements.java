@@ -31,7 +31,7 @@ final class Announcements {
         this.table = table;
         this.tableKey = tableKey;
         this.entries = entries;
-        this.waiting = new Slab[entries];
+        this.waiting = new Slab[Math.min(entries, Inbound.MOST_GRANTS)];
         this.limit = limit;
         this.announcedLimit = limit;
     }

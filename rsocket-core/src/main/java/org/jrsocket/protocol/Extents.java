@@ -5,7 +5,7 @@
 package org.jrsocket.protocol;
 
 /**
- * What is written and not yet posted: runs of memory, first in first out. Runs that touch become one. An extent is either a copy in send memory of ours
+ * What is written and not yet posted: runs of memory, first in first out. Runs that touch become one. A run is either a copy in send memory of ours
  * or memory that the application has lent; both are free again once the stream's acknowledged offset has passed their end, so nothing is kept of a run
  * that is posted.
  */
@@ -14,20 +14,25 @@ final class Extents {
     private long[] address = new long[8];
     private int[] key = new int[8];
     private int[] length = new int[8];
-    private boolean[] lent = new boolean[8];
+    private boolean[] awaited = new boolean[8];
     private int head;
     private int count;
     private long bytes;
 
-    /** Appends a run; a run of no bytes is none. */
-    void add(long at, int n, int localKey, boolean isLent) {
+    /**
+     * Appends a run; a run of no bytes is none.
+     *
+     * @param isAwaited whether somebody waits for the acknowledgement of its last byte
+     */
+    void add(long at, int n, int localKey, boolean isAwaited) {
         if (n == 0) {
             return;
         }
         if (count > 0) {
             int last = slot(count - 1);
-            if (address[last] + length[last] == at && key[last] == localKey && lent[last] == isLent && length[last] + n > 0) {
+            if (address[last] + length[last] == at && key[last] == localKey && !awaited[last] && length[last] + n > 0) {
                 length[last] += n;
+                awaited[last] = isAwaited;
                 bytes += n;
                 return;
             }
@@ -35,11 +40,11 @@ final class Extents {
         if (count == address.length) {
             grow();
         }
-        int at2 = slot(count);
-        address[at2] = at;
-        key[at2] = localKey;
-        length[at2] = n;
-        lent[at2] = isLent;
+        int slot = slot(count);
+        address[slot] = at;
+        key[slot] = localKey;
+        length[slot] = n;
+        awaited[slot] = isAwaited;
         count++;
         bytes += n;
     }
@@ -53,18 +58,18 @@ final class Extents {
         long[] newAddress = new long[size * 2];
         int[] newKey = new int[size * 2];
         int[] newLength = new int[size * 2];
-        boolean[] newLent = new boolean[size * 2];
+        boolean[] newAwaited = new boolean[size * 2];
         for (int i = 0; i < count; i++) {
             int from = slot(i);
             newAddress[i] = address[from];
             newKey[i] = key[from];
             newLength[i] = length[from];
-            newLent[i] = lent[from];
+            newAwaited[i] = awaited[from];
         }
         address = newAddress;
         key = newKey;
         length = newLength;
-        lent = newLent;
+        awaited = newAwaited;
         head = 0;
     }
 
@@ -82,13 +87,13 @@ final class Extents {
         return sum;
     }
 
-    /** Whether any of the first {@code n} bytes are lent, and end there: then somebody waits for their acknowledgement. */
-    boolean lentEndsWithin(int n) {
+    /** Whether a run that somebody waits for ends within the first {@code n} bytes. */
+    boolean isAwaitedWithin(int n) {
         int sum = 0;
         for (int i = 0; i < count && sum < n; i++) {
             int at = slot(i);
             sum += length[at];
-            if (lent[at] && sum <= n) {
+            if (awaited[at] && sum <= n) {
                 return true;
             }
         }

@@ -25,6 +25,8 @@ public final class Inbound {
 
     /** Receives to be posted beyond the credits that are advertised. */
     public static final int SPARE_RECEIVES = ReceiveQueue.SPARE;
+    /** Grants that may be unused at once, however large the peer's table is. */
+    public static final int MOST_GRANTS = 16;
     /** For {@link #message}: the device does not tell how much was written, as on iWARP. */
     public static final int UNKNOWN_LENGTH = -1;
 
@@ -48,7 +50,8 @@ public final class Inbound {
      * @param most bytes of receive memory that the connection may hold; at least twice {@code first}
      */
     public Inbound(ConnData peer, int tableEntries, int credits, Slab first, int most) {
-        this.memory = new ReceiveMemory(first, peer.targetLength(), new GrantSizing(first.length(), most, peer.targetLength()));
+        int grants = Math.min(peer.targetLength(), MOST_GRANTS);
+        this.memory = new ReceiveMemory(first, grants, new GrantSizing(first.length(), most, grants));
         this.queue = new ReceiveQueue(credits);
         this.tableEntries = tableEntries;
         this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);

@@ -35,6 +35,8 @@ public final class Outbound {
     private static final int CONTROL_SLOTS = 8;
     /** Credits of a C peer that data leaves alone: it posts exactly as many receives as it advertises, and control messages need some. */
     private static final int RESERVED_CREDITS = 8;
+    /** Bytes of grants that are not worth giving back. */
+    private static final int QUIET_GRANTS = 32 * 1024;
 
     /**
      * What the device and the driver ask of the requests.
@@ -72,7 +74,6 @@ public final class Outbound {
     private boolean blocked; // by slots, or until requests that are on their way complete
     private boolean probeWanted;
     private boolean releaseWanted;
-    private long signalBytes;
 
     private long written;
     private long posted;
@@ -83,9 +84,8 @@ public final class Outbound {
      * @param peer what the peer said of itself
      * @param tableEntries entries of our own grant table
      * @param credits of our connection data
-     * @param signalBytes a completion is asked for after so many bytes at the latest: see {@link #signalBytes}
      */
-    public Outbound(Limits limits, ConnData peer, int tableEntries, int credits, long signalBytes) {
+    public Outbound(Limits limits, ConnData peer, int tableEntries, int credits) {
         this.limits = limits;
         // The peer's first grant came with its connection data: the table holds the others.
         int reserved = peer.hasExtension() ? 0 : Math.min(RESERVED_CREDITS, peer.credits() / 4);
@@ -94,7 +94,6 @@ public final class Outbound {
         this.announcements = new Announcements(peer.targetAddr(), peer.targetKey(), peer.targetLength(), credits);
         this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
         this.releaseUnderstood = peer.hasFeature(ConnData.FEATURE_RELEASE);
-        this.signalBytes = signalBytes;
     }
 
     private void to(State next) {
@@ -107,13 +106,13 @@ public final class Outbound {
     /**
      * Bytes to be sent, in memory that stays as it is until {@link #acknowledged} has passed them.
      *
-     * @param lent whether somebody waits to have the memory back; then the last request of it asks for a completion
+     * @param awaited whether somebody waits to have the memory back; then the last request of it asks for a completion
      */
-    public void write(long address, int length, int localKey, boolean lent) {
+    public void write(long address, int length, int localKey, boolean awaited) {
         if (state != State.OPEN) {
             throw new IllegalStateException("written when " + state);
         }
-        extents.add(address, length, localKey, lent);
+        extents.add(address, length, localKey, awaited);
         written += length;
         releaseWanted = false;
     }
@@ -155,6 +154,8 @@ public final class Outbound {
             to(State.DEAD);
             drop();
             announcements.clear();
+            blocked = false;
+            starved = false;
         }
     }
 
@@ -244,7 +245,7 @@ public final class Outbound {
     /** Nothing will be sent for long: gives the peer its memory back, if it understands that, and frees ours. */
     public void quiet() {
         if (written == posted && state == State.OPEN) {
-            releaseWanted = releaseUnderstood && window.granted() > 0;
+            releaseWanted = releaseUnderstood && window.granted() > QUIET_GRANTS;
             probeWanted |= queue.outstanding() > 0 && !queue.awaitsCompletion();
         }
     }
@@ -282,13 +283,13 @@ public final class Outbound {
             if (!fits(sink, slots, 2)) {
                 break;
             }
-            boolean signaled = queue.wantsSignal(slots, 0, signalBytes);
+            boolean signaled = queue.wantsSignal(slots);
             if (grant) {
                 announcements.buildGrant(sink, signaled);
             } else {
                 announcements.buildCredits(sink, signaled);
             }
-            queue.posted(slots, 0, posted, signaled);
+            queue.posted(slots, posted, signaled);
             built++;
         }
         return built;
@@ -313,12 +314,12 @@ public final class Outbound {
                 break;
             }
             int n = extents.gather(most, limits.pieces());
-            boolean signaled = queue.wantsSignal(limits.slotsPerMessage(), n, signalBytes) || extents.lentEndsWithin(n);
+            boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || extents.isAwaitedWithin(n);
             sink.data(Imm.data(n), window.address(), window.key(), n <= limits.inline(), signaled);
             extents.moveTo(sink, n);
             window.used(n);
             posted += n;
-            queue.posted(limits.slotsPerMessage(), n, posted, signaled);
+            queue.posted(limits.slotsPerMessage(), posted, signaled);
             built++;
         }
         return built;
@@ -330,7 +331,7 @@ public final class Outbound {
         if (probeWanted && fits(sink, 1, 2)) {
             probeWanted = false;
             sink.probe();
-            queue.posted(1, 0, posted, true);
+            queue.posted(1, posted, true);
             built++;
         }
         if (extents.bytes() > 0) {
@@ -360,9 +361,9 @@ public final class Outbound {
     }
 
     private int control(RequestSink sink, int imm, boolean signaled) {
-        boolean asks = signaled || queue.wantsSignal(1, 0, signalBytes);
+        boolean asks = signaled || queue.wantsSignal(1);
         sink.control(imm, asks);
-        queue.posted(1, 0, posted, asks);
+        queue.posted(1, posted, asks);
         return 1;
     }
 
@@ -389,14 +390,6 @@ public final class Outbound {
     /** Whether data was dropped that had been written. */
     public boolean hasDropped() {
         return dropped;
-    }
-
-    /**
-     * A completion is asked for after at most so many bytes of data: less than what keeps a writer waiting that is out of send memory. May change while
-     * the connection lives, and shrinks only when all is acknowledged.
-     */
-    public void signalBytes(long bytes) {
-        signalBytes = bytes;
     }
 
     public long written() {

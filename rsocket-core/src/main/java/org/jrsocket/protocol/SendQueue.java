@@ -19,7 +19,6 @@ final class SendQueue {
 
     private int outstanding;
     private int unsignaled; // slots behind the last mark
-    private long unsignaledBytes;
     private final int[] markSlots;
     private final long[] markOffset;
     private int head;
@@ -58,26 +57,24 @@ final class SendQueue {
         return marks > 0;
     }
 
-    /** Whether the next request, of {@code needed} slots and {@code bytes}, should ask for a completion. */
-    boolean wantsSignal(int needed, int bytes, long signalBytes) {
-        return unsignaled + needed >= signalEvery || unsignaledBytes + bytes >= signalBytes;
+    /** Whether the next request, of {@code needed} slots, should ask for a completion. */
+    boolean wantsSignal(int needed) {
+        return unsignaled + needed >= signalEvery;
     }
 
     /** A request was built. @param offset of the stream behind its last byte */
-    void posted(int needed, int bytes, long offset, boolean signaled) {
+    void posted(int needed, long offset, boolean signaled) {
         if (outstanding + needed > slots) {
             throw new IllegalStateException(needed + " requests with " + outstanding + " of " + slots + " slots in use");
         }
         outstanding += needed;
         unsignaled += needed;
-        unsignaledBytes += bytes;
         if (signaled) {
             int at = (head + marks) % slots;
             markSlots[at] = unsignaled;
             markOffset[at] = offset;
             marks++;
             unsignaled = 0;
-            unsignaledBytes = 0;
         }
     }
 
