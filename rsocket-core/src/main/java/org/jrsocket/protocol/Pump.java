@@ -102,15 +102,16 @@ public final class Pump {
         return Effects.NONE;
     }
 
-    /** Before leaving the connection to itself: see the class. Whether something is left for whoever watches the queues. */
-    public boolean leave() {
+    /**
+     * Before leaving the connection to itself: see the class. Returns what happened, which others may be waiting for; {@link Connection#hasLeftover} says whether
+     * something is left for whoever watches the queues.
+     */
+    public int leave() {
         if (!connection.hasLeftover()) {
-            return false;
+            return Effects.NONE;
         }
         queues.arm();
-        poll();
-        flush();
-        return connection.hasLeftover();
+        return poll() | flush();
     }
 
     private int violated(String what) {
