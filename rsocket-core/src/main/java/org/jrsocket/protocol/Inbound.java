@@ -33,8 +33,8 @@ public final class Inbound {
     private final ReceiveMemory memory;
     private final ReceiveQueue queue;
     private final int tableEntries;
-    private final boolean resetUnderstood;
-    private final boolean releaseUnderstood;
+    /** Whether our own control codes can come: a peer that is ours has been told that we understand them, whether or not it does itself. */
+    private final boolean ourCodes;
 
     private State state = State.OPEN;
     private int tableIndex = 1; // the peer writes its grants to 1 first: entry 0 stands for the one in its connection data
@@ -54,8 +54,7 @@ public final class Inbound {
         this.memory = new ReceiveMemory(first, grants, new GrantSizing(first.length(), most, grants));
         this.queue = new ReceiveQueue(credits);
         this.tableEntries = tableEntries;
-        this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
-        this.releaseUnderstood = peer.hasFeature(ConnData.FEATURE_RELEASE);
+        this.ourCodes = peer.hasExtension();
     }
 
     private void to(State next) {
@@ -123,9 +122,9 @@ public final class Inbound {
                 to(State.GONE);
                 return effects | Effects.GONE;
             case Imm.CTRL_RESET:
-                return resetUnderstood ? Effects.RESET : Effects.NONE;
+                return ourCodes ? Effects.RESET : Effects.NONE;
             case Imm.CTRL_RELEASE:
-                return releaseUnderstood && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
+                return ourCodes && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
             default:
                 return Effects.NONE; // as C does: unknown codes are how later versions can speak to this one
         }
