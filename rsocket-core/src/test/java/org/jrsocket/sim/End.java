@@ -43,11 +43,29 @@ abstract class End {
     /** The device here has failed: the queue pair is in error already. */
     abstract void deviceFailed();
 
+    /** The application here reads on, if it waits until the other end has read all or reads no more. */
+    abstract void heard();
+
+    /** For {@link Plan#talksFirst}: whether it is time to read. */
+    boolean mayRead() {
+        return !plan.talksFirst || out.read() == plan.bytes || peer().readsNoMore() || isOver() || out.mayLose || world.isBroken();
+    }
+
+    abstract boolean readsNoMore();
+
+    /** Whether nothing can be written here any more, whoever's fault it is. */
+    abstract boolean isOver();
+
     /** Asks the peer's device for a sign of life. */
     abstract void probe();
 
     /** Who waits for what, where a run stands still. */
     abstract String describe();
+
+    /** Whether it is no mistake that this end never comes to its end. */
+    boolean mayHang() {
+        return false;
+    }
 
     /** Whether this end keeps to the protocol. */
     boolean keepsRules() {

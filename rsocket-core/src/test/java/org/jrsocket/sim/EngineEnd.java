@@ -44,6 +44,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
 
     private boolean opened;
     private boolean raised;
+    private boolean leaving;
     /** The application has closed. */
     boolean closed;
     private boolean destroyed;
@@ -159,7 +160,14 @@ final class EngineEnd extends End implements SimCompletions.Channel {
 
     /** Before a program's call returns. */
     void leave() {
-        handle(pump.leave());
+        leaving = true;
+        int effects = pump.leave();
+        leaving = false;
+        handle(effects);
+    }
+
+    boolean isLeaving() {
+        return leaving;
     }
 
     /** A sleeper's last look before it sleeps. */
@@ -226,6 +234,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         }
         if (Effects.has(effects, READER)) {
             reader.arouse();
+            heard();
         }
         if (Effects.has(effects, WRITER)) {
             writer.arouse();
@@ -244,7 +253,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         flush();
     }
 
-    /** Whether nothing can be written any more, whoever's fault it is. */
+    @Override
     boolean isOver() {
         return closed || gone || wasReset || failed;
     }
@@ -268,6 +277,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
                 simulation.trace(name + " closes" + (hard ? " hard" : tell ? " with unread bytes" : ""));
             }
             in.mayLose = true;
+            peer().heard();
             out.mayLose |= tell;
             out.finished = true;
             connection.out().close(hard, tell);
@@ -323,6 +333,18 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         if (!destroyed && opened) {
             handle(pump.poll());
         }
+    }
+
+    @Override
+    void heard() {
+        if (plan.talksFirst && opened) {
+            reader.wake();
+        }
+    }
+
+    @Override
+    boolean readsNoMore() {
+        return closed || reader.isFinished();
     }
 
     @Override

@@ -17,6 +17,7 @@ final class EngineReader extends Actor {
     private final Slab[] slab = new Slab[MOST_BORROWED];
     private final long[] address = new long[MOST_BORROWED];
     private final int[] length = new int[MOST_BORROWED];
+    private final int[] owed = new int[MOST_BORROWED]; // all of it, but for a mistake
     private int borrowed;
     private int copied; // and not consumed yet: others go on meanwhile
     private boolean asleep;
@@ -71,6 +72,9 @@ final class EngineReader extends Actor {
             finished = true;
             return;
         }
+        if (!end.mayRead()) {
+            return; // not in a call: somebody will say when
+        }
         if (copied > 0) {
             consume();
         } else if (in.readable() > 0) {
@@ -99,6 +103,7 @@ final class EngineReader extends Actor {
         long from = in.address();
         SimMemory.Region region = end.memory.region(from, n);
         end.in.read(region.bytes, region.at(from), n);
+        end.peer().heard();
         if (simulation.tracing) {
             simulation.trace(end.name + " reads " + n + " bytes at " + SimMemory.text(from) + ", in all " + end.in.read());
         }
@@ -109,7 +114,7 @@ final class EngineReader extends Actor {
             address[borrowed] = from;
             length[borrowed++] = n;
             giver.wake();
-            end.world.mistakes.lent(end, slab[borrowed - 1]);
+            owed[borrowed - 1] = n - end.world.mistakes.lent(end, slab[borrowed - 1], n);
         } else {
             copied = n;
             if (!chance.oneIn(4)) {
@@ -135,14 +140,15 @@ final class EngineReader extends Actor {
         }
         end.memory.move(address[i], length[i], SimMemory.LENT, SimMemory.FREE, "giving back");
         Slab from = slab[i];
-        int n = length[i];
+        int n = owed[i];
         borrowed--;
         slab[i] = slab[borrowed];
         address[i] = address[borrowed];
         length[i] = length[borrowed];
+        owed[i] = owed[borrowed];
         if (end.isDestroyed()) {
             end.tryFree();
-        } else {
+        } else if (n > 0) {
             end.act(end.connection.giveBack(from, n));
             end.leave();
         }
@@ -153,6 +159,7 @@ final class EngineReader extends Actor {
 
     private void finish() {
         finished = true;
+        end.peer().heard();
         boolean broken = end.wasReset || end.failed && !end.peerEnded;
         if (simulation.tracing) {
             simulation.trace(end.name + (broken ? " is told of a reset" : " comes to the end of the stream"));

@@ -30,6 +30,7 @@ final class Plan {
     boolean shutsDown; // its output, when all is written; ORDERLY always does
     int quietOneIn; // wake-ups of whoever watches
     int holdLent;
+    boolean talksFirst; // reads nothing until the other has read all of this one's
 
     /** @param mostBytes to be written */
     void draw(Chance chance, int mostBytes) {
@@ -50,6 +51,6 @@ final class Plan {
     public String toString() {
         return close + (close == Close.EARLY || close == Close.HARD ? " at " + closeAt : "") + ", writes " + bytes + " bytes, at most " + mostWrite
                 + " a time, lent one in " + lendOneIn + "; reads at most " + mostRead + " a time, borrowed one in " + borrowOneIn + ", held for " + holdLent
-                + "; pace " + pace + ", quiet one in " + quietOneIn + (shutsDown ? "; shuts down" : "");
+                + "; pace " + pace + ", quiet one in " + quietOneIn + (shutsDown ? "; shuts down" : "") + (talksFirst ? "; talks first" : "");
     }
 }

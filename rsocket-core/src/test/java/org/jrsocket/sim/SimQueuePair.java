@@ -417,6 +417,13 @@ final class SimQueuePair implements Simulation.Target {
         receiveCompletions.push(SimCompletions.RECEIVED, true, withImm, unseenImm[at], unseenLength[at], 0);
     }
 
+    /** What has arrived is seen before anything else happens. */
+    void noticeAll() {
+        while (unseenHead != unseenTail) {
+            notice();
+        }
+    }
+
     void postReceives(int n) {
         receives += n;
         if (state != State.WORKS) {
@@ -449,9 +456,7 @@ final class SimQueuePair implements Simulation.Target {
             simulation.trace(name + " is in error");
         }
         state = State.ERROR;
-        while (unseenHead != unseenTail) {
-            notice();
-        }
+        noticeAll();
         flushReceives();
         flushSends();
     }
@@ -484,6 +489,10 @@ final class SimQueuePair implements Simulation.Target {
 
     boolean isDestroyed() {
         return state == State.DESTROYED;
+    }
+
+    int slots() {
+        return slots;
     }
 
     boolean works() {

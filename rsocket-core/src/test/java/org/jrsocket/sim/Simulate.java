@@ -7,7 +7,7 @@ package org.jrsocket.sim;
 /** Runs seeds, and shows a failure so that it can be read and run again. */
 final class Simulate {
 
-    static final int TRACE_LINES = 120;
+    static final int TRACE_LINES = Integer.getInteger("lines", 120);
 
     private Simulate() {
     }
@@ -46,10 +46,19 @@ final class Simulate {
         return failure;
     }
 
+    static Mistakes mistake(String name) {
+        return switch (name) {
+            case "tail" -> new Mistakes.StrandedTail();
+            case "credit" -> new Mistakes.CreditTooMany();
+            case "lent" -> new Mistakes.GrantedWhileLent();
+            default -> new Mistakes.AcknowledgedEarly();
+        };
+    }
+
     public static void main(String[] arguments) {
         World.Kind kind = World.Kind.valueOf(arguments[0].toUpperCase(java.util.Locale.ROOT));
         long start = System.nanoTime();
-        long steps = steps(kind, new Mistakes(), Long.parseLong(arguments[1]), Long.parseLong(arguments[2]));
+        long steps = steps(kind, arguments.length > 3 ? mistake(arguments[3]) : new Mistakes(), Long.parseLong(arguments[1]), Long.parseLong(arguments[2]));
         System.out.printf("%d steps, %.0f a second%n", steps, steps * 1e9 / (System.nanoTime() - start));
     }
 }

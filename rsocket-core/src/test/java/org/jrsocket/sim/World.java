@@ -46,6 +46,7 @@ final class World implements Simulation.Target {
         ends[0] = new EngineEnd(this, "A");
         ends[1] = switch (kind) {
             case OURS -> new EngineEnd(this, "B");
+            case C -> new CEnd(this, "B");
             default -> throw new IllegalArgumentException(kind + " is not modelled yet");
         };
         for (int i = 0; i < 2; i++) {
@@ -81,10 +82,12 @@ final class World implements Simulation.Target {
         broken = false;
         link.draw();
         int bytes = large ? chance.spread(1000, 400_000) : chance.spread(1, 8000);
+        int talker = chance.below(6); // or nobody
         ConnData[] data = new ConnData[2];
         for (int i = 0; i < 2; i++) {
             flows[i].reset();
             ends[i].plan.draw(chance, bytes);
+            ends[i].plan.talksFirst = talker == i;
             data[i] = ends[i].make(ends[1 - i]);
         }
         for (int i = 0; i < 2; i++) {
@@ -109,6 +112,7 @@ final class World implements Simulation.Target {
                 if (simulation.tracing) {
                     simulation.trace(ends[what - DISCONNECTED].name + " is told that its peer has disconnected");
                 }
+                ends[what - DISCONNECTED].queuePair.noticeAll(); // a kernel is slower than a device
                 ends[what - DISCONNECTED].disconnected();
             }
             case DEVICE, DEVICE + 1 -> {
@@ -134,6 +138,8 @@ final class World implements Simulation.Target {
         broken = true;
         flows[0].mayLose = true;
         flows[1].mayLose = true;
+        ends[0].heard();
+        ends[1].heard();
     }
 
     /** {@code end}'s queue pair is destroyed, which the connection manager tells the other end, once. */
@@ -145,7 +151,7 @@ final class World implements Simulation.Target {
 
     private void finish() {
         for (End end : ends) {
-            if (!end.done) {
+            if (!end.done && !end.mayHang()) {
                 throw simulation.failure((simulation.isIdle() ? "nothing will happen any more" : "no end after " + simulation.steps() + " steps")
                         + ": " + ends[0].describe() + "\n  " + ends[1].describe());
             }
