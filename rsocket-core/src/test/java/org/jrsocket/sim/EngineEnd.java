@@ -23,12 +23,15 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     private static final int WRITER = Effects.ACKNOWLEDGED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
     private static final int CLOSER = Effects.DRAINED | Effects.ACKNOWLEDGED | Effects.GONE | Effects.VIOLATION | Pump.FAILED;
 
+    private static final int CLOSE_TIME = 100_000;
+
     final SimQueues queues;
     final SimSlabs slabs;
     final EngineWriter writer;
     final EngineReader reader;
     final Actor watcher;
     final Actor closer;
+    private final Actor deadline; // of a close whose peer does not let it end
 
     Connection connection;
     private Pump pump;
@@ -71,6 +74,15 @@ final class EngineEnd extends End implements SimCompletions.Channel {
                 close();
             }
         };
+        this.deadline = new Actor(simulation) {
+            @Override
+            void step() {
+                if (!destroyed) {
+                    queuePair.toError();
+                    handle(pump.poll());
+                }
+            }
+        };
     }
 
     // ---- making ----
@@ -89,7 +101,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         slabs.reset(chance.of(0, 0, 2, 10), chance.oneIn(4) ? 2L * most + 3000 : Long.MAX_VALUE);
         int receives = credits + Inbound.SPARE_RECEIVES;
         queues.reset(slots, receives, chance.spread(2, 16), inline, chance.oneIn(2), this);
-        queuePair.reset(peer.queuePair, slots, queues.sends, queues.receives, false, false);
+        queuePair.reset(peer.queuePair, slots, queues.sends, queues.receives, false, !peer.keepsRules());
         queuePair.rules.reset(world.checked, false);
         table = new SimTable(memory, tableEntries);
         first = slabs.make(smallest);
@@ -107,6 +119,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         done = false;
         watcher.enter(chance.spread(1, 200));
         closer.enter(plan.pace);
+        deadline.enter(0);
         writer.begin();
         reader.begin();
         ConnData data = ConnData.local(credits, table.region.base, table.region.remoteKey(), tableEntries, first.address(), first.remoteKey(),
@@ -123,7 +136,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         Outbound outbound = new Outbound(limits, peer, tableEntries, credits);
         Inbound inbound = new Inbound(peer, tableEntries, credits, first, most);
         connection = new Connection(inbound, outbound, new SendMemory(firstSend, mostSend), slabs, table);
-        pump = new Pump(connection, queues, chance.spread(1, 64));
+        pump = new Pump(connection, queues, credits + Inbound.SPARE_RECEIVES); // all that can be there when the queues are armed
         if (simulation.tracing) {
             simulation.trace(name + ": table of " + tableEntries + ", " + credits + " credits, receive memory " + first.length() + " to " + most
                     + ", send memory " + firstSend.length() + " to " + mostSend + ", " + limits);
@@ -282,6 +295,9 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             out.finished = true;
             connection.out().close(hard, tell);
             flush();
+            if (!peer().keepsRules()) {
+                deadline.wakeAfter(CLOSE_TIME);
+            }
             reader.arouse();
             writer.arouse();
         }

@@ -23,6 +23,7 @@ final class SimQueuePair implements Simulation.Target {
     private static final int ACKNOWLEDGE = 2;
     private static final int GIVE_UP = 3;
 
+    private static final int RNR_TIME = 3000;
     private static final int PIECES = 4;
     /** Bytes that any request may carry inline. */
     static final int MOST_INLINE = 128;
@@ -66,7 +67,7 @@ final class SimQueuePair implements Simulation.Target {
     private long[] arrivesAt;
     private long[] acknowledgedAt;
     private long busyUntil;
-    private boolean retries; // for want of a receive
+    private boolean retries; // in vain, and will give up
 
     // The receive queue, and what has arrived and is not seen yet.
     private int receives;
@@ -295,7 +296,7 @@ final class SimQueuePair implements Simulation.Target {
                 throw simulation.failure(name + " sends " + describe(at) + ", and " + peer.name + " has no receive posted");
             }
             peer.lackedReceives++;
-            retries = true;
+            arrivesAt[at] = simulation.now() + RNR_TIME; // for ever, if need be: rsocket asks for that
             return;
         }
         if (length[at] > 0) {
@@ -428,9 +429,6 @@ final class SimQueuePair implements Simulation.Target {
         receives += n;
         if (state != State.WORKS) {
             flushReceives();
-        } else if (peer.retries && peer.state == State.WORKS && !link.isCut()) {
-            peer.retries = false;
-            simulation.after(link.tellsAfter(), peer.target, ARRIVE);
         }
     }
 

@@ -47,7 +47,7 @@ final class World implements Simulation.Target {
         ends[1] = switch (kind) {
             case OURS -> new EngineEnd(this, "B");
             case C -> new CEnd(this, "B");
-            default -> throw new IllegalArgumentException(kind + " is not modelled yet");
+            case HOSTILE -> new HostileEnd(this, "B");
         };
         for (int i = 0; i < 2; i++) {
             ends[i].out = flows[i];
@@ -85,9 +85,9 @@ final class World implements Simulation.Target {
         int talker = chance.below(6); // or nobody
         ConnData[] data = new ConnData[2];
         for (int i = 0; i < 2; i++) {
-            flows[i].reset();
+            flows[i].reset(kind == Kind.HOSTILE);
             ends[i].plan.draw(chance, bytes);
-            ends[i].plan.talksFirst = talker == i;
+            ends[i].plan.talksFirst = talker == i && kind != Kind.HOSTILE;
             data[i] = ends[i].make(ends[1 - i]);
         }
         for (int i = 0; i < 2; i++) {
