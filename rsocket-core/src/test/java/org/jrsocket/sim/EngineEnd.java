@@ -93,7 +93,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         boolean toC = world.kind == World.Kind.C;
         tableEntries = chance.spread(2, 20);
         credits = chance.spread(1, 60);
-        int smallest = chance.spread(1, world.large ? 40_000 : 300);
+        int smallest = world.roomy ? chance.between(12_000, 20_000) : chance.spread(1, world.large ? 40_000 : 300);
         most = smallest * chance.spread(2, 32);
         slots = chance.spread(16, 80);
         inline = chance.of(0, 16, 64, SimQueuePair.MOST_INLINE);
@@ -215,6 +215,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     }
 
     private void quiet() {
+        world.tally.quietTimes++;
         if (simulation.tracing) {
             simulation.trace(name + " is quiet");
         }
@@ -229,8 +230,11 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         peerEnded |= Effects.has(effects, Effects.ENDED);
         gone |= Effects.has(effects, Effects.GONE);
         wasReset |= Effects.has(effects, Effects.RESET);
-        if (Effects.has(effects, Effects.VIOLATION) && peer().keepsRules()) {
-            throw simulation.failure(name + " finds that its peer broke the protocol: " + connection.violation());
+        if (Effects.has(effects, Effects.VIOLATION)) {
+            world.tally.violations++;
+            if (peer().keepsRules()) {
+                throw simulation.failure(name + " finds that its peer broke the protocol: " + connection.violation());
+            }
         }
         if (Effects.has(effects, Pump.FAILED) && !failed) {
             failed = true;

@@ -110,6 +110,7 @@ final class EngineReader extends Actor {
         boolean lends = end.plan.borrowOneIn > 0 && chance.oneIn(end.plan.borrowOneIn) && borrowed < MOST_BORROWED && in.mayLend();
         end.memory.move(from, n, SimMemory.WRITTEN, lends ? SimMemory.LENT : SimMemory.FREE, "reading");
         if (lends) {
+            end.world.tally.readsLent++;
             slab[borrowed] = in.lend(n);
             address[borrowed] = from;
             length[borrowed++] = n;
@@ -165,12 +166,14 @@ final class EngineReader extends Actor {
             simulation.trace(end.name + (broken ? " is told of a reset" : " comes to the end of the stream"));
         }
         if (broken) {
+            end.world.tally.resets++;
             if (!end.in.mayLose) {
                 throw simulation.failure(end.name + " is told of a reset, and nobody has made one");
             }
             end.wantClose();
             return;
         }
+        end.world.tally.ends++;
         end.in.end();
         if (end.writer.isFinished()) {
             end.wantClose();

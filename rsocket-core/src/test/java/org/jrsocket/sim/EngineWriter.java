@@ -97,6 +97,7 @@ final class EngineWriter extends Actor {
     }
 
     private void lend(int n) {
+        end.world.tally.writesLent++;
         SimMemory.Region region = end.memory.register(n);
         end.out.fill(region.bytes, 0, n);
         end.out.wrote(n);

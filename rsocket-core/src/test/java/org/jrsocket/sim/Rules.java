@@ -30,6 +30,8 @@ final class Rules {
     private int sent;
     private boolean ended;
     private boolean mayEnd;
+    /** Grants that this end gave up, since the simulation began. */
+    long releases;
 
     Rules(Simulation simulation, SimQueuePair owner) {
         this.simulation = simulation;
@@ -137,6 +139,7 @@ final class Rules {
         switch (Imm.code(imm)) {
             case Imm.CTRL_SHUTDOWN, Imm.CTRL_DISCONNECT -> ended = true;
             case Imm.CTRL_RELEASE -> {
+                releases++;
                 while (count > 0 && (short) (number[head] - Imm.grants(imm)) <= 0) {
                     owner.peer().memory.ungrant(address[head], left[head]);
                     drop();

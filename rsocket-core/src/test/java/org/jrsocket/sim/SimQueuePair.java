@@ -370,6 +370,9 @@ final class SimQueuePair implements Simulation.Target {
         }
         acknowledged++;
         if (signaled[at]) {
+            if (simulation.tracing) {
+                simulation.trace(name + " can see that " + describe(at) + " is acknowledged");
+            }
             sendCompletions.push(SimCompletions.SENT, true, false, imm[at], 0, acknowledged);
         }
     }
@@ -412,6 +415,10 @@ final class SimQueuePair implements Simulation.Target {
     private void notice() {
         int at = unseenHead++ & unseenImm.length - 1;
         boolean withImm = unseenOp[at] == WRITE_IMM;
+        if (simulation.tracing) {
+            simulation.trace(name + " can see " + (withImm ? Imm.describe(unseenImm[at]) : "a SEND") + (unseenLength[at] > 0 ? " of " + unseenLength[at]
+                    + " bytes" : ""));
+        }
         if (withImm) {
             rules.noticed(unseenImm[at]);
         }

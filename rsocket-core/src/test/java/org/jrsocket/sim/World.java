@@ -27,6 +27,7 @@ final class World implements Simulation.Target {
     final Simulation simulation;
     final Link link;
     final Mistakes mistakes;
+    final Tally tally = new Tally();
     final End[] ends = new End[2];
     final Kind kind;
     private final Flow[] flows;
@@ -35,6 +36,8 @@ final class World implements Simulation.Target {
     boolean checked;
     /** Whether buffers are of some 10 KiB, not of some 100 bytes. */
     boolean large;
+    /** Whether little is sent and much is granted, so that an end that is quiet has something to give up. */
+    boolean roomy;
     private boolean broken;
 
     World(Kind kind, Mistakes mistakes, int traceLines) {
@@ -55,8 +58,8 @@ final class World implements Simulation.Target {
         }
     }
 
-    /** The whole run of one seed; returns its steps. */
-    long run(long seed) {
+    /** The whole run of one seed. */
+    void run(long seed) {
         simulation.reset(seed);
         try {
             begin();
@@ -64,7 +67,8 @@ final class World implements Simulation.Target {
                 simulation.step();
             }
             finish();
-            return simulation.steps();
+            tally.runs++;
+            tally.steps += simulation.steps();
         } catch (IllegalStateException | IllegalArgumentException | IndexOutOfBoundsException | NullPointerException
                 | java.util.NoSuchElementException e) {
             // What the engine throws at mistakes of its caller: the caller makes none.
@@ -78,7 +82,8 @@ final class World implements Simulation.Target {
         Chance chance = simulation.chance;
         target = simulation.enter(this);
         checked = kind != Kind.HOSTILE;
-        large = chance.oneIn(32);
+        large = chance.oneIn(64);
+        roomy = chance.oneIn(12);
         broken = false;
         link.draw();
         int bytes = large ? chance.spread(1000, 400_000) : chance.spread(1, 8000);
@@ -136,6 +141,7 @@ final class World implements Simulation.Target {
 
     private void breakAll() {
         broken = true;
+        tally.broken++;
         flows[0].mayLose = true;
         flows[1].mayLose = true;
         ends[0].heard();
@@ -150,6 +156,9 @@ final class World implements Simulation.Target {
     }
 
     private void finish() {
+        tally.bytesRead += flows[0].read() + flows[1].read();
+        tally.grantsGivenUp = ends[0].queuePair.rules.releases + ends[1].queuePair.rules.releases;
+        tally.lackedReceives += ends[0].queuePair.lackedReceives;
         for (End end : ends) {
             if (!end.done && !end.mayHang()) {
                 throw simulation.failure((simulation.isIdle() ? "nothing will happen any more" : "no end after " + simulation.steps() + " steps")
