@@ -10,17 +10,17 @@ import org.jrsocket.wire.Credits;
  * Receives and credits. A receive is used up by every message, a credit by messages of data alone; a credit comes back when its receive was given back
  * to the device, not when the application has read: memory is what grants are for.
  *
- * <p>More receives are posted than credits advertised, so that a peer which keeps the rules never meets an empty queue: a C peer sends at most two
- * grants, two credit updates, SHUTDOWN and DISCONNECT without our polling.
+ * <p>More receives are posted than credits advertised, so that a peer which keeps the rules never meets an empty queue.
  */
 final class ReceiveQueue {
 
-    /** Receives beyond the credits. */
-    static final int SPARE = 8;
-    private static final int CONTROL_UNPOLLED = 6;
+    /** Control messages that a peer can send without our polling: all its grants, two credit updates, RELEASE, SHUTDOWN, RESET and DISCONNECT. */
+    private static final int CONTROL_UNPOLLED = Inbound.MOST_GRANTS + 6;
     /** Receives given back at once; control messages are given back sooner, because only the spare ones pay for them. */
     private static final int BATCH = 32;
-    private static final int CONTROL_BATCH = SPARE - CONTROL_UNPOLLED + 1;
+    private static final int CONTROL_BATCH = 3;
+    /** Receives beyond the credits. */
+    static final int SPARE = CONTROL_UNPOLLED + CONTROL_BATCH - 1;
 
     private final int credits;
     private int messages; // of data, modulo 2^16
