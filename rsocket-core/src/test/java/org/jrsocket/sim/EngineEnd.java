@@ -21,7 +21,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
 
     private static final int READER = Effects.READABLE | Effects.ENDED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
     private static final int WRITER = Effects.ACKNOWLEDGED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
-    private static final int CLOSER = Effects.DRAINED | Effects.ACKNOWLEDGED | Effects.GONE | Effects.VIOLATION | Pump.FAILED;
+    private static final int CLOSER = Effects.DRAINED | Effects.GONE | Effects.VIOLATION | Pump.FAILED;
 
     private static final int CLOSE_TIME = 100_000;
 
@@ -93,7 +93,11 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         boolean toC = world.kind == World.Kind.C;
         tableEntries = chance.spread(2, 20);
         credits = chance.spread(1, 60);
-        int smallest = world.roomy ? chance.between(12_000, 20_000) : chance.spread(1, world.large ? 40_000 : 300);
+        int smallest = world.roomy ? chance.between(16_400, 20_000) : chance.spread(1, world.large ? 40_000 : 300);
+        if (world.longLived) {
+            smallest = chance.between(1, 3);
+            credits += 8;
+        }
         most = smallest * chance.spread(2, 32);
         slots = chance.spread(16, 80);
         inline = chance.of(0, 16, 64, SimQueuePair.MOST_INLINE);
@@ -132,7 +136,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         Chance chance = simulation.chance;
         int busy = chance.spread(2, 16);
         Outbound.Limits limits = new Outbound.Limits(slots, 1, chance.between(1, 3), chance.spread(1, world.large ? 1 << 20 : 4096), inline, busy,
-                chance.spread(1, 2000));
+                world.longLived ? 1 : chance.spread(1, 2000));
         Outbound outbound = new Outbound(limits, peer, tableEntries, credits);
         Inbound inbound = new Inbound(peer, tableEntries, credits, first, most);
         connection = new Connection(inbound, outbound, new SendMemory(firstSend, mostSend), slabs, table);
@@ -220,6 +224,10 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             simulation.trace(name + " is quiet");
         }
         act(connection.quiet());
+        if (connection.out().acknowledged() == connection.out().written() && !writer.isCopying()
+                && connection.sendMemory().capacity() > firstSend.length()) {
+            throw simulation.failure(name + " is quiet and keeps " + connection.sendMemory().capacity() + " bytes of send memory");
+        }
         leave();
     }
 

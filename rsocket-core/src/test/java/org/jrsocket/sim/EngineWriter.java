@@ -44,6 +44,10 @@ final class EngineWriter extends Actor {
         return asleep;
     }
 
+    boolean isCopying() {
+        return reserved;
+    }
+
     boolean isFinished() {
         return finished;
     }

@@ -47,6 +47,16 @@ final class Plan {
         holdLent = chance.spread(1, 3000);
     }
 
+    /** Many messages of one byte, and no end before. */
+    void makeLong(long messages) {
+        bytes = messages;
+        mostWrite = 1;
+        pace = 1;
+        close = Close.ORDERLY;
+        shutsDown = true;
+        quietOneIn *= 100;
+    }
+
     @Override
     public String toString() {
         return close + (close == Close.EARLY || close == Close.HARD ? " at " + closeAt : "") + ", writes " + bytes + " bytes, at most " + mostWrite

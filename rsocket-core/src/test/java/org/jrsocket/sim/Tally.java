@@ -8,6 +8,7 @@ package org.jrsocket.sim;
 final class Tally {
 
     long runs;
+    long longLived;
     long steps;
     long bytesRead;
     long writesLent;
@@ -22,6 +23,7 @@ final class Tally {
 
     void add(Tally other) {
         runs += other.runs;
+        longLived += other.longLived;
         steps += other.steps;
         bytesRead += other.bytesRead;
         writesLent += other.writesLent;
@@ -37,7 +39,7 @@ final class Tally {
 
     @Override
     public String toString() {
-        return steps + " steps in " + runs + " runs: " + bytesRead + " bytes read, lent " + writesLent + " writes and " + readsLent + " reads, " + quietTimes
+        return steps + " steps in " + runs + " runs (" + longLived + " of them long): " + bytesRead + " bytes read, lent " + writesLent + " writes and " + readsLent + " reads, " + quietTimes
                 + " quiet times, grants given up " + grantsGivenUp + " times, " + ends + " ends, " + resets + " resets, " + broken
                 + " failures of a device or the link, " + violations + " violations, " + lackedReceives + " messages without a receive";
     }

@@ -21,8 +21,11 @@ final class World implements Simulation.Target {
     private static final int KEEPALIVE = 6;
     private static final int CUT = 8;
 
+    /** One run in so many: each takes a million steps. */
+    private static final int LONG_LIVED = 8000;
+
     /** More than any run takes that goes on. */
-    private static final long MOST_STEPS = 3_000_000;
+    private static final long MOST_STEPS = 6_000_000;
 
     final Simulation simulation;
     final Link link;
@@ -38,6 +41,8 @@ final class World implements Simulation.Target {
     boolean large;
     /** Whether little is sent and much is granted, so that an end that is quiet has something to give up. */
     boolean roomy;
+    /** Whether so many messages are sent that every counter on the wire starts again from 0. */
+    boolean longLived;
     private boolean broken;
 
     World(Kind kind, Mistakes mistakes, int traceLines) {
@@ -68,6 +73,7 @@ final class World implements Simulation.Target {
             }
             finish();
             tally.runs++;
+            tally.longLived += longLived ? 1 : 0;
             tally.steps += simulation.steps();
         } catch (IllegalStateException | IllegalArgumentException | IndexOutOfBoundsException | NullPointerException
                 | java.util.NoSuchElementException e) {
@@ -84,6 +90,7 @@ final class World implements Simulation.Target {
         checked = kind != Kind.HOSTILE;
         large = chance.oneIn(64);
         roomy = chance.oneIn(12);
+        longLived = !large && !roomy && kind != Kind.HOSTILE && chance.oneIn(LONG_LIVED);
         broken = false;
         link.draw();
         int bytes = large ? chance.spread(1000, 400_000) : chance.spread(1, 8000);
@@ -92,6 +99,9 @@ final class World implements Simulation.Target {
         for (int i = 0; i < 2; i++) {
             flows[i].reset(kind == Kind.HOSTILE);
             ends[i].plan.draw(chance, bytes);
+            if (longLived) {
+                ends[i].plan.makeLong(i == 0 ? 150_000 : 70_000);
+            }
             ends[i].plan.talksFirst = talker == i && kind != Kind.HOSTILE;
             data[i] = ends[i].make(ends[1 - i]);
         }
@@ -103,7 +113,7 @@ final class World implements Simulation.Target {
         int first = chance.below(2);
         simulation.after(0, target, OPEN + first);
         simulation.after(link.tellsAfter(), target, OPEN + 1 - first);
-        if (chance.oneIn(6)) {
+        if (!longLived && chance.oneIn(6)) {
             int when = chance.spread(100, 200_000);
             simulation.after(when, target, chance.oneIn(2) ? CUT : DEVICE + chance.below(2));
         }
