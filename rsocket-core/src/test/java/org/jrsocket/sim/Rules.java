@@ -141,7 +141,9 @@ final class Rules {
             case Imm.CTRL_RELEASE -> {
                 releases++;
                 while (count > 0 && (short) (number[head] - Imm.grants(imm)) <= 0) {
-                    owner.peer().memory.ungrant(address[head], left[head]);
+                    if (!owner.peer().isDestroyed()) {
+                        owner.peer().memory.ungrant(address[head], left[head]);
+                    }
                     drop();
                 }
             }
