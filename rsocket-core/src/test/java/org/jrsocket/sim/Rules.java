@@ -141,7 +141,7 @@ final class Rules {
             case Imm.CTRL_RELEASE -> {
                 releases++;
                 while (count > 0 && (short) (number[head] - Imm.grants(imm)) <= 0) {
-                    if (!owner.peer().isDestroyed()) {
+                    if (owner.peer().works()) {
                         owner.peer().memory.ungrant(address[head], left[head]);
                     }
                     drop();

@@ -73,8 +73,8 @@ final class SimMemory {
         unused.clear();
         for (int i = 0; i < count; i++) {
             regions[i].live = false;
-            unused.add(regions[i]);
         }
+        count = 0; // the same places as in a new one, so that a run does not depend on those before
         registered = 0;
         generations = 0;
         watched = watch;
@@ -86,8 +86,10 @@ final class SimMemory {
             if (count == regions.length) {
                 regions = Arrays.copyOf(regions, count * 2);
             }
-            region = new Region(count);
-            regions[count++] = region;
+            if (regions[count] == null) {
+                regions[count] = new Region(count);
+            }
+            region = regions[count++];
         }
         region.generation = ++generations & 0x3ffff;
         region.base = (region.slot + 1L << SLOT_SHIFT) + 0x1000L * (region.generation & 0xff);

@@ -492,10 +492,6 @@ final class SimQueuePair implements Simulation.Target {
         arrived = posted;
     }
 
-    boolean isDestroyed() {
-        return state == State.DESTROYED;
-    }
-
     int slots() {
         return slots;
     }
