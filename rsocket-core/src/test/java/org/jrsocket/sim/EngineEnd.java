@@ -224,7 +224,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             simulation.trace(name + " is quiet");
         }
         act(connection.quiet());
-        if (connection.out().acknowledged() == connection.out().written() && !writer.isCopying()
+        if (!isOver() && connection.out().acknowledged() == connection.out().written() && !writer.isCopying()
                 && connection.sendMemory().capacity() > firstSend.length()) {
             throw simulation.failure(name + " is quiet and keeps " + connection.sendMemory().capacity() + " bytes of send memory");
         }
