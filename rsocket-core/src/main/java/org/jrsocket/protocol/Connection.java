@@ -89,6 +89,7 @@ public final class Connection {
     /** The oldest request that asked for a completion was carried out. */
     public int sendCompleted() {
         int effects = out.completed();
+        in.grantsReached(out.grantsAcknowledged());
         sendMemory.acknowledged(out.acknowledged());
         return effects;
     }

@@ -35,7 +35,7 @@ final class GrantSizing {
         this.window = 2 * smallest;
     }
 
-    /** The peer has filled all that was granted to it. */
+    /** The peer had filled all that it had been granted, and waited for more. */
     void ranDry() {
         ranDry = true;
     }

@@ -215,6 +215,11 @@ public final class Inbound {
         memory.grant(slab);
     }
 
+    /** The first {@code n} grants have reached the peer's device: {@link Outbound#grantsAcknowledged}. */
+    public void grantsReached(int n) {
+        memory.grantsReached(n);
+    }
+
     /** A slab that nobody uses any more, to be granted again or freed; null if there is none. */
     public Slab finished() {
         return memory.takeFinished();

@@ -78,6 +78,8 @@ public final class Outbound {
     private long written;
     private long posted;
     private long acknowledged;
+    private int grantsBuilt;
+    private int grantsAcknowledged;
     private String violation;
 
     /**
@@ -166,6 +168,7 @@ public final class Outbound {
         if (state == State.DEAD) {
             return Effects.NONE;
         }
+        grantsAcknowledged = queue.nextGrants();
         acknowledged = queue.completed();
         int effects = Effects.ACKNOWLEDGED;
         if (blocked) {
@@ -283,13 +286,14 @@ public final class Outbound {
             if (!fits(sink, slots, 2)) {
                 break;
             }
-            boolean signaled = queue.wantsSignal(slots);
+            boolean signaled = grant || queue.wantsSignal(slots); // when a grant arrived says whether the peer had been waiting for it
             if (grant) {
+                grantsBuilt++;
                 announcements.buildGrant(sink, signaled);
             } else {
                 announcements.buildCredits(sink, signaled);
             }
-            queue.posted(slots, posted, signaled);
+            queue.posted(slots, posted, grantsBuilt, signaled);
             built++;
         }
         return built;
@@ -319,7 +323,7 @@ public final class Outbound {
             extents.moveTo(sink, n);
             window.used(n);
             posted += n;
-            queue.posted(limits.slotsPerMessage(), posted, signaled);
+            queue.posted(limits.slotsPerMessage(), posted, grantsBuilt, signaled);
             built++;
         }
         return built;
@@ -331,7 +335,7 @@ public final class Outbound {
         if (probeWanted && fits(sink, 1, 2)) {
             probeWanted = false;
             sink.probe();
-            queue.posted(1, posted, true);
+            queue.posted(1, posted, grantsBuilt, true);
             built++;
         }
         if (extents.bytes() > 0) {
@@ -363,7 +367,7 @@ public final class Outbound {
     private int control(RequestSink sink, int imm, boolean signaled) {
         boolean asks = signaled || queue.wantsSignal(1);
         sink.control(imm, asks);
-        queue.posted(1, posted, asks);
+        queue.posted(1, posted, grantsBuilt, asks);
         return 1;
     }
 
@@ -403,6 +407,11 @@ public final class Outbound {
     /** Offset up to which the peer's device has acknowledged: memory before it is its owner's again. */
     public long acknowledged() {
         return acknowledged;
+    }
+
+    /** How many of our grants have reached the peer's device. */
+    public int grantsAcknowledged() {
+        return grantsAcknowledged;
     }
 
     /** Bytes that the peer has granted and that are not used yet. */

@@ -21,6 +21,7 @@ final class ReceiveMemory {
     private int grantsSent; // by message: the first one was not
     private int grantsDone; // of those, how many are full or were given up
     private boolean firstDone;
+    private int grantsReached; // of those, how many have reached the peer
     private long held; // bytes of all slabs that are not finished
     private long lentSlabs; // bytes of the slabs of which anything is lent
     private long readable;
@@ -55,6 +56,19 @@ final class ReceiveMemory {
         }
         enter(slab);
         grantsSent++;
+    }
+
+    /**
+     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now: if all memory before that grant
+     * is full, the peer was waiting for it.
+     */
+    void grantsReached(int n) {
+        if (n > grantsReached) {
+            grantsReached = n;
+            if (firstDone && grantsDone >= n - 1) {
+                sizing.ranDry();
+            }
+        }
     }
 
     /** A slab that nobody uses any more, or null. Whoever takes it grants it again or frees it. */

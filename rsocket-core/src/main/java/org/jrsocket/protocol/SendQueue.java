@@ -21,6 +21,7 @@ final class SendQueue {
     private int unsignaled; // slots behind the last mark
     private final int[] markSlots;
     private final long[] markOffset;
+    private final int[] markGrants;
     private int head;
     private int marks;
 
@@ -37,6 +38,7 @@ final class SendQueue {
         this.signalEvery = Math.max(1, Math.min(this.busy / 2, slots / 4));
         this.markSlots = new int[slots];
         this.markOffset = new long[slots];
+        this.markGrants = new int[slots];
     }
 
     /** Whether {@code needed} requests fit and leave {@code keep} slots. */
@@ -62,8 +64,13 @@ final class SendQueue {
         return unsignaled + needed >= signalEvery;
     }
 
-    /** A request was built. @param offset of the stream behind its last byte */
-    void posted(int needed, long offset, boolean signaled) {
+    /**
+     * A request was built.
+     *
+     * @param offset of the stream behind its last byte
+     * @param grants built so far
+     */
+    void posted(int needed, long offset, int grants, boolean signaled) {
         if (outstanding + needed > slots) {
             throw new IllegalStateException(needed + " requests with " + outstanding + " of " + slots + " slots in use");
         }
@@ -73,9 +80,15 @@ final class SendQueue {
             int at = (head + marks) % slots;
             markSlots[at] = unsignaled;
             markOffset[at] = offset;
+            markGrants[at] = grants;
             marks++;
             unsignaled = 0;
         }
+    }
+
+    /** How many grants {@link #completed} will say are acknowledged. */
+    int nextGrants() {
+        return markGrants[head];
     }
 
     /** The oldest request that asked for it completed; returns the offset of the stream that is acknowledged with it. */
