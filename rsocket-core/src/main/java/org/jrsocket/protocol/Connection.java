@@ -116,6 +116,7 @@ public final class Connection {
     public int build(RequestSink sink) {
         int built = out.build(sink);
         in.announced(out.announcedLimit());
+        in.grantsPosted(out.grantsBuilt());
         return built;
     }
 

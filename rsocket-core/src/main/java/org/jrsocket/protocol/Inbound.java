@@ -215,6 +215,11 @@ public final class Inbound {
         memory.grant(slab);
     }
 
+    /** The first {@code n} grants are posted, {@link Outbound#grantsBuilt}: not before that can the peer use them. */
+    public void grantsPosted(int n) {
+        memory.grantsPosted(n);
+    }
+
     /** The first {@code n} grants have reached the peer's device: {@link Outbound#grantsAcknowledged}. */
     public void grantsReached(int n) {
         memory.grantsReached(n);

@@ -409,6 +409,11 @@ public final class Outbound {
         return acknowledged;
     }
 
+    /** How many grants were built. */
+    public int grantsBuilt() {
+        return grantsBuilt;
+    }
+
     /** How many of our grants have reached the peer's device. */
     public int grantsAcknowledged() {
         return grantsAcknowledged;

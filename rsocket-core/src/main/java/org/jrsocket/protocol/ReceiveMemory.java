@@ -18,10 +18,10 @@ final class ReceiveMemory {
     private final ArrayDeque<Slab> granted = new ArrayDeque<>(); // not yet full, the one being filled first
     private final ArrayDeque<Slab> unread = new ArrayDeque<>(); // full, or being filled, and not yet read to the end
     private final ArrayDeque<Slab> finished = new ArrayDeque<>();
-    private int grantsSent; // by message: the first one was not
-    private int grantsDone; // of those, how many are full or were given up
+    private int grantsDone; // by message, as the first one was not: how many are full or were given up
     private boolean firstDone;
-    private int grantsReached; // of those, how many have reached the peer
+    private int grantsPosted; // by message
+    private int grantsReached; // by message: how many are in the peer's memory
     private long held; // bytes of all slabs that are not finished
     private long lentSlabs; // bytes of the slabs of which anything is lent
     private long readable;
@@ -55,7 +55,11 @@ final class ReceiveMemory {
             throw new IllegalStateException("a grant too many");
         }
         enter(slab);
-        grantsSent++;
+    }
+
+    /** The first {@code n} grants are posted. */
+    void grantsPosted(int n) {
+        grantsPosted = n;
     }
 
     /**
@@ -89,7 +93,7 @@ final class ReceiveMemory {
 
     /** The peer says that it has written {@code n} more bytes; null, or what is wrong. */
     String arrived(int n) {
-        Slab slab = granted.peek();
+        Slab slab = firstDone && grantsDone == grantsPosted ? null : granted.peek();
         if (slab == null || n > slab.granted - slab.filled) {
             return "data of " + n + " bytes beyond the " + (slab == null ? 0 : slab.granted - slab.filled) + " granted there";
         }
@@ -124,8 +128,8 @@ final class ReceiveMemory {
      */
     String released(int seen) {
         int more = (short) (seen - grantsDone);
-        if (more < 0 || more > grantsSent - grantsDone) {
-            return "a release of " + seen + " grants with " + grantsSent + " sent and " + grantsDone + " used up";
+        if (more < 0 || more > grantsPosted - grantsDone) {
+            return "a release of " + seen + " grants with " + grantsPosted + " posted and " + grantsDone + " used up";
         }
         int giveUp = more + (firstDone ? 0 : 1);
         for (int i = 0; i < giveUp; i++) {

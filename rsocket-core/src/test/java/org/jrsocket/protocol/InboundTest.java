@@ -32,6 +32,31 @@ class InboundTest {
         assertEquals(Effects.NONE, inbound.message(Imm.ctrl(Imm.CTRL_RESET), 0) & ~Effects.REPOST);
     }
 
+    @Test
+    void shouldNotBelieveInAReleaseOfAGrantThatIsNotPosted() {
+        Inbound inbound = inbound(C.withFeatures(0));
+        inbound.grant(new Slab(0x4000, 64, 5, 6));
+        assertTrue(Effects.has(inbound.message(Imm.release(1), 0), Effects.VIOLATION));
+    }
+
+    @Test
+    void shouldNotBelieveInDataInAGrantThatIsNotPosted() {
+        Inbound inbound = inbound(C);
+        inbound.grant(new Slab(0x4000, 64, 5, 6));
+        assertEquals(Effects.READABLE, inbound.message(Imm.data(64), 64) & ~Effects.REPOST);
+        assertTrue(Effects.has(inbound.message(Imm.data(1), 1), Effects.VIOLATION));
+    }
+
+    @Test
+    void shouldTakeDataAndAReleaseOfAGrantThatIsPosted() {
+        Inbound inbound = inbound(C.withFeatures(0));
+        inbound.grant(new Slab(0x4000, 64, 5, 6));
+        inbound.grantsPosted(1);
+        inbound.message(Imm.data(64), 64);
+        assertEquals(Effects.READABLE, inbound.message(Imm.data(1), 1) & ~Effects.REPOST);
+        assertTrue(Effects.has(inbound.message(Imm.release(1), 0), Effects.MEMORY));
+    }
+
     private static Inbound inbound(ConnData peer) {
         return new Inbound(peer, 2, 16, new Slab(0x3000, 64, 3, 4), 128);
     }
