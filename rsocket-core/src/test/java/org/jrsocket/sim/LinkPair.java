@@ -175,6 +175,20 @@ final class LinkPair {
             return queues.spent;
         }
 
+        /** Nothing is to be sent for long. */
+        void quiet() {
+            act(connection.quiet());
+            pump.poll();
+        }
+
+        long receiveMemory() {
+            return connection.in().heldBytes();
+        }
+
+        long sendMemory() {
+            return connection.sendMemory().capacity();
+        }
+
         long bytesRead() {
             return bytesRead;
         }

@@ -57,11 +57,18 @@ final class LinkTable {
         LinkPair.Side reader = pair.sides[1];
         writer.program = () -> lends ? writer.lend(size) : writer.write(size);
         reader.program = () -> reader.read(1 << 20, lends);
-        long settle = Math.max(2_000_000, 40_000L * microseconds);
-        pair.runUntil(settle);
+        return measure(pair, Math.max(2_000_000, 40_000L * microseconds),
+                Math.max(2_000_000, 20_000L * microseconds) + (long) (8.0 * 64 * size / gigabits));
+    }
+
+    /** Gigabits a second that B's program reads during {@code nanos}, after {@code settle}. */
+    static double measure(LinkPair pair, long settle, long nanos) {
+        LinkPair.Side reader = pair.sides[1];
+        pair.runUntil(pair.now() + settle);
+        long start = pair.now();
         long before = reader.bytesRead();
-        pair.runUntil(settle + Math.max(2_000_000, 20_000L * microseconds) + (long) (8.0 * 64 * size / gigabits));
-        return 8.0 * (reader.bytesRead() - before) / (pair.now() - settle);
+        pair.runUntil(start + nanos);
+        return 8.0 * (reader.bytesRead() - before) / (pair.now() - start);
     }
 
     /** What the middle one and the longest of some thousand round trips of 64 bytes take more than the link, in nanoseconds. */

@@ -20,6 +20,33 @@ class LinkTableTest {
     }
 
     @Test
+    void shouldGrowWithinTwentyRoundTripsAndBeSmallAgainAfterAQuietTime() {
+        for (int microseconds : new int[] {10, 200}) {
+            LinkPair pair = new LinkPair(100, microseconds, 50);
+            LinkPair.Side writer = pair.sides[0];
+            LinkPair.Side reader = pair.sides[1];
+            writer.program = () -> writer.write(64 << 10);
+            reader.program = () -> reader.read(1 << 20, false);
+            double gigabits = LinkTable.measure(pair, 20_000L * microseconds, 10_000L * microseconds);
+            assertTrue(gigabits > 60, () -> gigabits + " Gbit/s after 20 round trips of " + microseconds + " us"); // copying takes 80
+
+            writer.program = () -> writer.read(1, false); // which sends what is left
+            pair.runUntil(pair.now() + 10_000_000);
+            writer.program = () -> 1_000_000;
+            reader.program = () -> 1_000_000;
+            for (int i = 0; i < 4; i++) {
+                writer.quiet();
+                reader.quiet();
+                pair.runUntil(pair.now() + 10_000_000);
+            }
+            for (LinkPair.Side side : pair.sides) {
+                assertTrue(side.receiveMemory() <= 64 << 10, () -> side.receiveMemory() + " bytes of receive memory");
+                assertTrue(side.sendMemory() <= 8 << 10, () -> side.sendMemory() + " bytes of send memory");
+            }
+        }
+    }
+
+    @Test
     void shouldNotBeHeldUpByTheRoundTripWhereItCopies() {
         double near = LinkTable.stream(100, 2, 4096, false);
         double far = LinkTable.stream(100, 200, 4096, false);
