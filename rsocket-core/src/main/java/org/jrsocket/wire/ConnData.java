@@ -49,6 +49,9 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
     /** Feature: the sender understands {@link Imm#CTRL_RESET}, an abortive close that its peer sees as "connection reset". */
     public static final int FEATURE_RESET = 1;
 
+    /** Feature: the sender understands {@link Imm#CTRL_RELEASE}, by which an idle peer gives memory back. */
+    public static final int FEATURE_RELEASE = 1 << 1;
+
     /** Bytes of C's structure. */
     public static final int SIZE = 40;
     /** Bytes of our extension: all that a REQ has room for. */

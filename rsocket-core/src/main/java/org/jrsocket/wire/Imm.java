@@ -27,9 +27,18 @@ public final class Imm {
     /** Ours: an abortive close. Only to a peer that announced {@link ConnData#FEATURE_RESET}; C ignores it. */
     public static final int CTRL_RESET = 3;
 
+    /**
+     * Ours: the sender gives up the rest of all grants that it has seen, as it has nothing to send, and the receiver may free that memory. How many
+     * grants it has seen by message stands above the code: see {@link #release}. Only to a peer that announced
+     * {@link ConnData#FEATURE_RELEASE}; C ignores it.
+     */
+    public static final int CTRL_RELEASE = 4;
+
     /** Largest count of bytes that one DATA message can carry. */
     public static final int MAX_DATA = (1 << 29) - 1;
 
+    private static final int CODE_BITS = 8;
+    private static final int CODE_MASK = (1 << CODE_BITS) - 1;
     private static final int OP_SHIFT = 29;
     private static final int VALUE_MASK = (1 << OP_SHIFT) - 1;
 
@@ -56,6 +65,22 @@ public final class Imm {
         return OP_CTRL << OP_SHIFT | code;
     }
 
+    /** @param grants how many grants the sender has seen by message, modulo 2^16 */
+    public static int release(int grants) {
+        return ctrl(CTRL_RELEASE | (grants & Credits.MASK) << CODE_BITS);
+    }
+
+    /** The code of a CTRL message: the low eight bits of its value where that is a {@link #release}, else the whole value. */
+    public static int code(int imm) {
+        int value = value(imm);
+        return (value & CODE_MASK) == CTRL_RELEASE ? CTRL_RELEASE : value;
+    }
+
+    /** The count of grants in a {@link #release}. */
+    public static int grants(int imm) {
+        return value(imm) >>> CODE_BITS & Credits.MASK;
+    }
+
     /** The operation, 0 to 7. */
     public static int op(int imm) {
         return imm >>> OP_SHIFT;
@@ -78,11 +103,12 @@ public final class Imm {
             case OP_DATA -> "DATA " + value;
             case OP_SGL -> "SGL " + limit(imm);
             case OP_IOMAP_SGL -> "IOMAP_SGL " + value;
-            case OP_CTRL -> switch (value) {
+            case OP_CTRL -> switch (code(imm)) {
                 case CTRL_DISCONNECT -> "CTRL DISCONNECT";
                 case CTRL_KEEPALIVE -> "CTRL KEEPALIVE";
                 case CTRL_SHUTDOWN -> "CTRL SHUTDOWN";
                 case CTRL_RESET -> "CTRL RESET";
+                case CTRL_RELEASE -> "CTRL RELEASE " + grants(imm);
                 default -> "CTRL " + value;
             };
             default -> "reserved op " + op(imm) + " value " + value;

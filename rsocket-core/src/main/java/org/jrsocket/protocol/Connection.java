@@ -1,0 +1,223 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/**
+ * One end of a connection: both halves, the memory they use, and what one half has to tell the other. A driver tells it what happened and acts on the
+ * {@link Effects} that it returns. One thread at a time, except that a writer may copy between {@link SendMemory#reserve} and {@link #wrote}, and a reader
+ * between {@link Inbound#address} and {@link #consume}, while others use it.
+ */
+public final class Connection {
+
+    private final Inbound in;
+    private final Outbound out;
+    private final SendMemory sendMemory;
+    private final SlabSource source;
+    private final GrantTable table;
+
+    /** Takes over what was made for it. Call {@link #open} once the connection is established. */
+    public Connection(Inbound in, Outbound out, SendMemory sendMemory, SlabSource source, GrantTable table) {
+        this.in = in;
+        this.out = out;
+        this.sendMemory = sendMemory;
+        this.source = source;
+        this.table = table;
+    }
+
+    /** Grants more than the connection data did, at once: the first burst of a C peer need not end after the first grant. */
+    public int open() {
+        return grantMemory();
+    }
+
+    public Inbound in() {
+        return in;
+    }
+
+    public Outbound out() {
+        return out;
+    }
+
+    // ---- told of the device ----
+
+    /** A message arrived. Arguments as for {@link Inbound#message}. */
+    public int received(int imm, int length) {
+        int effects = in.message(imm, length);
+        if (Effects.has(effects, Effects.LIMIT)) {
+            effects |= out.limit(in.limit());
+            if (Effects.has(effects, Effects.GRANT | Effects.GRANT_POSSIBLE)) {
+                effects |= takeGrant(Effects.has(effects, Effects.GRANT));
+            }
+        }
+        if (Effects.has(effects, Effects.ENDED)) {
+            out.peerEnded();
+        }
+        if (Effects.has(effects, Effects.MEMORY)) {
+            effects |= grantMemory();
+        }
+        if (Effects.has(effects, Effects.GONE)) {
+            out.die();
+        }
+        return effects;
+    }
+
+    private int takeGrant(boolean certain) {
+        int entry = in.tableIndex();
+        int length = table.length(entry); // first: on iWARP a later grant may be arriving at this moment
+        int effects = Effects.NONE;
+        if (length != 0) {
+            long address = table.address(entry);
+            int key = table.key(entry);
+            table.clear(entry);
+            effects = out.grant(address, key, length);
+        }
+        if (certain || length != 0) {
+            in.entryTaken();
+        }
+        return effects;
+    }
+
+    /** As many receives as {@link Inbound#toRepost} said went back to the device. */
+    public int reposted() {
+        int effects = in.reposted();
+        boolean low = Effects.has(effects, Effects.CREDITS);
+        out.announceCredits(in.creditLimit(), low);
+        return low ? effects | Effects.SEND : effects;
+    }
+
+    /** The oldest request that asked for a completion was carried out. */
+    public int sendCompleted() {
+        int effects = out.completed();
+        in.grantsReached(out.grantsAcknowledged());
+        sendMemory.acknowledged(out.acknowledged());
+        return effects;
+    }
+
+    /** Nothing can be sent any more. What has arrived can still be read, and more may be in the queue. */
+    public void sendFailed() {
+        out.die();
+    }
+
+    /** Nothing more will arrive, nor be sent. What has arrived can still be read. */
+    public void receiveFailed() {
+        in.die();
+        out.die();
+    }
+
+    /** The peer broke the protocol: it is told of a reset, and nothing of it is used any more. */
+    public void violated() {
+        in.die();
+        out.peerEnded();
+        out.close(true, true);
+    }
+
+    /** Appends whatever may go: see {@link Outbound#build}. */
+    public int build(RequestSink sink) {
+        int built = out.build(sink);
+        in.announced(out.announcedLimit());
+        in.grantsPosted(out.grantsBuilt());
+        return built;
+    }
+
+    // ---- the writer ----
+
+    /** Bytes that can be written at {@link SendMemory#reserve} in one piece, with another slab if need be; 0 if the writer has to wait. */
+    public int writeRoom() {
+        int wanted = sendMemory.wanted();
+        if (wanted > 0) {
+            Slab slab = source.obtain(wanted, false);
+            if (slab != null) {
+                sendMemory.add(slab);
+            }
+        }
+        return sendMemory.room();
+    }
+
+    public SendMemory sendMemory() {
+        return sendMemory;
+    }
+
+    /** {@code n} bytes were copied to where {@link SendMemory#reserve} said. */
+    public void wrote(int n) {
+        if (n == 0) {
+            sendMemory.wrote(0, out.written());
+            return;
+        }
+        long address = sendMemory.reserve();
+        int key = sendMemory.localKey();
+        boolean last = sendMemory.wrote(n, out.written() + n);
+        out.write(address, n, key, last);
+    }
+
+    // ---- the reader ----
+
+    /** The next {@code n} bytes were read. */
+    public int consume(long n) {
+        return upkeep(in.consume(n));
+    }
+
+    /** {@code n} bytes that were lent come back. */
+    public int giveBack(Slab slab, int n) {
+        return upkeep(in.giveBack(slab, n));
+    }
+
+    private int upkeep(int effects) {
+        return Effects.has(effects, Effects.MEMORY) ? effects | grantMemory() : effects;
+    }
+
+    /**
+     * Grants what should be granted: finished slabs again, or others in their place. A finished slab goes only when there is one to follow it, so that a
+     * connection never runs out of its last memory.
+     */
+    private int grantMemory() {
+        boolean granted = false;
+        for (Slab slab = in.finished(); slab != null; slab = in.finished()) {
+            int wanted = in.grantWanted();
+            Slab next = wanted == 0 ? null : wanted == slab.length() ? slab : source.obtain(wanted, true);
+            if (wanted > 0) {
+                grant(next == null ? slab : next);
+                granted = true;
+            }
+            if (wanted == 0 || next != null && next != slab) {
+                source.release(slab);
+            }
+        }
+        for (int wanted = in.grantWanted(); wanted > 0; wanted = in.grantWanted()) {
+            Slab slab = source.obtain(wanted, true);
+            if (slab == null) {
+                break;
+            }
+            grant(slab);
+            granted = true;
+        }
+        return granted ? Effects.SEND : Effects.NONE;
+    }
+
+    private void grant(Slab slab) {
+        in.grant(slab);
+        out.announceGrant(slab);
+    }
+
+    // ---- time ----
+
+    /** Nothing was sent or received for long: memory shrinks to what an idle connection needs. */
+    public int quiet() {
+        in.quiet();
+        out.quiet();
+        for (Slab slab = sendMemory.takeSurplus(); slab != null; slab = sendMemory.takeSurplus()) {
+            source.release(slab);
+        }
+        return Effects.SEND;
+    }
+
+    /** Whether something is left to send that waits for the device or for the peer. */
+    public boolean hasLeftover() {
+        return out.waitsForCompletion() || out.waitsForPeer();
+    }
+
+    /** What the peer did wrong, after {@link Effects#VIOLATION}. */
+    public String violation() {
+        return in.violation() != null ? in.violation() : out.violation();
+    }
+}

@@ -1,0 +1,125 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/**
+ * What is written and not yet posted: runs of memory, first in first out. Runs that touch become one. A run is either a copy in send memory of ours
+ * or memory that the application has lent; both are free again once the stream's acknowledged offset has passed their end, so nothing is kept of a run
+ * that is posted.
+ */
+final class Extents {
+
+    private long[] address = new long[8];
+    private int[] key = new int[8];
+    private int[] length = new int[8];
+    private boolean[] awaited = new boolean[8];
+    private int head;
+    private int count;
+    private long bytes;
+
+    /**
+     * Appends a run; a run of no bytes is none.
+     *
+     * @param isAwaited whether somebody waits for the acknowledgement of its last byte
+     */
+    void add(long at, int n, int localKey, boolean isAwaited) {
+        if (n == 0) {
+            return;
+        }
+        if (count > 0) {
+            int last = slot(count - 1);
+            if (address[last] + length[last] == at && key[last] == localKey && !awaited[last] && length[last] + n > 0) {
+                length[last] += n;
+                awaited[last] = isAwaited;
+                bytes += n;
+                return;
+            }
+        }
+        if (count == address.length) {
+            grow();
+        }
+        int slot = slot(count);
+        address[slot] = at;
+        key[slot] = localKey;
+        length[slot] = n;
+        awaited[slot] = isAwaited;
+        count++;
+        bytes += n;
+    }
+
+    private int slot(int index) {
+        return head + index & address.length - 1;
+    }
+
+    private void grow() {
+        int size = address.length;
+        long[] newAddress = new long[size * 2];
+        int[] newKey = new int[size * 2];
+        int[] newLength = new int[size * 2];
+        boolean[] newAwaited = new boolean[size * 2];
+        for (int i = 0; i < count; i++) {
+            int from = slot(i);
+            newAddress[i] = address[from];
+            newKey[i] = key[from];
+            newLength[i] = length[from];
+            newAwaited[i] = awaited[from];
+        }
+        address = newAddress;
+        key = newKey;
+        length = newLength;
+        awaited = newAwaited;
+        head = 0;
+    }
+
+    /** Bytes in all. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** How many of the first {@code most} bytes lie in the first {@code pieces} runs: what one request can carry. */
+    int gather(int most, int pieces) {
+        int sum = 0;
+        for (int i = 0; i < count && i < pieces && sum < most; i++) {
+            sum += Math.min(length[slot(i)], most - sum);
+        }
+        return sum;
+    }
+
+    /** Whether a run that somebody waits for ends within the first {@code n} bytes. */
+    boolean isAwaitedWithin(int n) {
+        int sum = 0;
+        for (int i = 0; i < count && sum < n; i++) {
+            int at = slot(i);
+            sum += length[at];
+            if (awaited[at] && sum <= n) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Moves the first {@code n} bytes into the last request of {@code sink}. */
+    void moveTo(RequestSink sink, int n) {
+        int left = n;
+        while (left > 0) {
+            int part = Math.min(left, length[head]);
+            sink.piece(address[head], part, key[head]);
+            address[head] += part;
+            length[head] -= part;
+            left -= part;
+            if (length[head] == 0) {
+                head = head + 1 & address.length - 1;
+                count--;
+            }
+        }
+        bytes -= n;
+    }
+
+    /** Forgets all of it. */
+    void clear() {
+        count = 0;
+        bytes = 0;
+    }
+}

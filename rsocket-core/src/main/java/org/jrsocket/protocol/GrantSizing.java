@@ -1,0 +1,64 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/**
+ * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, doubles each time the peer ran out of grants
+ * although the application had read all that came, and is small again once nothing has come for long. So a connection that is idle, or that exchanges small
+ * messages, stays small, and one that streams reaches what bandwidth and round trip ask for after a few round trips.
+ */
+final class GrantSizing {
+
+    /** Slabs that make up a window: while one is read and one travels back as a grant, the peer fills the others. */
+    private static final int SLABS = 4;
+
+    private final int smallest;
+    private final int most;
+    private final int slabs;
+    private int window;
+    private boolean ranDry;
+
+    /**
+     * @param smallest bytes of the smallest slab; two of them are the smallest window
+     * @param most bytes that the window may grow to; at least two of the smallest slabs
+     * @param entries of the peer's grant table
+     */
+    GrantSizing(int smallest, int most, int entries) {
+        if (smallest < 1 || most < 2 * smallest || entries < 2) {
+            throw new IllegalArgumentException("slabs of " + smallest + " bytes in a window of " + most + ", table of " + entries);
+        }
+        this.smallest = smallest;
+        this.most = most;
+        this.slabs = Math.min(SLABS, entries);
+        this.window = 2 * smallest;
+    }
+
+    /** The peer had filled all that it had been granted, and waited for more. */
+    void ranDry() {
+        ranDry = true;
+    }
+
+    /** The application has read all that came. */
+    void keptUp() {
+        if (ranDry) {
+            ranDry = false;
+            window = (int) Math.min(2L * window, most);
+        }
+    }
+
+    /** Nothing has come for long. */
+    void quiet() {
+        ranDry = false;
+        window = 2 * smallest;
+    }
+
+    int window() {
+        return window;
+    }
+
+    int slab() {
+        return Math.max(smallest, window / slabs);
+    }
+}

@@ -1,0 +1,298 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Grant;
+import org.jrsocket.wire.Imm;
+
+/**
+ * The incoming half of a connection: what the peer says, the memory it was granted, receives and credits. Every value comes from the network, and is
+ * checked here against what was granted before anything is done with it. One thread at a time.
+ */
+public final class Inbound {
+
+    /** Life of this half, in order; it only moves down. */
+    private enum State {
+        OPEN,
+        /** The peer sends no more data. */
+        ENDED,
+        /** The peer is gone, or broke the protocol. */
+        GONE
+    }
+
+    /** Receives to be posted beyond the credits that are advertised. */
+    public static final int SPARE_RECEIVES = ReceiveQueue.SPARE;
+    /** Grants that may be unused at once, however large the peer's table is. */
+    public static final int MOST_GRANTS = 16;
+    /** For {@link #message}: the device does not tell how much was written, as on iWARP. */
+    public static final int UNKNOWN_LENGTH = -1;
+
+    private final ReceiveMemory memory;
+    private final ReceiveQueue queue;
+    private final int tableEntries;
+    /** Whether our own control codes can come: a peer that is ours has been told that we understand them, whether or not it does itself. */
+    private final boolean ourCodes;
+
+    private State state = State.OPEN;
+    private int tableIndex = 1; // the peer writes its grants to 1 first: entry 0 stands for the one in its connection data
+    private int limit;
+    private long consumed;
+    private String violation;
+
+    /**
+     * @param peer what the peer said of itself
+     * @param tableEntries entries of our own grant table
+     * @param credits of our connection data
+     * @param first the slab of our connection data; slabs of its size are the smallest that will be granted
+     * @param most bytes of receive memory that the connection may hold; at least twice {@code first}
+     */
+    public Inbound(ConnData peer, int tableEntries, int credits, Slab first, int most) {
+        int grants = Math.min(peer.targetLength(), MOST_GRANTS);
+        this.memory = new ReceiveMemory(first, grants, new GrantSizing(first.length(), most, grants));
+        this.queue = new ReceiveQueue(credits);
+        this.tableEntries = tableEntries;
+        this.ourCodes = peer.hasExtension();
+    }
+
+    private void to(State next) {
+        assert next.compareTo(state) > 0 : state + " to " + next;
+        state = next;
+    }
+
+    // ---- told of the peer ----
+
+    /**
+     * A message of the peer's arrived and used up a receive.
+     *
+     * @param imm its immediate data, in host order
+     * @param length bytes that came with it, or {@link #UNKNOWN_LENGTH}
+     */
+    public int message(int imm, int length) {
+        if (state == State.GONE) {
+            return Effects.NONE;
+        }
+        int effects = switch (Imm.op(imm)) {
+            case Imm.OP_DATA -> data(Imm.value(imm), length);
+            case Imm.OP_SGL -> update(Imm.limit(imm), length);
+            case Imm.OP_CTRL -> control(imm, length);
+            default -> wrong("a message of unknown kind, immediate data 0x" + Integer.toHexString(imm));
+        };
+        return queue.toRepost() > 0 ? effects | Effects.REPOST : effects;
+    }
+
+    private int data(int n, int length) {
+        if (!queue.data()) {
+            return wrong("more data messages than it has credits for");
+        }
+        if (n == 0 || state == State.ENDED) {
+            // C's reader would take 0 bytes for the end; here they are nothing. And C lets an application send after its own shutdown: nobody reads it.
+            return Effects.NONE;
+        }
+        if (length != n && length != UNKNOWN_LENGTH) {
+            return wrong("data of " + length + " bytes announced as " + n);
+        }
+        String tooMuch = memory.arrived(n);
+        return tooMuch != null ? wrong(tooMuch) : Effects.READABLE;
+    }
+
+    private int update(int newLimit, int length) {
+        queue.control();
+        limit = newLimit;
+        return switch (length) {
+            case 0 -> Effects.LIMIT;
+            case Grant.SIZE -> Effects.LIMIT | Effects.GRANT;
+            case UNKNOWN_LENGTH -> Effects.LIMIT | Effects.GRANT_POSSIBLE;
+            default -> wrong("a credit update of " + length + " bytes");
+        };
+    }
+
+    private int control(int imm, int length) {
+        queue.control();
+        if (length != 0 && length != UNKNOWN_LENGTH) {
+            return wrong("a control message of " + length + " bytes");
+        }
+        switch (Imm.code(imm)) {
+            case Imm.CTRL_SHUTDOWN:
+                return end();
+            case Imm.CTRL_DISCONNECT:
+                int effects = end();
+                to(State.GONE);
+                return effects | Effects.GONE;
+            case Imm.CTRL_RESET:
+                return ourCodes ? Effects.RESET : Effects.NONE;
+            case Imm.CTRL_RELEASE:
+                return ourCodes && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
+            default:
+                return Effects.NONE; // as C does: unknown codes are how later versions can speak to this one
+        }
+    }
+
+    private int end() {
+        if (state == State.OPEN) {
+            to(State.ENDED);
+            memory.end();
+        }
+        return Effects.ENDED | Effects.MEMORY;
+    }
+
+    private int release(int seen) {
+        String wrong = memory.released(seen);
+        return wrong != null ? wrong(wrong) : Effects.MEMORY;
+    }
+
+    private int wrong(String what) {
+        violation = what;
+        if (state != State.GONE) {
+            to(State.GONE);
+            memory.end();
+        }
+        return Effects.VIOLATION;
+    }
+
+    /** What the peer did wrong, after {@link Effects#VIOLATION}. */
+    public String violation() {
+        return violation;
+    }
+
+    /** The connection failed: nothing more will arrive. */
+    public void die() {
+        if (state != State.GONE) {
+            to(State.GONE);
+            memory.end();
+        }
+    }
+
+    /** The limit of the last {@link Effects#LIMIT}. */
+    public int limit() {
+        return limit;
+    }
+
+    /** Which entry of our grant table holds the grant of the last {@link Effects#GRANT}. */
+    public int tableIndex() {
+        return tableIndex;
+    }
+
+    /** The entry was taken and cleared. */
+    public void entryTaken() {
+        tableIndex = (tableIndex + 1) % tableEntries;
+    }
+
+    // ---- receives and credits ----
+
+    /** Receives that should go back to the device now; 0 while it is not worth a call. */
+    public int toRepost() {
+        return queue.toRepost();
+    }
+
+    /** They went back. Next, {@link #creditLimit} is to be told to {@link Outbound#announceCredits}. */
+    public int reposted() {
+        queue.reposted();
+        return queue.wantsAnnouncement() ? Effects.CREDITS : Effects.NONE;
+    }
+
+    /** The credit limit that posted receives back. */
+    public int creditLimit() {
+        return queue.limit();
+    }
+
+    /** What the peer was told: {@link Outbound#announcedLimit}. */
+    public void announced(int newLimit) {
+        queue.announced(newLimit);
+    }
+
+    // ---- memory ----
+
+    /** Bytes of the slab that should be granted now; 0 if none should be. */
+    public int grantWanted() {
+        return memory.wanted();
+    }
+
+    /** {@code slab} will be granted: tell {@link Outbound#announceGrant}. It may be smaller or larger than what was wanted. */
+    public void grant(Slab slab) {
+        memory.grant(slab);
+    }
+
+    /** The first {@code n} grants are posted, {@link Outbound#grantsBuilt}: not before that can the peer use them. */
+    public void grantsPosted(int n) {
+        memory.grantsPosted(n);
+    }
+
+    /** The first {@code n} grants have reached the peer's device: {@link Outbound#grantsAcknowledged}. */
+    public void grantsReached(int n) {
+        memory.grantsReached(n);
+    }
+
+    /** A slab that nobody uses any more, to be granted again or freed; null if there is none. */
+    public Slab finished() {
+        return memory.takeFinished();
+    }
+
+    /** Nothing has come for long. */
+    public void quiet() {
+        memory.quiet();
+    }
+
+    /** Bytes of receive memory that are granted, unread or lent. */
+    public long heldBytes() {
+        return memory.held();
+    }
+
+    // ---- the reader ----
+
+    /** Bytes that can be read. */
+    public long readable() {
+        return memory.readable();
+    }
+
+    /** Where the next byte lies. Only while something can be read. */
+    public long address() {
+        return memory.address();
+    }
+
+    /** Bytes that lie at {@link #address} in one piece; 0 if nothing can be read. */
+    public int piece() {
+        return memory.piece();
+    }
+
+    /** The next {@code n} bytes were read. */
+    public int consume(long n) {
+        memory.consume(n);
+        consumed += n;
+        return memoryEffect();
+    }
+
+    /** Whether the next piece may be lent: otherwise it is to be copied. */
+    public boolean mayLend() {
+        return memory.mayLend();
+    }
+
+    /** Lends the next {@code n} bytes, of one piece; they are read, and stay where they are until given back. */
+    public Slab lend(int n) {
+        Slab slab = memory.lend(n);
+        consumed += n;
+        return slab;
+    }
+
+    /** Gives {@code n} bytes back, in any order. */
+    public int giveBack(Slab slab, int n) {
+        memory.giveBack(slab, n);
+        return memoryEffect();
+    }
+
+    private int memoryEffect() {
+        return memory.hasFinished() || memory.wanted() > 0 ? Effects.MEMORY : Effects.NONE;
+    }
+
+    /** Bytes read so far. */
+    public long consumed() {
+        return consumed;
+    }
+
+    /** Whether the peer sends no more data. What came before may still be unread. */
+    public boolean isEnded() {
+        return state != State.OPEN;
+    }
+}

@@ -1,0 +1,426 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Credits;
+import org.jrsocket.wire.Imm;
+
+/**
+ * The outgoing half of a connection: bytes that were written, the peer's grants and credits, the send queue; and, because they are sent, our own grants
+ * and credits to the peer and the messages that end a stream. See the package for how a driver uses it. One thread at a time.
+ *
+ * <p>Stream offsets count bytes from the start of the connection: {@link #written} &ge; {@link #posted} &ge; {@link #acknowledged}.
+ */
+public final class Outbound {
+
+    /** Life of this half, in order; it only moves down. */
+    private enum State {
+        OPEN,
+        /** SHUTDOWN is wanted, behind everything written. */
+        SHUTTING,
+        /** SHUTDOWN was built. */
+        SHUT,
+        /** DISCONNECT is wanted, behind everything written, or before it after a reset. */
+        CLOSING,
+        /** DISCONNECT was built, or is not needed. */
+        CLOSED,
+        /** Nothing can be sent any more. */
+        DEAD
+    }
+
+    /** Send queue slots that data leaves to grants, credits and the end of the stream. */
+    private static final int CONTROL_SLOTS = 8;
+    /** Credits of a C peer that data leaves alone: it posts exactly as many receives as it advertises, and control messages need some. */
+    private static final int RESERVED_CREDITS = 8;
+    /** Bytes of grants that are not worth giving back. */
+    private static final int QUIET_GRANTS = 32 * 1024;
+
+    /**
+     * What the device and the driver ask of the requests.
+     *
+     * @param slots of the send queue
+     * @param slotsPerMessage that a message with payload takes; 2 on iWARP
+     * @param pieces scatter entries that a request can have
+     * @param maxMessage bytes of the largest message
+     * @param inline bytes up to which a message may travel inside its request
+     * @param busy slots in use from which writes of less than {@code bulk} bytes wait, so that they go out together
+     * @param bulk bytes that never wait for more
+     */
+    public record Limits(int slots, int slotsPerMessage, int pieces, int maxMessage, int inline, int busy, int bulk) {
+        public Limits {
+            if (slots < 2 * CONTROL_SLOTS || slotsPerMessage < 1 || pieces < 1 || maxMessage < 1 || maxMessage > Imm.MAX_DATA || busy < 2) {
+                throw new IllegalArgumentException("limits of " + slots + " slots, " + pieces + " pieces, " + maxMessage + " bytes, busy " + busy);
+            }
+        }
+    }
+
+    private final Limits limits;
+    private final PeerWindow window;
+    private final SendQueue queue;
+    private final Extents extents = new Extents();
+    private final Announcements announcements;
+    private final boolean resetUnderstood;
+    private final boolean releaseUnderstood;
+
+    private State state = State.OPEN;
+    private boolean shutdownSent;
+    private boolean reset;
+    private boolean dropped;
+    private boolean peerEnded;
+    private boolean starved;
+    private boolean blocked; // by slots, or until requests that are on their way complete
+    private boolean probeWanted;
+    private boolean releaseWanted;
+
+    private long written;
+    private long posted;
+    private long acknowledged;
+    private int grantsBuilt;
+    private int grantsAcknowledged;
+    private String violation;
+
+    /**
+     * @param peer what the peer said of itself
+     * @param tableEntries entries of our own grant table
+     * @param credits of our connection data
+     */
+    public Outbound(Limits limits, ConnData peer, int tableEntries, int credits) {
+        this.limits = limits;
+        // The peer's first grant came with its connection data: the table holds the others.
+        int reserved = peer.hasExtension() ? 0 : Math.min(RESERVED_CREDITS, peer.credits() / 4);
+        this.window = new PeerWindow(tableEntries, peer.credits(), reserved, peer.dataAddr(), peer.dataKey(), peer.dataLength());
+        this.queue = new SendQueue(limits.slots(), limits.busy());
+        this.announcements = new Announcements(peer.targetAddr(), peer.targetKey(), peer.targetLength(), credits);
+        this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
+        this.releaseUnderstood = peer.hasFeature(ConnData.FEATURE_RELEASE);
+    }
+
+    private void to(State next) {
+        assert next.compareTo(state) > 0 : state + " to " + next;
+        state = next;
+    }
+
+    // ---- told by the writer ----
+
+    /**
+     * Bytes to be sent, in memory that stays as it is until {@link #acknowledged} has passed them.
+     *
+     * @param awaited whether somebody waits to have the memory back; then the last request of it asks for a completion
+     */
+    public void write(long address, int length, int localKey, boolean awaited) {
+        if (state != State.OPEN) {
+            throw new IllegalStateException("written when " + state);
+        }
+        extents.add(address, length, localKey, awaited);
+        written += length;
+        releaseWanted = false;
+    }
+
+    /** Asks for SHUTDOWN behind everything written so far. Harmless when repeated. */
+    public void shutdown() {
+        if (state == State.OPEN) {
+            to(State.SHUTTING);
+        }
+    }
+
+    /**
+     * Asks for DISCONNECT behind everything written so far. Once more with {@code hard} makes it a reset.
+     *
+     * @param hard what is not posted yet never will be
+     * @param tell whether the peer is to see a reset, if it understands one
+     */
+    public void close(boolean hard, boolean tell) {
+        if (state.compareTo(State.CLOSING) < 0) {
+            to(State.CLOSING);
+        }
+        if (state == State.CLOSING) {
+            reset |= tell;
+            if (hard) {
+                drop();
+            }
+        }
+    }
+
+    private void drop() {
+        dropped = true;
+        posted = written;
+        extents.clear();
+    }
+
+    /** The connection failed, or the peer is gone: nothing is built any more, and no completion counts. */
+    public void die() {
+        if (state != State.DEAD) {
+            to(State.DEAD);
+            drop();
+            announcements.clear();
+            blocked = false;
+            starved = false;
+        }
+    }
+
+    // ---- told of the device ----
+
+    /** The oldest request that asked for a completion was carried out. */
+    public int completed() {
+        if (state == State.DEAD) {
+            return Effects.NONE;
+        }
+        grantsAcknowledged = queue.nextGrants();
+        acknowledged = queue.completed();
+        int effects = Effects.ACKNOWLEDGED;
+        if (blocked) {
+            effects |= Effects.SEND;
+        }
+        if (state == State.CLOSED && isDrained()) {
+            effects |= Effects.DRAINED;
+        }
+        return effects;
+    }
+
+    // ---- told of the peer ----
+
+    /** A new credit limit of the peer's. */
+    public int limit(int newLimit) {
+        return came(window.limit(newLimit));
+    }
+
+    /** A grant of the peer's, taken out of our table. */
+    public int grant(long address, int key, int length) {
+        return came(window.grant(address, key, length));
+    }
+
+    private int came(String wrong) {
+        if (wrong != null) {
+            violation = wrong;
+            return Effects.VIOLATION;
+        }
+        return starved ? Effects.SEND : Effects.NONE;
+    }
+
+    /** What the peer did wrong, after {@link Effects#VIOLATION}. */
+    public String violation() {
+        return violation;
+    }
+
+    /** The peer sends no more data: it needs neither grants nor credits. */
+    public void peerEnded() {
+        peerEnded = true;
+        announcements.clear();
+    }
+
+    // ---- told of ourselves ----
+
+    /** The peer may fill {@code slab}. */
+    public void announceGrant(Slab slab) {
+        if (mayAnnounce()) {
+            announcements.grant(slab);
+        }
+    }
+
+    /**
+     * The peer may send up to {@code limit}, and receives are posted for that. It goes out with the next grant, or by itself if {@code low}.
+     *
+     * @param low whether the peer could run short
+     */
+    public void announceCredits(int limit, boolean low) {
+        if (mayAnnounce()) {
+            announcements.credits(limit & Credits.MASK, low);
+        }
+    }
+
+    private boolean mayAnnounce() {
+        return !peerEnded && state.compareTo(State.CLOSING) < 0;
+    }
+
+    /** The credit limit that the peer has been told. */
+    public int announcedLimit() {
+        return announcements.announcedLimit();
+    }
+
+    /** Asks for a request whose completion says that the peer's device lives, and which retires what is before it. */
+    public void probe() {
+        probeWanted = true;
+    }
+
+    /** Nothing will be sent for long: gives the peer its memory back, if it understands that, and frees ours. */
+    public void quiet() {
+        if (written == posted && state == State.OPEN) {
+            releaseWanted = releaseUnderstood && window.granted() > QUIET_GRANTS;
+            probeWanted |= queue.outstanding() > 0 && !queue.awaitsCompletion();
+        }
+    }
+
+    // ---- asked ----
+
+    /**
+     * Appends whatever may go; the driver posts it. To be called again until it appends nothing, or the sink is full.
+     *
+     * @return how many messages were appended
+     */
+    public int build(RequestSink sink) {
+        if (state == State.DEAD) {
+            return 0;
+        }
+        blocked = false;
+        int built = buildUpdates(sink) + buildData(sink);
+        return built + buildControl(sink);
+    }
+
+    private boolean fits(RequestSink sink, int slots, int keep) {
+        boolean fits = sink.room() >= slots && queue.fits(slots, keep);
+        blocked |= !fits;
+        return fits;
+    }
+
+    private int buildUpdates(RequestSink sink) {
+        int built = 0;
+        if (state.compareTo(State.CLOSING) >= 0) {
+            announcements.clear(); // the application reads no more
+        }
+        while (!announcements.isEmpty()) {
+            boolean grant = announcements.hasGrant();
+            int slots = grant ? limits.slotsPerMessage() : 1;
+            if (!fits(sink, slots, 2)) {
+                break;
+            }
+            boolean signaled = grant || queue.wantsSignal(slots); // when a grant arrived says whether the peer had been waiting for it
+            if (grant) {
+                grantsBuilt++;
+                announcements.buildGrant(sink, signaled);
+            } else {
+                announcements.buildCredits(sink, signaled);
+            }
+            queue.posted(slots, posted, grantsBuilt, signaled);
+            built++;
+        }
+        return built;
+    }
+
+    private int buildData(RequestSink sink) {
+        starved = false;
+        int built = 0;
+        while (extents.bytes() > 0 && fits(sink, limits.slotsPerMessage(), CONTROL_SLOTS)) {
+            int room = window.room();
+            if (room == 0) {
+                if (reset) { // as TCP: a reset does not wait for a peer that does not read
+                    drop();
+                } else {
+                    starved = true;
+                }
+                break;
+            }
+            int most = (int) Math.min(Math.min(extents.bytes(), room), limits.maxMessage());
+            if (extents.bytes() < limits.bulk() && queue.isBusy()) {
+                blocked = true;
+                break;
+            }
+            int n = extents.gather(most, limits.pieces());
+            boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || extents.isAwaitedWithin(n);
+            sink.data(Imm.data(n), window.address(), window.key(), n <= limits.inline(), signaled);
+            extents.moveTo(sink, n);
+            window.used(n);
+            posted += n;
+            queue.posted(limits.slotsPerMessage(), posted, grantsBuilt, signaled);
+            built++;
+        }
+        return built;
+    }
+
+    /** SHUTDOWN and DISCONNECT follow all data; a reset does not wait for it. */
+    private int buildControl(RequestSink sink) {
+        int built = 0;
+        if (probeWanted && fits(sink, 1, 2)) {
+            probeWanted = false;
+            sink.probe();
+            queue.posted(1, posted, grantsBuilt, true);
+            built++;
+        }
+        if (extents.bytes() > 0) {
+            return built;
+        }
+        if (releaseWanted && fits(sink, 1, 2)) {
+            releaseWanted = false;
+            built += control(sink, Imm.release(window.release()), false);
+        }
+        if (state == State.SHUTTING && fits(sink, 1, 1)) {
+            to(State.SHUT);
+            shutdownSent = true;
+            built += control(sink, Imm.ctrl(Imm.CTRL_SHUTDOWN), true);
+        }
+        if (state == State.CLOSING) {
+            if (shutdownSent && peerEnded && !reset) {
+                to(State.CLOSED); // two SHUTDOWNs are an end: a C peer's queue pair no longer answers
+            } else if (fits(sink, 2, 0)) {
+                to(State.CLOSED);
+                if (reset && resetUnderstood) {
+                    built += control(sink, Imm.ctrl(Imm.CTRL_RESET), false);
+                }
+                built += control(sink, Imm.ctrl(Imm.CTRL_DISCONNECT), true);
+            }
+        }
+        return built;
+    }
+
+    private int control(RequestSink sink, int imm, boolean signaled) {
+        boolean asks = signaled || queue.wantsSignal(1);
+        sink.control(imm, asks);
+        queue.posted(1, posted, grantsBuilt, asks);
+        return 1;
+    }
+
+    /** Whether something is left to build that waits for requests of ours to complete: a completion is to come, unless the sink alone was full. */
+    public boolean waitsForCompletion() {
+        return blocked;
+    }
+
+    /** Whether data waits for the peer's grant or credits. */
+    public boolean waitsForPeer() {
+        return starved;
+    }
+
+    /** Whether all that was asked for is out and acknowledged, or never will be. Without a close: all data that was written. */
+    public boolean isDrained() {
+        return state == State.DEAD || extents.bytes() == 0 && !queue.awaitsCompletion() && state != State.CLOSING && state != State.SHUTTING;
+    }
+
+    /** Whether a request is on its way whose completion will be reported. */
+    public boolean awaitsCompletion() {
+        return queue.awaitsCompletion();
+    }
+
+    /** Whether data was dropped that had been written. */
+    public boolean hasDropped() {
+        return dropped;
+    }
+
+    public long written() {
+        return written;
+    }
+
+    public long posted() {
+        return posted;
+    }
+
+    /** Offset up to which the peer's device has acknowledged: memory before it is its owner's again. */
+    public long acknowledged() {
+        return acknowledged;
+    }
+
+    /** How many grants were built. */
+    public int grantsBuilt() {
+        return grantsBuilt;
+    }
+
+    /** How many of our grants have reached the peer's device. */
+    public int grantsAcknowledged() {
+        return grantsAcknowledged;
+    }
+
+    /** Bytes that the peer has granted and that are not used yet. */
+    public long peerRoom() {
+        return window.granted();
+    }
+}

@@ -1,0 +1,133 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+import org.jrsocket.wire.Credits;
+import org.jrsocket.wire.Grant;
+
+/**
+ * What the peer lets us send: its grants, first in first out, and its credits. A message never crosses a grant, and a grant is filled to its last
+ * byte before the next is used; so the peer's memory is one gapless stream of bytes.
+ */
+final class PeerWindow {
+
+    private final int initialCredits;
+    /** Credits that data leaves alone: a C peer posts no more receives than it advertises, and our control messages need some. */
+    private final int reserved;
+    private int limit;
+    private int sequence;
+
+    private long address;
+    private int key;
+    private int left;
+    private final long[] nextAddress;
+    private final int[] nextKey;
+    private final int[] nextLength;
+    private int head;
+    private int count;
+    private int grantsSeen;
+
+    /**
+     * @param entries of our grant table: so many grants can be unused, besides the one in use
+     * @param credits of the peer's connection data
+     * @param reserved credits that data leaves alone; less than {@code credits}
+     */
+    PeerWindow(int entries, int credits, int reserved, long address, int key, int length) {
+        if (reserved < 0 || reserved >= credits) {
+            throw new IllegalArgumentException(reserved + " of " + credits + " credits reserved");
+        }
+        this.initialCredits = credits;
+        this.limit = credits;
+        this.reserved = reserved;
+        this.address = address;
+        this.key = key;
+        this.left = length;
+        this.nextAddress = new long[entries];
+        this.nextKey = new int[entries];
+        this.nextLength = new int[entries];
+    }
+
+    /** Takes over a new limit; null, or what is wrong with it. */
+    String limit(int newLimit) {
+        if (!Credits.isLimitPlausible(newLimit, limit, sequence, initialCredits)) {
+            return "credit limit " + newLimit + " with " + sequence + " messages sent and " + initialCredits + " initial credits";
+        }
+        limit = newLimit;
+        return null;
+    }
+
+    /** Takes over a grant; null, or what is wrong with it. One of 0 bytes is legal and grants nothing. */
+    String grant(long newAddress, int newKey, int newLength) {
+        if (newLength < 0 || !Grant.isSound(newAddress, newLength)) {
+            return "a grant of " + Integer.toUnsignedString(newLength) + " bytes that passes the end of memory";
+        }
+        if (newLength == 0) {
+            return null;
+        }
+        if (count == nextLength.length) {
+            return "a grant while " + count + " are unused";
+        }
+        int slot = (head + count) % nextLength.length;
+        nextAddress[slot] = newAddress;
+        nextKey[slot] = newKey;
+        nextLength[slot] = newLength;
+        count++;
+        grantsSeen++;
+        return null;
+    }
+
+    /** Bytes that the next message of data may have; 0 if the peer has to say something first. */
+    int room() {
+        if (left == 0) {
+            next();
+        }
+        return Credits.window(limit, sequence) <= reserved ? 0 : left;
+    }
+
+    private void next() {
+        if (count > 0) {
+            address = nextAddress[head];
+            key = nextKey[head];
+            left = nextLength[head];
+            head = (head + 1) % nextLength.length;
+            count--;
+        }
+    }
+
+    long address() {
+        return address;
+    }
+
+    int key() {
+        return key;
+    }
+
+    /** A message of {@code n} bytes was built for {@link #address}. */
+    void used(int n) {
+        if (n < 1 || n > left || Credits.window(limit, sequence) <= reserved) {
+            throw new IllegalStateException(n + " bytes with " + left + " granted");
+        }
+        address += n;
+        left -= n;
+        sequence = Credits.next(sequence);
+    }
+
+    /** Gives up all grants that came so far; returns how many came by message, modulo 2^16, for the peer to know which. */
+    int release() {
+        left = 0;
+        head = 0;
+        count = 0;
+        return grantsSeen & 0xffff;
+    }
+
+    /** Bytes granted and unused. */
+    long granted() {
+        long sum = left;
+        for (int i = 0; i < count; i++) {
+            sum += nextLength[(head + i) % nextLength.length];
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,143 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/**
+ * Moves a {@link Connection} along its {@link Queues}: takes completions, gives receives back, builds and posts. All drivers with queues of their own do
+ * it in this way.
+ *
+ * <p>One rule loses no wake-up: whoever used the connection calls {@link #leave} before going. If something is left that could not be sent, that arms the
+ * queues which will report progress and polls once more; from then on whoever watches the queues continues. Arming twice is harmless, so nobody
+ * remembers who did. Whoever takes an event from the queues, which unarms them, polls and leaves in the same way.
+ */
+public final class Pump {
+
+    /** An effect: the connection is over, and {@link #failure} says why. The driver moves the queue pair to error once nothing is left to be sent. */
+    public static final int FAILED = 1 << 30;
+
+    private final Connection connection;
+    private final Queues queues;
+    private final int pollLimit;
+    private String failure;
+
+    /** @param pollLimit messages taken in one go at most, so that a peer that floods does not keep a thread: what was there when the queues were armed */
+    public Pump(Connection connection, Queues queues, int pollLimit) {
+        this.connection = connection;
+        this.queues = queues;
+        this.pollLimit = pollLimit;
+    }
+
+    /** Takes what has come, and sends what can be sent; never waits. Returns what happened. */
+    public int poll() {
+        int effects = pollSends() | pollReceives();
+        if (Effects.has(effects, Effects.SEND | Effects.VIOLATION)) {
+            effects |= flush();
+        }
+        return effects;
+    }
+
+    private int pollReceives() {
+        int effects = Effects.NONE;
+        int left = pollLimit;
+        int n;
+        do {
+            n = queues.pollReceives();
+            for (int i = 0; i < n; i++) {
+                effects |= receive(i);
+                if (Effects.has(effects, FAILED)) {
+                    return effects;
+                }
+            }
+            left -= n;
+            effects |= repost();
+        } while (n > 0 && left > 0);
+        return n < 0 ? effects | receiveFailed("the receive completion queue cannot be polled") : effects;
+    }
+
+    private int receive(int i) {
+        if (!queues.isReceived(i)) {
+            return receiveFailed("the queue pair is in error");
+        }
+        if (!queues.isMessage(i)) {
+            return violated("a message that is not rsocket's");
+        }
+        int effects = connection.received(queues.imm(i), queues.length(i));
+        return Effects.has(effects, Effects.VIOLATION) ? effects | violated(connection.violation()) : effects;
+    }
+
+    private int repost() {
+        int count = connection.in().toRepost();
+        if (count == 0) {
+            return Effects.NONE;
+        }
+        return queues.postReceives(count) ? connection.reposted() : receiveFailed("receives cannot be posted");
+    }
+
+    private int pollSends() {
+        int effects = Effects.NONE;
+        int n;
+        do {
+            n = queues.pollSends();
+            for (int i = 0; i < n; i++) {
+                if (!queues.isSent(i)) {
+                    return effects | sendFailed("a request failed");
+                }
+                effects |= connection.sendCompleted();
+            }
+        } while (n > 0);
+        return n < 0 ? effects | sendFailed("the send completion queue cannot be polled") : effects;
+    }
+
+    /** Sends what can be sent. After each write, shutdown, close and read that granted memory. */
+    public int flush() {
+        int built;
+        do {
+            built = connection.build(queues);
+            if (!queues.post()) {
+                return sendFailed("requests cannot be posted");
+            }
+        } while (built > 0);
+        return Effects.NONE;
+    }
+
+    /**
+     * Before leaving the connection to itself: see the class. Returns what happened, which others may be waiting for; {@link Connection#hasLeftover} says whether
+     * something is left for whoever watches the queues.
+     */
+    public int leave() {
+        if (!connection.hasLeftover()) {
+            return Effects.NONE;
+        }
+        queues.arm();
+        return poll() | flush();
+    }
+
+    private int violated(String what) {
+        connection.violated();
+        return Effects.VIOLATION | failed("protocol error: the peer sent " + what);
+    }
+
+    private int receiveFailed(String what) {
+        connection.receiveFailed();
+        return failed(what);
+    }
+
+    private int sendFailed(String what) {
+        connection.sendFailed(); // what has arrived is in the receive queue still, and its own end behind that
+        return failed(what);
+    }
+
+    private int failed(String what) {
+        if (failure == null) {
+            failure = what;
+        }
+        return FAILED;
+    }
+
+    /** Why the connection is over, or null. */
+    public String failure() {
+        return failure;
+    }
+}

@@ -1,0 +1,252 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+import java.util.ArrayDeque;
+
+/**
+ * The ledger of receive memory: slabs in the order in which they were granted. The peer fills them in that order, to the last byte of each; the
+ * application reads them in that order, and may borrow parts, which it gives back in any order. A slab that is filled, read and given back is finished: it is
+ * granted again, or another one in its place.
+ */
+final class ReceiveMemory {
+
+    private final int entries;
+    private final GrantSizing sizing;
+    private final ArrayDeque<Slab> granted = new ArrayDeque<>(); // not yet full, the one being filled first
+    private final ArrayDeque<Slab> unread = new ArrayDeque<>(); // full, or being filled, and not yet read to the end
+    private final ArrayDeque<Slab> finished = new ArrayDeque<>();
+    private int grantsDone; // by message, as the first one was not: how many are full or were given up
+    private boolean firstDone;
+    private int grantsPosted; // by message
+    private int grantsReached; // by message: how many are in the peer's memory
+    private long held; // bytes of all slabs that are not finished
+    private long lentSlabs; // bytes of the slabs of which anything is lent
+    private long readable;
+    private boolean open = true;
+
+    /** @param first the slab that our connection data grants */
+    ReceiveMemory(Slab first, int entries, GrantSizing sizing) {
+        this.entries = entries;
+        this.sizing = sizing;
+        enter(first);
+    }
+
+    private void enter(Slab slab) {
+        slab.renew();
+        granted.add(slab);
+        held += slab.length();
+    }
+
+    // ---- granting ----
+
+    /** Bytes of the slab that should be granted now; 0 if none should. */
+    int wanted() {
+        int size = sizing.slab();
+        boolean wanted = open && granted.size() < entries && held + size <= sizing.window();
+        return wanted ? size : 0;
+    }
+
+    /** {@code slab} is granted by the next message; it may have another length than was wanted. */
+    void grant(Slab slab) {
+        if (!open || granted.size() >= entries) {
+            throw new IllegalStateException("a grant too many");
+        }
+        enter(slab);
+    }
+
+    /** The first {@code n} grants are posted. */
+    void grantsPosted(int n) {
+        grantsPosted = n;
+    }
+
+    /**
+     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now: if all memory before that grant
+     * is full, the peer was waiting for it.
+     */
+    void grantsReached(int n) {
+        if (n > grantsReached) {
+            grantsReached = n;
+            if (firstDone && grantsDone >= n - 1) {
+                sizing.ranDry();
+            }
+        }
+    }
+
+    /** A slab that nobody uses any more, or null. Whoever takes it grants it again or frees it. */
+    Slab takeFinished() {
+        return finished.poll();
+    }
+
+    boolean hasFinished() {
+        return !finished.isEmpty();
+    }
+
+    private void finish(Slab slab) {
+        held -= slab.length();
+        finished.add(slab);
+    }
+
+    // ---- arriving ----
+
+    /** The peer says that it has written {@code n} more bytes; null, or what is wrong. */
+    String arrived(int n) {
+        Slab slab = firstDone && grantsDone == grantsPosted ? null : granted.peek();
+        if (slab == null || n > slab.granted - slab.filled) {
+            return "data of " + n + " bytes beyond the " + (slab == null ? 0 : slab.granted - slab.filled) + " granted there";
+        }
+        if (slab.filled == slab.consumed && unread.peekLast() != slab) {
+            unread.add(slab);
+        }
+        slab.filled += n;
+        readable += n;
+        if (slab.isFull()) {
+            granted.remove();
+            done();
+            if (granted.isEmpty()) {
+                sizing.ranDry();
+            }
+        }
+        return null;
+    }
+
+    private void done() {
+        if (firstDone) {
+            grantsDone++;
+        } else {
+            firstDone = true;
+        }
+    }
+
+    /**
+     * The peer gives up what is left of the grants that it has seen.
+     *
+     * @param seen how many grants it has seen by message, modulo 2^16
+     * @return null, or what is wrong
+     */
+    String released(int seen) {
+        int more = (short) (seen - grantsDone);
+        if (more < 0 || more > grantsPosted - grantsDone) {
+            return "a release of " + seen + " grants with " + grantsPosted + " posted and " + grantsDone + " used up";
+        }
+        int giveUp = more + (firstDone ? 0 : 1);
+        for (int i = 0; i < giveUp; i++) {
+            Slab slab = granted.remove();
+            done();
+            slab.granted = slab.filled;
+            if (slab.isRead() && slab.lent == 0) {
+                unread.remove(slab);
+                finish(slab);
+            } else if (slab.isRead()) {
+                unread.remove(slab);
+            }
+        }
+        sizing.quiet();
+        return null;
+    }
+
+    /** The peer sends no more: what it was granted is free once what came is read. */
+    void end() {
+        open = false;
+        for (Slab slab = granted.poll(); slab != null; slab = granted.poll()) {
+            slab.granted = slab.filled;
+            if (slab.isRead()) {
+                unread.remove(slab);
+                if (slab.lent == 0) {
+                    finish(slab);
+                }
+            }
+        }
+    }
+
+    /** Nothing has come for long: what is granted from now on is small. */
+    void quiet() {
+        sizing.quiet();
+    }
+
+    // ---- reading ----
+
+    long readable() {
+        return readable;
+    }
+
+    /** Where the next byte to be read lies. */
+    long address() {
+        Slab slab = unread.element();
+        return slab.address() + slab.consumed;
+    }
+
+    /** Bytes that lie there in one piece; 0 if nothing can be read. */
+    int piece() {
+        Slab slab = unread.peek();
+        return slab == null ? 0 : slab.filled - slab.consumed;
+    }
+
+    /** Takes the next {@code n} bytes as read. */
+    void consume(long n) {
+        if (n > readable) {
+            throw new IllegalArgumentException(n + " of " + readable + " bytes");
+        }
+        long left = n;
+        while (left > 0) {
+            int part = (int) Math.min(left, piece());
+            consumePiece(part);
+            left -= part;
+        }
+    }
+
+    private void consumePiece(int n) {
+        Slab slab = unread.element();
+        slab.consumed += n;
+        readable -= n;
+        if (slab.consumed == slab.filled) {
+            unread.remove(); // comes back when the peer fills more of it
+            if (slab.isRead() && slab.lent == 0) {
+                finish(slab);
+            }
+        }
+        if (readable == 0) {
+            sizing.keptUp();
+        }
+    }
+
+    /** Whether lending from the slab that is read next leaves the peer with room to send. */
+    boolean mayLend() {
+        Slab slab = unread.peek();
+        return slab != null && (slab.lent > 0 || lentSlabs + slab.length() + sizing.slab() <= sizing.window());
+    }
+
+    /** Takes the next {@code n} bytes, which lie in one piece, as read, and keeps their slab until they are given back. */
+    Slab lend(int n) {
+        if (n < 1 || n > piece()) {
+            throw new IllegalArgumentException(n + " of " + piece() + " bytes in one piece");
+        }
+        Slab slab = unread.element();
+        if (slab.lent == 0) {
+            lentSlabs += slab.length();
+        }
+        slab.lent += n;
+        consumePiece(n);
+        return slab;
+    }
+
+    void giveBack(Slab slab, int n) {
+        if (n < 1 || n > slab.lent) {
+            throw new IllegalArgumentException(n + " bytes given back of " + slab.lent + " that were lent");
+        }
+        slab.lent -= n;
+        if (slab.lent == 0) {
+            lentSlabs -= slab.length();
+            if (slab.isRead()) {
+                finish(slab);
+            }
+        }
+    }
+
+    /** Bytes of all slabs that are granted, unread or lent. */
+    long held() {
+        return held;
+    }
+}

@@ -1,0 +1,82 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+import org.jrsocket.wire.Credits;
+
+/**
+ * Receives and credits. A receive is used up by every message, a credit by messages of data alone; a credit comes back when its receive was given back
+ * to the device, not when the application has read: memory is what grants are for.
+ *
+ * <p>More receives are posted than credits advertised, so that a peer which keeps the rules never meets an empty queue.
+ */
+final class ReceiveQueue {
+
+    /** Control messages that a peer can send without our polling: all its grants, two credit updates, RELEASE, SHUTDOWN, RESET and DISCONNECT. */
+    private static final int CONTROL_UNPOLLED = Inbound.MOST_GRANTS + 6;
+    /** Receives given back at once; control messages are given back sooner, because only the spare ones pay for them. */
+    private static final int BATCH = 32;
+    private static final int CONTROL_BATCH = 3;
+    /** Receives beyond the credits. */
+    static final int SPARE = CONTROL_UNPOLLED + CONTROL_BATCH - 1;
+
+    private final int credits;
+    private int messages; // of data, modulo 2^16
+    private int backed; // the limit that posted receives back
+    private int announced;
+    private int toRepost;
+    private int controlToRepost;
+
+    ReceiveQueue(int credits) {
+        this.credits = credits;
+        this.backed = credits;
+        this.announced = credits;
+    }
+
+    /** A message of data used a receive and a credit; whether the peer had one. */
+    boolean data() {
+        if ((backed - messages & Credits.MASK) == 0) {
+            return false;
+        }
+        messages = Credits.next(messages);
+        toRepost++;
+        return true;
+    }
+
+    void control() {
+        toRepost++;
+        controlToRepost++;
+    }
+
+    /** Receives that should go back now. */
+    int toRepost() {
+        return toRepost >= BATCH || controlToRepost >= CONTROL_BATCH || toRepost > 0 && isLow() ? toRepost : 0;
+    }
+
+    /** As many as {@link #toRepost} said went back. */
+    void reposted() {
+        toRepost = 0;
+        controlToRepost = 0;
+        backed = messages + credits & Credits.MASK;
+    }
+
+    private boolean isLow() {
+        return (announced - messages & Credits.MASK) <= credits / 2;
+    }
+
+    /** Whether the peer could run short, and there are credits to tell it of. */
+    boolean wantsAnnouncement() {
+        return isLow() && backed != announced;
+    }
+
+    /** The limit that can be announced. */
+    int limit() {
+        return backed;
+    }
+
+    void announced(int limit) {
+        announced = limit;
+    }
+}

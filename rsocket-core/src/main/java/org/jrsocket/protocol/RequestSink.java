@@ -1,0 +1,42 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/**
+ * Where {@link Outbound#build} puts its work requests: a chain that the driver posts as a whole, in this order. What was put here counts as posted.
+ *
+ * <p>A sink for iWARP makes two requests of one message with payload, a plain write and a SEND that carries {@code imm}; {@link Outbound.Limits} says
+ * how many send queue slots a message takes.
+ */
+public interface RequestSink {
+
+    /** Work requests that can still be appended; a message of data and a grant may take two. */
+    int room();
+
+    /**
+     * A write with immediate data. Its payload follows as one or more {@link #piece}s.
+     *
+     * @param imm in host order
+     * @param inline whether the payload may travel inside the request, so that its memory is free as soon as the chain is posted
+     * @param signaled whether it asks for a completion
+     */
+    void data(int imm, long remoteAddress, int remoteKey, boolean inline, boolean signaled);
+
+    /** Adds memory to the last {@link #data}. */
+    void piece(long address, int length, int localKey);
+
+    /**
+     * A grant: 16 bytes into the peer's table, with immediate data.
+     *
+     * @param tableAddress where in the peer's memory the entry is
+     */
+    void grant(int imm, long tableAddress, int tableKey, Slab granted, boolean signaled);
+
+    /** A message without payload. */
+    void control(int imm, boolean signaled);
+
+    /** A plain write of no bytes, whose acknowledgement says that the peer's device lives. Always asks for a completion. */
+    void probe();
+}

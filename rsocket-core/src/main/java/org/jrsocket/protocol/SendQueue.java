@@ -1,0 +1,105 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/**
+ * The slots of a send queue. A reliable connection completes in order, so one completion retires its own request and all before it that asked for
+ * none; what it stands for is kept in a first-in first-out list of marks.
+ *
+ * <p>Two rules keep whoever waits from waiting for nothing: a full queue always holds a request that asked for a completion, and so does a queue that is
+ * merely {@linkplain #isBusy busy}.
+ */
+final class SendQueue {
+
+    private final int slots;
+    private final int busy;
+    private final int signalEvery;
+
+    private int outstanding;
+    private int unsignaled; // slots behind the last mark
+    private final int[] markSlots;
+    private final long[] markOffset;
+    private final int[] markGrants;
+    private int head;
+    private int marks;
+
+    /**
+     * @param slots of the device's send queue, at least 8
+     * @param busy slots in use from which small writes had better wait and go out together
+     */
+    SendQueue(int slots, int busy) {
+        if (slots < 8) {
+            throw new IllegalArgumentException("a send queue of " + slots + " slots");
+        }
+        this.slots = slots;
+        this.busy = Math.min(busy, slots / 2);
+        this.signalEvery = Math.max(1, Math.min(this.busy / 2, slots / 4));
+        this.markSlots = new int[slots];
+        this.markOffset = new long[slots];
+        this.markGrants = new int[slots];
+    }
+
+    /** Whether {@code needed} requests fit and leave {@code keep} slots. */
+    boolean fits(int needed, int keep) {
+        return outstanding + needed + keep <= slots;
+    }
+
+    boolean isBusy() {
+        return outstanding >= busy;
+    }
+
+    int outstanding() {
+        return outstanding;
+    }
+
+    /** Whether a completion is to come. */
+    boolean awaitsCompletion() {
+        return marks > 0;
+    }
+
+    /** Whether the next request, of {@code needed} slots, should ask for a completion. */
+    boolean wantsSignal(int needed) {
+        return unsignaled + needed >= signalEvery;
+    }
+
+    /**
+     * A request was built.
+     *
+     * @param offset of the stream behind its last byte
+     * @param grants built so far
+     */
+    void posted(int needed, long offset, int grants, boolean signaled) {
+        if (outstanding + needed > slots) {
+            throw new IllegalStateException(needed + " requests with " + outstanding + " of " + slots + " slots in use");
+        }
+        outstanding += needed;
+        unsignaled += needed;
+        if (signaled) {
+            int at = (head + marks) % slots;
+            markSlots[at] = unsignaled;
+            markOffset[at] = offset;
+            markGrants[at] = grants;
+            marks++;
+            unsignaled = 0;
+        }
+    }
+
+    /** How many grants {@link #completed} will say are acknowledged. */
+    int nextGrants() {
+        return markGrants[head];
+    }
+
+    /** The oldest request that asked for it completed; returns the offset of the stream that is acknowledged with it. */
+    long completed() {
+        if (marks == 0) {
+            throw new IllegalStateException("a completion that no request asked for");
+        }
+        long offset = markOffset[head];
+        outstanding -= markSlots[head];
+        head = (head + 1) % slots;
+        marks--;
+        return offset;
+    }
+}

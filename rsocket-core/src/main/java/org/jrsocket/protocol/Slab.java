@@ -1,0 +1,91 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/**
+ * A piece of registered memory, and the ledger of what has happened to it since it was granted to the peer (or since it became the send memory of
+ * a writer). Made and freed by the driver; while a half has it, its counters are that half's.
+ *
+ * <pre>
+ *  0 ...... consumed ...... filled ............ length
+ *    read, and              arrived,   the peer may
+ *    perhaps lent           unread     write here
+ * </pre>
+ */
+public final class Slab {
+
+    private final long address;
+    private final int length;
+    private final int localKey;
+    private final int remoteKey;
+
+    /** Bytes that the peer may fill; less than all of it once the peer has given up the rest. */
+    int granted;
+    int filled;
+    int consumed;
+    int lent;
+    /** Stream offset behind the last byte that was sent out of it; send memory only. */
+    long endOffset;
+
+    /** @param length bytes, at least 1 */
+    public Slab(long address, int length, int localKey, int remoteKey) {
+        if (length < 1) {
+            throw new IllegalArgumentException("a slab of " + length + " bytes");
+        }
+        this.address = address;
+        this.length = length;
+        this.granted = length;
+        this.localKey = localKey;
+        this.remoteKey = remoteKey;
+    }
+
+    public long address() {
+        return address;
+    }
+
+    public int length() {
+        return length;
+    }
+
+    public int localKey() {
+        return localKey;
+    }
+
+    public int remoteKey() {
+        return remoteKey;
+    }
+
+    /** Bytes of it, from its start, that the peer has announced as written. */
+    public int filled() {
+        return filled;
+    }
+
+    /** Bytes that the application has borrowed and not given back. */
+    public int lent() {
+        return lent;
+    }
+
+    boolean isFull() {
+        return filled == granted;
+    }
+
+    /** Whether all that will ever be in it was read; some of it may still be lent. */
+    boolean isRead() {
+        return consumed == granted;
+    }
+
+    void renew() {
+        granted = length;
+        filled = 0;
+        consumed = 0;
+        lent = 0;
+        endOffset = 0;
+    }
+
+    @Override
+    public String toString() {
+        return length + " bytes at 0x" + Long.toHexString(address);
+    }
+}

@@ -1,0 +1,19 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+/** Where a connection's registered memory comes from. */
+public interface SlabSource {
+
+    /**
+     * A slab of {@code bytes}, or a smaller one, or null where there is no more to be had. A connection that gets none goes on with what it has.
+     *
+     * @param remote whether the peer will write to it; else it is send memory
+     */
+    Slab obtain(int bytes, boolean remote);
+
+    /** Takes a slab back that nobody uses any more. */
+    void release(Slab slab);
+}

@@ -1,0 +1,105 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.sim;
+
+import java.util.Arrays;
+
+/**
+ * One direction of a connection as its applications see it: what was written, what was read, and whether anything may be missing. The byte at each
+ * position of the stream is known beforehand, so that a byte that is lost, doubled, moved or old is seen when it is read.
+ */
+final class Flow {
+
+    private static final int PERIOD = 65_521; // prime, so that no size of a buffer hides a mistake of its own length
+    private static final int LONGEST = 1 << 21;
+    private static final byte[] PATTERN = pattern();
+
+    private final Simulation simulation;
+    final String name;
+    private long written;
+    private long read;
+    private int shift;
+    private boolean unknown;
+    /** The writer has ended the stream in good order, behind all that it wrote. */
+    boolean finished;
+    /** Bytes may be missing at the end: a reset, a failure, a reader that is gone. */
+    boolean mayLose;
+
+    Flow(Simulation simulation, String name) {
+        this.simulation = simulation;
+        this.name = name;
+    }
+
+    private static byte[] pattern() {
+        Chance chance = new Chance();
+        chance.seed(0);
+        byte[] bytes = new byte[PERIOD + LONGEST];
+        for (int i = 0; i < PERIOD; i++) {
+            bytes[i] = (byte) chance.next();
+        }
+        for (int i = PERIOD; i < bytes.length; i++) {
+            bytes[i] = bytes[i - PERIOD];
+        }
+        return bytes;
+    }
+
+    /** @param anything whether any bytes may come, and any number of them */
+    void reset(boolean anything) {
+        written = 0;
+        read = 0;
+        shift = simulation.chance.below(PERIOD);
+        finished = false;
+        mayLose = anything;
+        unknown = anything;
+    }
+
+    private int at(long position) {
+        return (int) ((position + shift) % PERIOD);
+    }
+
+    /** The next bytes to be written, which count as written with {@link #wrote}. */
+    void fill(byte[] bytes, int start, int n) {
+        System.arraycopy(PATTERN, at(written), bytes, start, n);
+    }
+
+    void wrote(int n) {
+        written += n;
+    }
+
+    long written() {
+        return written;
+    }
+
+    /** The next bytes that the reader sees. */
+    void read(byte[] bytes, int start, int n) {
+        if (unknown) {
+            read += n;
+            return;
+        }
+        int at = at(read);
+        int wrong = Arrays.mismatch(PATTERN, at, at + n, bytes, start, start + n);
+        if (wrong >= 0) {
+            throw simulation.failure(name + ": byte " + (read + wrong) + " is wrong, of " + n + " read at " + read + ", " + written + " written");
+        }
+        read += n;
+        if (read > written) {
+            throw simulation.failure(name + ": " + read + " bytes read of " + written);
+        }
+    }
+
+    long read() {
+        return read;
+    }
+
+    /** The reader is told that this is the end. */
+    void end() {
+        if (!finished && !mayLose) {
+            throw simulation.failure(name + " ends after " + read + " bytes, and its writer has not ended it");
+        }
+        if (read != written && !mayLose) {
+            throw simulation.failure(name + " ends after " + read + " bytes of " + written);
+        }
+    }
+}

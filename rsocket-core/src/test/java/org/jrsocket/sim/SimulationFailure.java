@@ -1,0 +1,15 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.sim;
+
+/** Something happened that must not. */
+final class SimulationFailure extends AssertionError {
+
+    private static final long serialVersionUID = 1;
+
+    SimulationFailure(String what) {
+        super(what);
+    }
+}
