@@ -19,11 +19,12 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * Adds up what {@code scripts/test} ran: {@code java scripts/TestSummary.java RESULTS}. Each folder in RESULTS is a part; it holds JUnit's XML
- * reports, and in {@code parts.txt} lines such as {@code "skipped lab: no QEMU"} for what is not a JUnit test.
+ * Adds up what {@code scripts/test} ran: {@code java scripts/TestSummary.java RESULTS}. Each folder in RESULTS is a
+ * part; it holds JUnit's XML reports, and in {@code parts.txt} lines such as {@code "skipped lab: no QEMU"} for what is
+ * not a JUnit test.
  *
- * <p>A test that is skipped in one part and passes in another (it needs a device, or a newer JDK) is not counted as skipped. Ends with 1 if
- * anything failed, or if nothing passed.
+ * <p>A test that is skipped in one part and passes in another (it needs a device, or a newer JDK) is not counted as
+ * skipped. Ends with 1 if anything failed, or if nothing passed.
  */
 class TestSummary {
 

@@ -2,8 +2,8 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The connection manager. An id is known to Java by the cookie in rdma_cm_id.context, never by its address: another thread may have
- * destroyed it between the moment its event was taken and the moment that event is looked at.
+ * The connection manager. An id is known to Java by the cookie in rdma_cm_id.context, never by its address: another
+ * thread may have destroyed it between the moment its event was taken and the moment that event is looked at.
  */
 #include "jrsocket.h"
 
@@ -118,8 +118,8 @@ static jint resolve_address(JNIEnv *env, jclass type, jlong id, jbyteArray sourc
 }
 
 /*
- * Several calls of librdmacm use the id's device without a check and crash when it has none, because its address was not resolved;
- * they are not called then.
+ * Several calls of librdmacm use the id's device without a check and crash when it has none, because its address was
+ * not resolved; they are not called then.
  */
 static int has_device(const struct rdma_cm_id *id)
 {
@@ -169,8 +169,8 @@ static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong s
 }
 
 /*
- * Takes the queue pair from its id, so that events no longer touch it; destroyQp frees it then. Not rdma_destroy_qp, which frees first and
- * forgets afterwards, while rdma_get_cm_event may be moving that queue pair to another state.
+ * Takes the queue pair from its id, so that events no longer touch it; destroyQp frees it then. Not rdma_destroy_qp,
+ * which frees first and forgets afterwards, while rdma_get_cm_event may be moving that queue pair to another state.
  */
 static void detach_qp(JNIEnv *env, jclass type, jlong handle)
 {
@@ -303,8 +303,9 @@ static jint set_option(JNIEnv *env, jclass type, jlong id, jint option, jint val
 }
 
 /*
- * Takes one event, copies it and acknowledges it; -EAGAIN if there is none. The id of a connection request gets the cookie given. Events that
- * complete a connection change the queue pair's state in here, so detachQp must not run meanwhile.
+ * Takes one event, copies it and acknowledges it; -EAGAIN if there is none. The id of a connection request gets the
+ * cookie given. Events that complete a connection change the queue pair's state in here, so detachQp must not run
+ * meanwhile.
  */
 static jint next_event(JNIEnv *env, jclass type, jlong channel, jlong address, jlong cookie)
 {

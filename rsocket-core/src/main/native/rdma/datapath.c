@@ -2,8 +2,8 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What happens per message: post, poll, spin, arm. Nothing here blocks, allocates or touches a Java object; work requests and
- * completions are laid out by Java, so the layouts are checked here.
+ * What happens per message: post, poll, spin, arm. Nothing here blocks, allocates or touches a Java object; work
+ * requests and completions are laid out by Java, so the layouts are checked here.
  */
 #include "jrsocket.h"
 

@@ -91,8 +91,9 @@ static jint destroy_cq(JNIEnv *env, jclass type, jlong cq)
 }
 
 /*
- * The cookie of the queue an event was for, or -1. The event is acknowledged here: ibv_destroy_cq waits, for ever if need be, for events that
- * were taken and not acknowledged, and next to the system call that takes an event, the mutex that acknowledging takes costs little.
+ * The cookie of the queue an event was for, or -1. The event is acknowledged here: ibv_destroy_cq waits, for ever if
+ * need be, for events that were taken and not acknowledged, and next to the system call that takes an event, the mutex
+ * that acknowledging takes costs little.
  */
 static jint take_cq_event(JNIEnv *env, jclass type, jlong channel)
 {

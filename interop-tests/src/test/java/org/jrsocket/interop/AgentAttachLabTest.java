@@ -18,12 +18,17 @@ class AgentAttachLabTest {
 
     /** The flag is for JDK 21 and later, which warn of it else. */
     private static List<String> attach(String arguments) throws Exception {
-        try (JvmProcess java = JvmProcess.running(SelfAttachment.class).option("-XX:+EnableDynamicAgentLoading")
-                .property("jdk.attach.allowAttachSelf", true).arguments(Site.agentJar(), arguments, Site.address()).start()) {
+        try (JvmProcess java = JvmProcess.running(SelfAttachment.class)
+                .option("-XX:+EnableDynamicAgentLoading")
+                .property("jdk.attach.allowAttachSelf", true)
+                .arguments(Site.agentJar(), arguments, Site.address())
+                .start()) {
             JvmProcess.Result result = java.await(LIMIT).expectSuccess();
             assertEquals(1, result.out().size(), result::toString); // the program's own
             // The JVM says that it shares fewer classes from now on.
-            return result.err().stream().filter(line -> !line.startsWith("OpenJDK 64-Bit Server VM warning: Sharing is only supported")).toList();
+            return result.err().stream()
+                    .filter(line -> !line.startsWith("OpenJDK 64-Bit Server VM warning: Sharing is only supported"))
+                    .toList();
         }
     }
 
@@ -36,6 +41,8 @@ class AgentAttachLabTest {
 
     @Test
     void shouldNotEndAProgramForAnArgumentThatCannotBeUsed() throws Exception {
-        assertEquals(List.of("jrsocket: the agent was not attached: agent argument policy=fast: not one of auto, rdma, tcp"), attach("policy=fast"));
+        assertEquals(
+                List.of("jrsocket: the agent was not attached: agent argument policy=fast: not one of auto, rdma, tcp"),
+                attach("policy=fast"));
     }
 }

@@ -33,7 +33,9 @@ class AgentConfigurationTest {
 
     /** It would print its port. */
     private static JvmProcess.Builder program(String arguments) {
-        return JvmProcess.running(SelfConnection.class).option("-javaagent:" + Site.agentJar() + arguments).arguments(Site.address());
+        return JvmProcess.running(SelfConnection.class)
+                .option("-javaagent:" + Site.agentJar() + arguments)
+                .arguments(Site.address());
     }
 
     @Test
@@ -43,13 +45,17 @@ class AgentConfigurationTest {
 
     @Test
     void shouldNameTheProperty() throws Exception {
-        assertRefused("-Dorg.jrsocket.buffer.send=1k: not within 4k to 256m", program("").property("org.jrsocket.buffer.send", "1k"));
+        assertRefused(
+                "-Dorg.jrsocket.buffer.send=1k: not within 4k to 256m",
+                program("").property("org.jrsocket.buffer.send", "1k"));
     }
 
     @Test
     void shouldNameTheLineOfTheRules() throws Exception {
         Path rules = Files.write(folder.resolve("sdp.conf"), List.of("# ours", "", "connect 10.0.0.1 http"));
-        assertRefused(rules + " line 3: port is not a number from 0 to 65535: connect 10.0.0.1 http", program("=rules=" + rules));
+        assertRefused(
+                rules + " line 3: port is not a number from 0 to 65535: connect 10.0.0.1 http",
+                program("=rules=" + rules));
     }
 
     @Test
@@ -59,25 +65,35 @@ class AgentConfigurationTest {
             JvmProcess.Result result = java.await(LIMIT);
             assertEquals(1, result.status(), result::toString);
             assertEquals(1, result.err().size(), result::toString);
-            assertEquals(true, result.err().get(0).startsWith("jrsocket: ") && result.err().get(0).contains(rules.toString()), result::toString);
+            assertEquals(
+                    true,
+                    result.err().get(0).startsWith("jrsocket: ")
+                            && result.err().get(0).contains(rules.toString()),
+                    result::toString);
         }
     }
 
     /** As where JAVA_TOOL_OPTIONS names it and the command line too. */
     @Test
     void shouldStartOnceThoughNamedTwice() throws Exception {
-        try (JvmProcess java = program("").option("-javaagent:" + Site.agentJar()).start()) {
+        try (JvmProcess java =
+                program("").option("-javaagent:" + Site.agentJar()).start()) {
             JvmProcess.Result result = java.await(LIMIT);
             assertEquals(0, result.status(), result::toString);
             String last = result.err().get(result.err().size() - 1);
-            assertEquals("jrsocket: the agent was started already, by another -javaagent or attached; it stays as it is", last, result::toString);
-            assertTrue(result.err().size() <= 2, result::toString); // and, where there is no device, that it is TCP only
+            assertEquals(
+                    "jrsocket: the agent was started already, by another -javaagent or attached; it stays as it is",
+                    last,
+                    result::toString);
+            // and, where there is no device, that it is TCP only
+            assertTrue(result.err().size() <= 2, result::toString);
         }
     }
 
     @Test
     void shouldRefuseASocketImplThatIsNotOurs() throws Exception {
-        assertRefused("-Djava.net.SocketImpl: \"com.example.Impl\" is not known; org.jrsocket.net.RSocketImpl is the one value",
+        assertRefused(
+                "-Djava.net.SocketImpl: \"com.example.Impl\" is not known; org.jrsocket.net.RSocketImpl is the one value",
                 program("").property("java.net.SocketImpl", "com.example.Impl"));
     }
 }

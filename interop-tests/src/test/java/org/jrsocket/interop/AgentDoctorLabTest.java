@@ -22,11 +22,15 @@ class AgentDoctorLabTest {
     private static final Duration LIMIT = Duration.ofMinutes(3);
 
     /** Without the capability that lifts the limit; with it, root may lock what it likes. */
-    private static final String[] MEMLOCK_64K = {"prlimit", "--memlock=65536:65536", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"};
+    private static final String[] MEMLOCK_64K = {
+        "prlimit", "--memlock=65536:65536", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"
+    };
 
     /** With more time for RDMA than a slow machine needs: how long that may take is not what is tested. */
     private static JvmProcess.Builder jar(String... arguments) {
-        return JvmProcess.withArguments("-jar", Site.agentJar().toString()).arguments((Object[]) arguments).property("org.jrsocket.connect.timeout", "60s");
+        return JvmProcess.withArguments("-jar", Site.agentJar().toString())
+                .arguments((Object[]) arguments)
+                .property("org.jrsocket.connect.timeout", "60s");
     }
 
     private static JvmProcess.Result run(JvmProcess.Builder builder) throws Exception {
@@ -42,7 +46,10 @@ class AgentDoctorLabTest {
     }
 
     private static String assertSaid(JvmProcess.Result result, String line) {
-        return result.out().stream().filter(one -> one.matches(line)).findFirst().orElseThrow(() -> new AssertionError(line + " in\n" + result));
+        return result.out().stream()
+                .filter(one -> one.matches(line))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(line + " in\n" + result));
     }
 
     private static void assumeLab() {
@@ -81,11 +88,19 @@ class AgentDoctorLabTest {
         assumeLab();
         JvmProcess.Result result = run(jar("doctor").under(MEMLOCK_64K));
         assertEquals(1, result.status(), result::toString);
-        assertSaid(result, "RDMA: cannot be used: this process may not lock 1 MiB of memory \\(ulimit -l is 64 KiB\\): raise it .*");
+        assertSaid(
+                result,
+                "RDMA: cannot be used: this process may not lock 1 MiB of memory \\(ulimit -l is 64 KiB\\): raise it .*");
         assertSaid(result, "locked memory: 64 KiB, for 0 connections of 520 KiB; more: ulimit -l, .*");
-        JvmProcess.Result agent = run(JvmProcess.withArguments("-version").agent().under(MEMLOCK_64K));
+        JvmProcess.Result agent =
+                run(JvmProcess.withArguments("-version").agent().under(MEMLOCK_64K));
         assertEquals(0, agent.status(), agent::toString);
-        assertEquals(1, agent.err().stream().filter(line -> line.startsWith("jrsocket: TCP only: this process may not lock")).count(), agent::toString);
+        assertEquals(
+                1,
+                agent.err().stream()
+                        .filter(line -> line.startsWith("jrsocket: TCP only: this process may not lock"))
+                        .count(),
+                agent::toString);
     }
 
     @Test
@@ -95,8 +110,12 @@ class AgentDoctorLabTest {
         try (ServerSocket tcpAlone = new ServerSocket(0, 5, InetAddress.getByName(address))) {
             peer = address + ':' + tcpAlone.getLocalPort();
             JvmProcess.Result refused = doctor(1, peer);
-            assertSaid(refused, Pattern.quote(peer) + (Site.hasRdma() ? ": not RDMA: the peer refused RDMA: nobody listens on this port there.*"
-                    : ": not RDMA: RDMA is not available \\(no RDMA device on this host: .*"));
+            assertSaid(
+                    refused,
+                    Pattern.quote(peer)
+                            + (Site.hasRdma()
+                                    ? ": not RDMA: the peer refused RDMA: nobody listens on this port there.*"
+                                    : ": not RDMA: RDMA is not available \\(no RDMA device on this host: .*"));
             assertSaid(refused, Pattern.quote(peer) + ": TCP, connected in [0-9.]+ ms");
         }
         JvmProcess.Result nobody = doctor(3, peer);
@@ -108,14 +127,20 @@ class AgentDoctorLabTest {
         assumeLab();
         String host = System.getenv("ROCE_LAB_TCP_ADDR");
         try (JvmProcess server = jar("perf", "server", "--port", "0", "--bind", host)
-                .under("ip", "netns", "exec", System.getenv("ROCE_LAB_TCP_NETNS")).start()) {
-            Matcher listening = server.awaitLine(Pattern.compile("listening on port (\\d+) of \\S+ over TCP alone: no RDMA device on this host"), LIMIT);
+                .under("ip", "netns", "exec", System.getenv("ROCE_LAB_TCP_NETNS"))
+                .start()) {
+            Matcher listening = server.awaitLine(
+                    Pattern.compile("listening on port (\\d+) of \\S+ over TCP alone: no RDMA device on this host"),
+                    LIMIT);
             String peer = host + ':' + listening.group(1);
             // However long it waits, nobody answers.
             JvmProcess.Result result = run(jar("doctor", peer).property("org.jrsocket.connect.timeout", "5s"));
             assertEquals(1, result.status(), result::toString);
             String why = assertSaid(result, Pattern.quote(peer) + ": not RDMA: .*");
-            assertTrue(why.matches(".*: not RDMA: (the peer did not answer over RDMA|the address or route does not resolve over RDMA).*"), why);
+            assertTrue(
+                    why.matches(
+                            ".*: not RDMA: (the peer did not answer over RDMA|the address or route does not resolve over RDMA).*"),
+                    why);
             assertSaid(result, Pattern.quote(peer) + ": TCP, connected in [0-9.]+ ms");
         }
     }
@@ -124,22 +149,36 @@ class AgentDoctorLabTest {
     void shouldConnectPingAndMeasureOverTheBestTransportThatThereIs() throws Exception {
         String address = Site.address();
         String transport = Site.hasRdma() ? "RDMA" : "TCP";
-        try (JvmProcess server = jar("perf", "server", "--port", "0", "--bind", address).start()) {
-            Matcher listening = server.awaitLine(Pattern.compile("listening on port (\\d+) of \\S+ over (RDMA and TCP|TCP alone)"), LIMIT);
+        try (JvmProcess server =
+                jar("perf", "server", "--port", "0", "--bind", address).start()) {
+            Matcher listening = server.awaitLine(
+                    Pattern.compile("listening on port (\\d+) of \\S+ over (RDMA and TCP|TCP alone)"), LIMIT);
             assertEquals(Site.hasRdma() ? "RDMA and TCP" : "TCP alone", listening.group(2));
             String peer = address + ':' + listening.group(1);
 
             JvmProcess.Result connected = doctor(Site.hasRdma() ? 0 : 1, peer);
-            assertSaid(connected, Pattern.quote(peer) + (Site.hasRdma() ? ": RDMA, device rxe0, from .*, connected in [0-9.]+ ms" : ": TCP, connected in .*"));
+            assertSaid(
+                    connected,
+                    Pattern.quote(peer)
+                            + (Site.hasRdma()
+                                    ? ": RDMA, device rxe0, from .*, connected in [0-9.]+ ms"
+                                    : ": TCP, connected in .*"));
 
-            JvmProcess.Result pings = run(jar("ping", "-c", "3", "-i", "0.1", peer)).expectSuccess();
+            JvmProcess.Result pings =
+                    run(jar("ping", "-c", "3", "-i", "0.1", peer)).expectSuccess();
             assertSaid(pings, Pattern.quote(peer) + ": " + transport + ", .*");
             assertSaid(pings, "connect +5 .*");
             assertSaid(pings, "round trip, 64 B +3 .*");
-            assertEquals(3, pings.err().stream().filter(line -> line.startsWith("64 bytes from " + peer + " over " + transport + ": seq=")).count(), pings::toString);
+            assertEquals(
+                    3,
+                    pings.err().stream()
+                            .filter(line -> line.startsWith("64 bytes from " + peer + " over " + transport + ": seq="))
+                            .count(),
+                    pings::toString);
 
             Traffic before = Traffic.now();
-            JvmProcess.Result measured = run(jar("perf", "-t", "1", "-f", "csv", peer)).expectSuccess();
+            JvmProcess.Result measured =
+                    run(jar("perf", "-t", "1", "-f", "csv", peer)).expectSuccess();
             Traffic traffic = Traffic.now().since(before);
             assertEquals(4, measured.out().size(), measured::toString);
             long bytes = 0;
@@ -160,9 +199,12 @@ class AgentDoctorLabTest {
     @Test
     void shouldPrintWhatWasMeasuredWhenItIsEnded() throws Exception {
         String address = Site.address();
-        try (JvmProcess server = jar("perf", "server", "--port", "0", "--bind", address).start()) {
-            String port = server.awaitLine(Pattern.compile("listening on port (\\d+)"), LIMIT).group(1);
-            try (JvmProcess client = jar("perf", "-t", "3600", "--tests", "latency", address + ':' + port).start()) {
+        try (JvmProcess server =
+                jar("perf", "server", "--port", "0", "--bind", address).start()) {
+            String port = server.awaitLine(Pattern.compile("listening on port (\\d+)"), LIMIT)
+                    .group(1);
+            try (JvmProcess client = jar("perf", "-t", "3600", "--tests", "latency", address + ':' + port)
+                    .start()) {
                 client.awaitError(Pattern.compile("round trip +[0-9.]+ s +[1-9]"), LIMIT);
                 client.signal("TERM"); // as Ctrl-C, which a program that was started in the background ignores
                 JvmProcess.Result result = client.await(LIMIT);

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A native library that does not load costs one line on stderr; the program runs over TCP and sees nothing of it. Without a device nobody asks for the
- * library, and the line says that there is none.
+ * A native library that does not load costs one line on stderr; the program runs over TCP and sees nothing of it.
+ * Without a device nobody asks for the library, and the line says that there is none.
  */
 class AgentNativesLabTest {
 
@@ -26,14 +26,22 @@ class AgentNativesLabTest {
     private Path folder;
 
     private static void assertTcpOnly(String about, String property, Object value) throws Exception {
-        try (JvmProcess java = JvmProcess.running(SelfConnection.class).agent().property(property, value).arguments(Site.address()).start()) {
+        try (JvmProcess java = JvmProcess.running(SelfConnection.class)
+                .agent()
+                .property(property, value)
+                .arguments(Site.address())
+                .start()) {
             JvmProcess.Result result = java.await(LIMIT).expectSuccess();
             assertEquals(1, result.out().size(), result::toString); // the program's own
             // The JVM warns by itself of a file that is no library.
-            List<String> lines = result.err().stream().filter(line -> !line.matches("OpenJDK .* warning: .*|It's highly recommended .*")).toList();
+            List<String> lines = result.err().stream()
+                    .filter(line -> !line.matches("OpenJDK .* warning: .*|It's highly recommended .*"))
+                    .toList();
             assertEquals(1, lines.size(), result::toString);
             String line = lines.get(0);
-            assertTrue(line.startsWith("jrsocket: TCP only: ") && line.contains(Site.hasRdma() ? about : "no RDMA device"), line);
+            assertTrue(
+                    line.startsWith("jrsocket: TCP only: ") && line.contains(Site.hasRdma() ? about : "no RDMA device"),
+                    line);
         }
     }
 

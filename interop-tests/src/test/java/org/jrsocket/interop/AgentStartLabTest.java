@@ -30,12 +30,15 @@ class AgentStartLabTest {
 
     @Test
     void shouldSayWhyThereIsOnlyTcpUnlessThereIsRdma() throws Exception {
-        long reasons = version(true).err().stream().filter(line -> line.startsWith("jrsocket: TCP only: ")).count();
+        long reasons = version(true).err().stream()
+                .filter(line -> line.startsWith("jrsocket: TCP only: "))
+                .count();
         assertEquals(Site.hasRdma() ? 0 : 1, reasons);
     }
 
     private static JvmProcess.Result version(boolean agent) throws Exception {
-        try (JvmProcess java = JvmProcess.withArguments("-version").agentIf(agent).start()) {
+        try (JvmProcess java =
+                JvmProcess.withArguments("-version").agentIf(agent).start()) {
             return java.await(LIMIT).expectSuccess();
         }
     }

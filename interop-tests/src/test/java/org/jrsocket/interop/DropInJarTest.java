@@ -41,21 +41,32 @@ class DropInJarTest {
 
     @Test
     void shouldHoldNothingOutsideOrgJrsocket() {
-        assertEquals(List.of(), names().filter(name -> !name.startsWith("org/jrsocket/") && !name.matches(
-                "META-INF/(MANIFEST\\.MF|LICENSE|NOTICE|native/linux-[a-z0-9_]+/libjrsocket[-a-z0-9_]*\\.so|services/org\\.jrsocket\\..+)")).toList());
+        assertEquals(
+                List.of(),
+                names().filter(
+                                name -> !name.startsWith("org/jrsocket/")
+                                        && !name.matches(
+                                                "META-INF/(MANIFEST\\.MF|LICENSE|NOTICE|native/linux-[a-z0-9_]+/libjrsocket[-a-z0-9_]*\\.so|services/org\\.jrsocket\\..+)"))
+                        .toList());
     }
 
     @Test
     void shouldBeReadableByJava17() throws IOException {
         for (String name : names().filter(name -> name.endsWith(".class")).toList()) {
             int version = version(name);
-            assertTrue(name.startsWith("org/jrsocket/shaded/") ? version <= JAVA_17 : version == JAVA_17, name + " is of version " + version);
+            assertTrue(
+                    name.startsWith("org/jrsocket/shaded/") ? version <= JAVA_17 : version == JAVA_17,
+                    name + " is of version " + version);
         }
     }
 
     @Test
     void shouldNotCarryTheLoopbackVerbs() {
-        assertEquals(List.of(), names().filter(name -> name.startsWith("org/jrsocket/verbs/loopback/") || name.matches(".*(Test|Loopback)[^/]*")).toList());
+        assertEquals(
+                List.of(),
+                names().filter(name -> name.startsWith("org/jrsocket/verbs/loopback/")
+                                || name.matches(".*(Test|Loopback)[^/]*"))
+                        .toList());
     }
 
     @Test
@@ -81,11 +92,21 @@ class DropInJarTest {
     @Test
     void shouldReferToNoClassThatItLacks() {
         StringWriter out = new StringWriter();
-        ToolProvider.findFirst("jdeps").orElseThrow().run(new PrintWriter(out), new PrintWriter(out), "--missing-deps", jar.getName());
-        // Of DiSNI's own provider only the class that the verifier asks for is there; ours is in its place before it would be linked.
+        ToolProvider.findFirst("jdeps")
+                .orElseThrow()
+                .run(new PrintWriter(out), new PrintWriter(out), "--missing-deps", jar.getName());
+        // Of DiSNI's own provider only the class that the verifier asks for is there; ours is in its place before it
+        // would be linked.
         String left = "org.jrsocket.shaded.disni.verbs.impl.RdmaProviderNat";
-        assertEquals(List.of(), out.toString().lines().filter(line -> line.startsWith("   ")).map(line -> line.strip().replaceAll("\\s+", " "))
-                .filter(line -> !line.startsWith(left + " -> ")).distinct().toList());
+        assertEquals(
+                List.of(),
+                out.toString()
+                        .lines()
+                        .filter(line -> line.startsWith("   "))
+                        .map(line -> line.strip().replaceAll("\\s+", " "))
+                        .filter(line -> !line.startsWith(left + " -> "))
+                        .distinct()
+                        .toList());
     }
 
     private static Stream<String> names() {

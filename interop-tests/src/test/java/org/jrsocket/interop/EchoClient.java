@@ -12,9 +12,11 @@ import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
 /**
- * Plain {@code java.net}: sends random bytes in writes of random sizes and reads them back at the same time, comparing hashes.
+ * Plain {@code java.net}: sends random bytes in writes of random sizes and reads them back at the same time, comparing
+ * hashes.
  *
- * <p>{@code EchoClient ADDRESS PORT BYTES SEED}. Prints {@code sent=}, {@code received=} and {@code ms=}; ends with 1 if they differ.
+ * <p>{@code EchoClient ADDRESS PORT BYTES SEED}. Prints {@code sent=}, {@code received=} and {@code ms=}; ends with 1
+ * if they differ.
  */
 final class EchoClient {
 
@@ -53,7 +55,8 @@ final class EchoClient {
         if (sent.toString().equals(received.toString())) {
             return true;
         }
-        System.err.println("EchoClient: what came back differs from what was sent, first in MiB " + sent.firstDifference(received));
+        System.err.println("EchoClient: what came back differs from what was sent, first in MiB "
+                + sent.firstDifference(received));
         return false;
     }
 

@@ -42,13 +42,21 @@ class EchoLabTest {
 
     private static void echo(boolean agent, long bytes) throws Exception {
         long seed = System.nanoTime();
-        try (JvmProcess server = JvmProcess.running(EchoServer.class).agentIf(agent).arguments(Site.address(), seed).start()) {
-            String port = server.awaitLine(Pattern.compile("listening=(\\d+)"), START).group(1);
-            try (JvmProcess client = JvmProcess.running(EchoClient.class).agentIf(agent)
-                    .arguments(Site.address(), port, bytes, seed).start()) {
+        try (JvmProcess server = JvmProcess.running(EchoServer.class)
+                .agentIf(agent)
+                .arguments(Site.address(), seed)
+                .start()) {
+            String port =
+                    server.awaitLine(Pattern.compile("listening=(\\d+)"), START).group(1);
+            try (JvmProcess client = JvmProcess.running(EchoClient.class)
+                    .agentIf(agent)
+                    .arguments(Site.address(), port, bytes, seed)
+                    .start()) {
                 JvmProcess.Result sender = client.await(RUN).expectSuccess();
                 JvmProcess.Result echoer = server.await(START).expectSuccess();
-                System.out.printf("%d bytes each way, %s, in %s ms, seed %d%n", bytes, agent ? "agent" : "no agent", sender.value("ms"), seed);
+                System.out.printf(
+                        "%d bytes each way, %s, in %s ms, seed %d%n",
+                        bytes, agent ? "agent" : "no agent", sender.value("ms"), seed);
                 assertTrue(sender.value("received").startsWith(bytes + " bytes"), sender::toString);
                 assertEquals(sender.value("sent"), echoer.value("echoed"));
                 if (agent && !Site.hasRdma()) {
@@ -60,6 +68,11 @@ class EchoLabTest {
     }
 
     private static void assertSaysWhyTcp(JvmProcess.Result result) {
-        assertEquals(1, result.err().stream().filter(line -> line.startsWith("jrsocket: TCP only: ")).count(), result::toString);
+        assertEquals(
+                1,
+                result.err().stream()
+                        .filter(line -> line.startsWith("jrsocket: TCP only: "))
+                        .count(),
+                result::toString);
     }
 }

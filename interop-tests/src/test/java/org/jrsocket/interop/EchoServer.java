@@ -16,7 +16,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
 /**
- * Plain {@code java.net}: sends back what one client sends, reading and writing at the same time with random sizes of its own.
+ * Plain {@code java.net}: sends back what one client sends, reading and writing at the same time with random sizes of
+ * its own.
  *
  * <p>{@code EchoServer ADDRESS SEED}. Prints {@code listening=PORT}, and at the end {@code echoed=} with the hash.
  */

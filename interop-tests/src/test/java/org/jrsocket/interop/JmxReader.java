@@ -12,8 +12,7 @@ import javax.management.ObjectName;
 /** {@code JmxReader ADDRESS}: talks to itself and then prints what the platform MBean server has to say of that. */
 final class JmxReader {
 
-    private JmxReader() {
-    }
+    private JmxReader() {}
 
     public static void main(String[] args) throws Exception {
         ObjectName name = new ObjectName("org.jrsocket:type=Transport");
@@ -23,7 +22,8 @@ final class JmxReader {
         for (String attribute : new String[] {"Version", "RdmaConnected", "RdmaAccepted", "BytesWritten", "Verbs"}) {
             System.out.println(attribute + "=" + server.getAttribute(name, attribute));
         }
-        System.out.println("TcpChosen=" + ((javax.management.openmbean.TabularData) server.getAttribute(name, "TcpChosen")).keySet());
+        System.out.println("TcpChosen="
+                + ((javax.management.openmbean.TabularData) server.getAttribute(name, "TcpChosen")).keySet());
         System.out.println("own=" + OwnBuilder.built());
         System.out.println("builder=" + System.getProperty("javax.management.builder.initial"));
     }

@@ -24,7 +24,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A JVM that a test started, of the version that runs the test. It is killed when it is closed, when it is late, and when the test's JVM ends.
+ * A JVM that a test started, of the version that runs the test. It is killed when it is closed, when it is late, and
+ * when the test's JVM ends.
  */
 public final class JvmProcess implements AutoCloseable {
 
@@ -88,7 +89,8 @@ public final class JvmProcess implements AutoCloseable {
     private Matcher await(Output output, Pattern pattern, Duration limit) throws InterruptedException {
         Matcher found = output.find(pattern, System.nanoTime() + limit.toNanos());
         if (found == null) {
-            throw late("did not print " + pattern + (process.isAlive() ? " within " + limit : " before it ended with " + process.exitValue()));
+            throw late("did not print " + pattern
+                    + (process.isAlive() ? " within " + limit : " before it ended with " + process.exitValue()));
         }
         return found;
     }
@@ -133,7 +135,9 @@ public final class JvmProcess implements AutoCloseable {
     /** SIGQUIT makes a JVM print its threads on its standard output; it gets two seconds for that. */
     private void printThreads() throws InterruptedException {
         try {
-            new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid())).start().waitFor(2, TimeUnit.SECONDS);
+            new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid()))
+                    .start()
+                    .waitFor(2, TimeUnit.SECONDS);
             process.waitFor(2, TimeUnit.SECONDS);
         } catch (IOException e) {
             err.add("no thread dump: " + e);
@@ -150,7 +154,9 @@ public final class JvmProcess implements AutoCloseable {
 
         /** The values of all of them, in their order. */
         public Stream<String> values(String key) {
-            return out.stream().filter(line -> line.startsWith(key + '=')).map(line -> line.substring(key.length() + 1));
+            return out.stream()
+                    .filter(line -> line.startsWith(key + '='))
+                    .map(line -> line.substring(key.length() + 1));
         }
 
         public Result expectSuccess() {
@@ -162,7 +168,8 @@ public final class JvmProcess implements AutoCloseable {
 
         @Override
         public String toString() {
-            return "ended with " + status + "\nstandard output:\n" + String.join("\n", out) + "\nstandard error:\n" + String.join("\n", err);
+            return "ended with " + status + "\nstandard output:\n" + String.join("\n", out) + "\nstandard error:\n"
+                    + String.join("\n", err);
         }
     }
 
@@ -236,8 +243,9 @@ public final class JvmProcess implements AutoCloseable {
             List<String> line = new ArrayList<>(prefix);
             line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             if (Site.isLab()) {
-                // The lab's emulator reads instructions while another of its processors writes them: JVMs crash when they replace compiled methods that
-                // others are executing, whatever the program. Compiled once, they run; and they start sooner there.
+                // The lab's emulator reads instructions while another of its processors writes them: JVMs crash when
+                // they replace compiled methods that others are executing, whatever the program. Compiled once, they
+                // run; and they start sooner there.
                 line.add("-XX:TieredStopAtLevel=1");
             }
             line.addAll(options);
@@ -247,7 +255,8 @@ public final class JvmProcess implements AutoCloseable {
             }
             line.addAll(command);
             ProcessBuilder builder = new ProcessBuilder(line);
-            builder.environment().keySet().removeAll(Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")); // they announce themselves on stderr
+            // they announce themselves on stderr
+            builder.environment().keySet().removeAll(Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
             Process process = builder.start();
             LIVE.add(process);
             if (!listening) {

@@ -15,13 +15,16 @@ import java.util.List;
 /** JVMs whose sockets are the agent's also on a host without RDMA, and what their bean has to say. */
 final class Observed {
 
-    private Observed() {
-    }
+    private Observed() {}
 
     /** Insists on RDMA for an address that it does not use. A slow machine is given its time. */
     static JvmProcess.Builder running(Class<?> program, Path folder) throws IOException {
-        Path rules = Files.write(folder.resolve("rules"), List.of("connect 192.0.2.1 * rdma", "connect * * auto", "bind * * auto"));
-        return JvmProcess.running(program).agent().property("org.jrsocket.rules", rules).property("org.jrsocket.connect.timeout", "60s");
+        Path rules = Files.write(
+                folder.resolve("rules"), List.of("connect 192.0.2.1 * rdma", "connect * * auto", "bind * * auto"));
+        return JvmProcess.running(program)
+                .agent()
+                .property("org.jrsocket.rules", rules)
+                .property("org.jrsocket.connect.timeout", "60s");
     }
 
     /** @param builder of MBean servers, that is named after all was done */

@@ -27,8 +27,10 @@ class ObservedLabTest {
     void shouldTellOfAConnectionInTheBeanAndInTheRecording() throws Exception {
         Path file = folder.resolve("recording.jfr");
         int port;
-        try (JvmProcess java = Observed.running(JmxReader.class, folder).option("-XX:StartFlightRecording:settings=none,filename=" + file)
-                .arguments(Site.address()).start()) {
+        try (JvmProcess java = Observed.running(JmxReader.class, folder)
+                .option("-XX:StartFlightRecording:settings=none,filename=" + file)
+                .arguments(Site.address())
+                .start()) {
             JvmProcess.Result result = java.await(LIMIT).expectSuccess();
             Observed.assertRead("null", result);
             port = Integer.parseInt(result.value("port"));
@@ -36,7 +38,10 @@ class ObservedLabTest {
         List<RecordedEvent> all = RecordingFile.readAllEvents(file);
         List<RecordedEvent> opened = named(all, "org.jrsocket.ConnectionOpened");
         List<RecordedEvent> fallbacks = named(all, "org.jrsocket.Fallback");
-        RecordedEvent client = opened.stream().filter(event -> !event.getBoolean("accepted")).findFirst().orElseThrow(() -> new AssertionError(all.toString()));
+        RecordedEvent client = opened.stream()
+                .filter(event -> !event.getBoolean("accepted"))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(all.toString()));
         assertEquals(port, client.getInt("remotePort"));
         if (Site.hasRdma()) {
             assertEquals(2, opened.size(), opened::toString);
@@ -46,11 +51,17 @@ class ObservedLabTest {
         } else {
             assertEquals("TCP", client.getString("transport"));
             assertTrue(client.getString("reason").equals("UNAVAILABLE"), client::toString);
-            assertEquals(List.of(true, false), fallbacks.stream().map(event -> event.getBoolean("listening")).toList());
+            assertEquals(
+                    List.of(true, false),
+                    fallbacks.stream()
+                            .map(event -> event.getBoolean("listening"))
+                            .toList());
         }
     }
 
     private static List<RecordedEvent> named(List<RecordedEvent> events, String name) {
-        return events.stream().filter(event -> event.getEventType().getName().equals(name)).toList();
+        return events.stream()
+                .filter(event -> event.getEventType().getName().equals(name))
+                .toList();
     }
 }

@@ -13,7 +13,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How the agent gets its bean into JVMs that use JMX in one way or another, and that it does without JMX and Flight Recorder. */
+/**
+ * How the agent gets its bean into JVMs that use JMX in one way or another, and that it does without JMX and Flight
+ * Recorder.
+ */
 class ObservedTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -34,21 +37,28 @@ class ObservedTest {
 
     @Test
     void shouldBeInAnMBeanServerThatTheJvmStartsItself() throws Exception {
-        Observed.assertRead("null", run(Observed.running(JmxReader.class, folder).option("-Dcom.sun.management.jmxremote")));
+        Observed.assertRead(
+                "null", run(Observed.running(JmxReader.class, folder).option("-Dcom.sun.management.jmxremote")));
     }
 
     @Test
     void shouldLeaveAnApplicationItsOwnBuilderOfMBeanServers() throws Exception {
         String own = OwnBuilder.class.getName();
-        JvmProcess.Result result = run(Observed.running(JmxReader.class, folder).property("javax.management.builder.initial", own));
+        JvmProcess.Result result =
+                run(Observed.running(JmxReader.class, folder).property("javax.management.builder.initial", own));
         Observed.assertRead(own, result);
         assertEquals("2", result.value("own"));
     }
 
     @Test
     void shouldNeedNeitherOfTheModules() throws Exception {
-        JvmProcess.Result result = run(Observed.running(SelfConnection.class, folder).option("--limit-modules=java.base,java.instrument"));
+        JvmProcess.Result result =
+                run(Observed.running(SelfConnection.class, folder).option("--limit-modules=java.base,java.instrument"));
         assertTrue(Integer.parseInt(result.value("port")) > 0);
-        assertEquals(List.of(), result.err().stream().filter(line -> line.contains("Exception") || line.contains("Error")).toList());
+        assertEquals(
+                List.of(),
+                result.err().stream()
+                        .filter(line -> line.contains("Exception") || line.contains("Error"))
+                        .toList());
     }
 }

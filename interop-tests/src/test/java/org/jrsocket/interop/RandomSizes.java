@@ -19,11 +19,12 @@ final class RandomSizes {
 
     /** From 1 to {@code limit}. */
     int next(int limit) {
-        int bound = switch (random.nextInt(4)) {
-            case 0 -> 64;
-            case 1 -> 5000;
-            default -> MAX;
-        };
+        int bound =
+                switch (random.nextInt(4)) {
+                    case 0 -> 64;
+                    case 1 -> 5000;
+                    default -> MAX;
+                };
         return 1 + random.nextInt(Math.min(bound, limit));
     }
 }

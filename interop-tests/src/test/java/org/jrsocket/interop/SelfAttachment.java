@@ -6,14 +6,17 @@ package org.jrsocket.interop;
 
 import com.sun.tools.attach.VirtualMachine;
 
-/** A program that attaches an agent to its own JVM, and then talks to itself: arguments are the jar, the agent's arguments, and the address. */
+/**
+ * A program that attaches an agent to its own JVM, and then talks to itself: arguments are the jar, the agent's
+ * arguments, and the address.
+ */
 public final class SelfAttachment {
 
-    private SelfAttachment() {
-    }
+    private SelfAttachment() {}
 
     public static void main(String[] args) throws Exception {
-        VirtualMachine self = VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+        VirtualMachine self =
+                VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
         self.loadAgent(args[0], args[1]);
         self.detach();
         SelfConnection.main(new String[] {args[2]});

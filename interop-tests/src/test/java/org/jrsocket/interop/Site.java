@@ -10,8 +10,7 @@ import java.nio.file.Path;
 /** Where the tests run: in the lab, on an RDMA device, or on a machine as it is. */
 public final class Site {
 
-    private Site() {
-    }
+    private Site() {}
 
     /** Whether this is the emulated machine of {@code scripts/roce-lab}. */
     static boolean isLab() {
@@ -30,13 +29,16 @@ public final class Site {
 
     /** The drop-in jar of this build. */
     public static Path agentJar() {
-        return classes(Site.class).resolve("../../../rsocket-nio/target/rsocket.jar").normalize();
+        return classes(Site.class)
+                .resolve("../../../rsocket-nio/target/rsocket.jar")
+                .normalize();
     }
 
     /** The folder or jar that {@code type} was loaded from. */
     public static Path classes(Class<?> type) {
         try {
-            return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+            return Path.of(
+                    type.getProtectionDomain().getCodeSource().getLocation().toURI());
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         }

@@ -7,7 +7,9 @@ package org.jrsocket.interop;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
-/** A hash of a stream that also tells roughly where two streams begin to differ. Not safe for use by several threads. */
+/**
+ * A hash of a stream that also tells roughly where two streams begin to differ. Not safe for use by several threads.
+ */
 final class StreamHash {
 
     private static final int STEP = 1 << 20;
@@ -46,7 +48,10 @@ final class StreamHash {
         return String.format("%d bytes, hash %08x", length, crc.getValue());
     }
 
-    /** The first MiB in which the two differ, from 0; the last incomplete one if all complete ones that both have are equal. */
+    /**
+     * The first MiB in which the two differ, from 0; the last incomplete one if all complete ones that both have are
+     * equal.
+     */
     int firstDifference(StreamHash other) {
         int steps = (int) (Math.min(length, other.length) / STEP);
         int first = Arrays.mismatch(marks, 0, steps, other.marks, 0, steps);

@@ -15,21 +15,42 @@ public final class Tool {
 
     private static final int LIMIT_SECONDS = 120; // each takes a moment, on a slow machine
 
-    private Tool() {
-    }
+    private Tool() {}
 
     /**
-     * A PKCS #12 store with a key and a certificate for {@link Site#address()}, good for servers and for clients that trust them.
+     * A PKCS #12 store with a key and a certificate for {@link Site#address()}, good for servers and for clients that
+     * trust them.
      *
      * @return the store, in {@code folder}
      */
     public static Path keyStore(Path folder, String password) {
         Path store = folder.resolve("keys.p12");
-        run(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair", "-alias", "test", "-keyalg", "EC", "-dname", "CN=test",
-                "-ext", "san=ip:" + Site.address(), "-ext", "bc=ca:true", "-validity", "3650", "-storetype", "PKCS12", "-keystore", store.toString(),
-                "-storepass", password, "-J-XX:TieredStopAtLevel=1", // it runs in the lab too: see JvmProcess
+        run(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair",
+                "-alias",
+                "test",
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=test",
+                "-ext",
+                "san=ip:" + Site.address(),
+                "-ext",
+                "bc=ca:true",
+                "-validity",
+                "3650",
+                "-storetype",
+                "PKCS12",
+                "-keystore",
+                store.toString(),
+                "-storepass",
+                password,
+                "-J-XX:TieredStopAtLevel=1", // it runs in the lab too: see JvmProcess
                 // Made to be opened quickly, in an emulated machine: the password protects nothing.
-                "-J-Dkeystore.pkcs12.keyPbeIterationCount=1", "-J-Dkeystore.pkcs12.certPbeIterationCount=1", "-J-Dkeystore.pkcs12.macIterationCount=1");
+                "-J-Dkeystore.pkcs12.keyPbeIterationCount=1",
+                "-J-Dkeystore.pkcs12.certPbeIterationCount=1",
+                "-J-Dkeystore.pkcs12.macIterationCount=1");
         return store;
     }
 
@@ -41,9 +62,13 @@ public final class Tool {
      */
     public static String run(String... command) {
         try {
-            Path output = Files.createTempFile("tool", ".txt"); // not a pipe: whoever reads one waits for all who hold it
+            // not a pipe: whoever reads one waits for all who hold it
+            Path output = Files.createTempFile("tool", ".txt");
             try {
-                Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+                Process process = new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(output.toFile())
+                        .start();
                 process.getOutputStream().close();
                 boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
                 if (!ended) {
@@ -51,8 +76,11 @@ public final class Tool {
                 }
                 String printed = Files.readString(output);
                 if (!ended || process.exitValue() != 0) {
-                    throw new AssertionError(String.join(" ", command) + (ended ? " ended with " + process.exitValue() : " did not end within "
-                            + LIMIT_SECONDS + " s") + ": " + printed);
+                    throw new AssertionError(String.join(" ", command)
+                            + (ended
+                                    ? " ended with " + process.exitValue()
+                                    : " did not end within " + LIMIT_SECONDS + " s")
+                            + ": " + printed);
                 }
                 return printed;
             } finally {

@@ -17,7 +17,8 @@ import java.util.List;
  * What this network namespace has sent so far, by the kernel's own counters.
  *
  * @param rdmaPackets of all RDMA devices that count them
- * @param ipBytes of IP packets, TCP's among them. Traffic that an rxe device loops back to itself never becomes an IP packet
+ * @param ipBytes of IP packets, TCP's among them. Traffic that an rxe device loops back to itself never becomes an IP
+ *     packet
  */
 public record Traffic(long rdmaPackets, long ipBytes) {
 
@@ -39,8 +40,8 @@ public record Traffic(long rdmaPackets, long ipBytes) {
     }
 
     /**
-     * Asserts that {@code bytes} went over RDMA devices: packets enough to hold them were sent there, and IP did not carry them. Either alone
-     * would prove nothing, because the devices count packets of any size.
+     * Asserts that {@code bytes} went over RDMA devices: packets enough to hold them were sent there, and IP did not
+     * carry them. Either alone would prove nothing, because the devices count packets of any size.
      */
     public void assertRdmaCarried(long bytes) {
         assertTrue(rdmaPackets >= bytes / MAX_PAYLOAD, () -> this + " is too few RDMA packets for " + bytes + " bytes");

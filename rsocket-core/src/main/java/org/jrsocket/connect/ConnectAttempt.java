@@ -17,7 +17,10 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
-/** One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. One thread awaits it; any may cancel it. */
+/**
+ * One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. One thread awaits
+ * it; any may cancel it.
+ */
 public final class ConnectAttempt {
 
     private final Connector connector;
@@ -110,8 +113,9 @@ public final class ConnectAttempt {
     }
 
     /**
-     * For those who do not wait: runs {@code action} when {@link #await} has something to say and returns at once, because there is an outcome or
-     * RDMA's time is over. On the service thread, or on the caller's if there is an outcome already; must not block.
+     * For those who do not wait: runs {@code action} when {@link #await} has something to say and returns at once,
+     * because there is an outcome or RDMA's time is over. On the service thread, or on the caller's if there is an
+     * outcome already; must not block.
      */
     public void whenDecided(Runnable action) {
         if (pending == null) {

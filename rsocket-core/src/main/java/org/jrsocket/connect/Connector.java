@@ -15,8 +15,8 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * Decides for one outgoing connection whether RDMA is tried, and learns from how it went. Connecting TCP is the caller's: each socket API has
- * TCP sockets of its own. Safe for use by many threads.
+ * Decides for one outgoing connection whether RDMA is tried, and learns from how it went. Connecting TCP is the
+ * caller's: each socket API has TCP sockets of its own. Safe for use by many threads.
  */
 public final class Connector {
 
@@ -40,7 +40,9 @@ public final class Connector {
      * @return to be awaited, unless it says that TCP is to be used at once
      * @throws ConnectException the policy wants RDMA and there is none
      */
-    public ConnectAttempt attempt(InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos) throws ConnectException {
+    public ConnectAttempt attempt(
+            InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos)
+            throws ConnectException {
         Policy policy = stack.policy(Rules.Action.CONNECT, remote);
         if (policy == Policy.TCP) {
             return useTcp(remote, TcpReason.POLICY, null);
@@ -110,16 +112,17 @@ public final class Connector {
         switch (reason) {
             case UNREACHABLE, UNRESOLVED -> memory.unreachable(remote);
             case TIMEOUT, REMEMBERED -> memory.reached(remote);
-            default -> { } // says nothing of the host
+            default -> {} // says nothing of the host
         }
     }
 
     /**
-     * TCP did not get through either. When RDMA has used up a part of the caller's time, TCP may only have had too little of it: then the
-     * next connection leaves TCP all of it, and that one tells whether the host is down.
+     * TCP did not get through either. When RDMA has used up a part of the caller's time, TCP may only have had too
+     * little of it: then the next connection leaves TCP all of it, and that one tells whether the host is down.
      */
     void tcpFailed(InetSocketAddress remote, TcpReason reason, IOException failure) {
-        if (reason == TcpReason.REMEMBERED || reason == TcpReason.TIMEOUT && failure instanceof NoRouteToHostException) {
+        if (reason == TcpReason.REMEMBERED
+                || reason == TcpReason.TIMEOUT && failure instanceof NoRouteToHostException) {
             memory.down(remote);
         }
     }

@@ -8,7 +8,10 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** How many connections took which transport, and why TCP. Safe for use by many threads; a reader sees each number, not one moment. */
+/**
+ * How many connections took which transport, and why TCP. Safe for use by many threads; a reader sees each number, not
+ * one moment.
+ */
 public final class Counts {
 
     private final LongAdder rdmaConnected = new LongAdder();

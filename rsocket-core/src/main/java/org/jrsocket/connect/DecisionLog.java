@@ -10,11 +10,15 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says which transport a connection got: each at debug level, and each kind of fallback once as a warning. Safe for use by many threads. */
+/**
+ * Says which transport a connection got: each at debug level, and each kind of fallback once as a warning. Safe for use
+ * by many threads.
+ */
 final class DecisionLog {
 
     private static final Logger LOG = LoggerFactory.getLogger("org.jrsocket");
-    private static final Set<TcpReason> NO_SURPRISE = EnumSet.of(TcpReason.POLICY, TcpReason.PROXY, TcpReason.REMEMBERED);
+    private static final Set<TcpReason> NO_SURPRISE =
+            EnumSet.of(TcpReason.POLICY, TcpReason.PROXY, TcpReason.REMEMBERED);
 
     private final Set<TcpReason> warned = EnumSet.copyOf(NO_SURPRISE); // guarded by itself
 
@@ -25,7 +29,12 @@ final class DecisionLog {
             first = warned.add(reason);
         }
         if (first) {
-            LOG.warn("{} {} over TCP, not RDMA: {}{}. Further ones of this kind are logged at debug level only.", what, address, reason.text(), because(detail));
+            LOG.warn(
+                    "{} {} over TCP, not RDMA: {}{}. Further ones of this kind are logged at debug level only.",
+                    what,
+                    address,
+                    reason.text(),
+                    because(detail));
         } else {
             LOG.debug("{} {} over TCP: {}{}", what, address, reason.text(), because(detail));
         }

@@ -13,31 +13,33 @@ import java.net.SocketTimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jrsocket.jfr.Events;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.stream.Threads;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * The RDMA side of a listening socket, and the wait for whichever of RDMA and TCP has a connection first. The TCP listener stays its owner's; only
- * its descriptor is watched. One thread at a time may {@linkplain #await wait}; {@link #close} comes from any.
+ * The RDMA side of a listening socket, and the wait for whichever of RDMA and TCP has a connection first. The TCP
+ * listener stays its owner's; only its descriptor is watched. One thread at a time may {@linkplain #await wait};
+ * {@link #close} comes from any.
  */
 public final class DualListener implements AutoCloseable {
 
     private final TransportContext stack;
     private final RdmaListener listener;
-    private ServiceLoop.Watch tcpWatch;      // these two are set before the first wait; null when TCP is not listened on
+    // these two are set before the first wait; null when TCP is not listened on
+    private ServiceLoop.Watch tcpWatch;
     private BooleanSupplier tcpReady;
     private volatile boolean tcpArmed;
     private volatile boolean signalled;
     private volatile Thread waiter;
     private volatile boolean closed;
-    private volatile Runnable observer = () -> { };
-    private boolean tcpIsNext;               // of the waiting thread: whose turn it is when both have one
+    private volatile Runnable observer = () -> {};
+    private boolean tcpIsNext; // of the waiting thread: whose turn it is when both have one
 
     private DualListener(TransportContext stack, RdmaListener listener) {
         this.stack = stack;
@@ -50,10 +52,12 @@ public final class DualListener implements AutoCloseable {
      *
      * @param local with the port that TCP has
      * @return null if the socket is to listen over TCP alone
-     * @throws BindException the port is taken over RDMA: choose another if it was free to choose, else {@link #tcpOnly} says so
+     * @throws BindException the port is taken over RDMA: choose another if it was free to choose, else {@link #tcpOnly}
+     *     says so
      * @throws SocketException the policy wants RDMA and it cannot be had
      */
-    public static DualListener open(TransportContext stack, InetSocketAddress local, int backlog, StreamConfig config) throws SocketException {
+    public static DualListener open(TransportContext stack, InetSocketAddress local, int backlog, StreamConfig config)
+            throws SocketException {
         Policy policy = stack.policy(Rules.Action.BIND, local);
         if (policy == Policy.TCP) {
             tcpOnly(stack, local, TcpReason.POLICY, null);
@@ -88,7 +92,8 @@ public final class DualListener implements AutoCloseable {
         }
         if (e instanceof ErrnoException verbs) {
             switch (verbs.errno()) {
-                case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL: // the second if one of the two is at the wildcard address: TCP has the address itself
+                // the second if one of the two is at the wildcard address: TCP has the address itself
+                case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL:
                     return TcpReason.IN_USE;
                 case Errno.ENODEV:
                     return TcpReason.NO_DEVICE;
@@ -126,8 +131,9 @@ public final class DualListener implements AutoCloseable {
     }
 
     /**
-     * Runs {@code action} when an RDMA connection came where none waited, and at the ends of the waits for TCP. On the service thread; must not
-     * block. For those who do not {@link #await}; of connections that came before nobody is told.
+     * Runs {@code action} when an RDMA connection came where none waited, and at the ends of the waits for TCP. On the
+     * service thread; must not block. For those who do not {@link #await}; of connections that came before nobody is
+     * told.
      */
     public void observe(Runnable action) {
         observer = action;
@@ -201,7 +207,10 @@ public final class DualListener implements AutoCloseable {
         }
     }
 
-    /** Sleeps until a signal or the end of the time; true if the thread was interrupted meanwhile, whose status is cleared so that it can sleep. */
+    /**
+     * Sleeps until a signal or the end of the time; true if the thread was interrupted meanwhile, whose status is
+     * cleared so that it can sleep.
+     */
     private boolean park(long nanos, long start) throws IOException {
         boolean interrupted = false;
         while (!signalled && !closed) {

@@ -6,5 +6,9 @@ package org.jrsocket.connect;
 
 /** How much is logged, from least to most. */
 public enum LogLevel {
-    ERROR, WARN, INFO, DEBUG, TRACE
+    ERROR,
+    WARN,
+    INFO,
+    DEBUG,
+    TRACE
 }

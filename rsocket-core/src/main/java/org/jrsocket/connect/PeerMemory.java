@@ -44,13 +44,13 @@ final class PeerMemory {
      */
     private static final int PREPARATION = 5;
 
-    private record Refusal(long until, long pause) {
-    }
+    private record Refusal(long until, long pause) {}
 
     private final Map<InetAddress, Host> hosts = new ConcurrentHashMap<>();
     private final Map<InetSocketAddress, Refusal> refusals = new ConcurrentHashMap<>();
     /** Addresses and ports that took an RDMA connection. */
     private final Set<InetSocketAddress> willing = ConcurrentHashMap.newKeySet();
+
     private final long headStartNanos;
     private final long unansweredNanos;
     private final long rejectedNanos;

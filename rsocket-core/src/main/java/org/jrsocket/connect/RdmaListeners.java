@@ -6,14 +6,13 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.stream.RdmaListener;
 
 /** Listening over RDMA for those who want to know why it is not possible, rather than use TCP without a word. */
 public final class RdmaListeners {
 
-    private RdmaListeners() {
-    }
+    private RdmaListeners() {}
 
     /**
      * Listens as a server socket under the agent would.
@@ -21,7 +20,8 @@ public final class RdmaListeners {
      * @param local with a port, that TCP has too
      * @throws IOException the policy does not want it or the host cannot; the message says which
      */
-    public static RdmaListener open(TransportContext stack, TransportHolder holder, InetSocketAddress local, int backlog) throws IOException {
+    public static RdmaListener open(
+            TransportContext stack, TransportHolder holder, InetSocketAddress local, int backlog) throws IOException {
         if (stack.policy(Rules.Action.BIND, local) == Policy.TCP) {
             throw new IOException(TcpReason.POLICY.text());
         }

@@ -19,14 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which addresses and ports may use RDMA, from a file in the grammar of the JDK's old SDP configuration, with a policy word added:
+ * Which addresses and ports may use RDMA, from a file in the grammar of the JDK's old SDP configuration, with a policy
+ * word added:
  *
  * <pre>
  *   bind|connect  HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|rdma|tcp]
  * </pre>
  *
- * The first line that matches decides; without a policy word it says {@code auto}. Host names are looked up once, when the file is read.
- * Immutable.
+ * The first line that matches decides; without a policy word it says {@code auto}. Host names are looked up once, when
+ * the file is read. Immutable.
  */
 public final class Rules {
 
@@ -47,7 +48,10 @@ public final class Rules {
     private record Rule(Action action, byte[] network, int prefix, int firstPort, int lastPort, Policy policy) {
 
         boolean matches(Action wanted, byte[] address, int port) {
-            return action == wanted && port >= firstPort && port <= lastPort && (network == null || sameNetwork(address));
+            return action == wanted
+                    && port >= firstPort
+                    && port <= lastPort
+                    && (network == null || sameNetwork(address));
         }
 
         private boolean sameNetwork(byte[] address) {
@@ -115,7 +119,9 @@ public final class Rules {
         try {
             for (InetAddress address : InetAddress.getAllByName(host)) {
                 byte[] network = address.getAddress();
-                int prefix = slash < 0 ? network.length * 8 : number(words[1].substring(slash + 1), 0, network.length * 8, "prefix length");
+                int prefix = slash < 0
+                        ? network.length * 8
+                        : number(words[1].substring(slash + 1), 0, network.length * 8, "prefix length");
                 rules.add(new Rule(action, network, prefix, ports[0], ports[1], policy));
             }
         } catch (UnknownHostException e) {
@@ -166,7 +172,9 @@ public final class Rules {
     public Policy match(Action action, InetSocketAddress address) {
         byte[] bytes = address.getAddress().getAddress();
         // All addresses are 0.0.0.0 to who writes a rule, and :: to a JVM whose sockets serve both families.
-        byte[] same = action == Action.BIND && address.getAddress().isAnyLocalAddress() ? new byte[bytes.length == 4 ? 16 : 4] : bytes;
+        byte[] same = action == Action.BIND && address.getAddress().isAnyLocalAddress()
+                ? new byte[bytes.length == 4 ? 16 : 4]
+                : bytes;
         for (Rule rule : rules) {
             if (rule.matches(action, bytes, address.getPort()) || rule.matches(action, same, address.getPort())) {
                 return rule.policy;

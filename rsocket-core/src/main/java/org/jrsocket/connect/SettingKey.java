@@ -39,7 +39,8 @@ public record SettingKey<T>(String name, String fallback, String range, Function
 
     static <E extends Enum<E>> SettingKey<E> choice(String name, E fallback) {
         Class<E> type = fallback.getDeclaringClass();
-        String range = Arrays.stream(type.getEnumConstants()).map(SettingKey::lower).collect(Collectors.joining(", "));
+        String range =
+                Arrays.stream(type.getEnumConstants()).map(SettingKey::lower).collect(Collectors.joining(", "));
         return new SettingKey<>(name, lower(fallback), range, value -> parse(type, value, range));
     }
 
@@ -53,12 +54,20 @@ public record SettingKey<T>(String name, String fallback, String range, Function
     }
 
     static SettingKey<Integer> integer(String name, int fallback, int min, int max) {
-        return new SettingKey<>(name, Integer.toString(fallback), min + " to " + max, value -> within(number(value, ""), value, min, max, "" + min, "" + max));
+        return new SettingKey<>(
+                name,
+                Integer.toString(fallback),
+                min + " to " + max,
+                value -> within(number(value, ""), value, min, max, "" + min, "" + max));
     }
 
     /** Bytes: a number, or one with {@code k} or {@code m} for KiB and MiB. */
     static SettingKey<Integer> size(String name, String fallback, String min, String max) {
-        return new SettingKey<>(name, fallback, min + " to " + max, value -> within(bytes(value), value, bytes(min), bytes(max), min, max));
+        return new SettingKey<>(
+                name,
+                fallback,
+                min + " to " + max,
+                value -> within(bytes(value), value, bytes(min), bytes(max), min, max));
     }
 
     /** Nanoseconds: a number with its unit, or 0. */
@@ -92,7 +101,8 @@ public record SettingKey<T>(String name, String fallback, String range, Function
         String text = value.toLowerCase(Locale.ROOT);
         for (int i = 0; i < UNITS.length; i++) { // "ms" before "s", "us" before "s"
             if (text.endsWith(UNITS[i])) {
-                long count = number(text.substring(0, text.length() - UNITS[i].length()), " with a unit: us, ms, s, m or h");
+                long count =
+                        number(text.substring(0, text.length() - UNITS[i].length()), " with a unit: us, ms, s, m or h");
                 return count > Long.MAX_VALUE / NANOS[i] ? Long.MAX_VALUE : count * NANOS[i]; // more than any key takes
             }
         }

@@ -14,9 +14,9 @@ import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * Everything one can set, read once at the start and immutable after. An agent argument ({@code key=value,key=value}) goes before a system
- * property ({@code -Dorg.jrsocket.key}), and that before an environment variable ({@code JRSOCKET_KEY}). Documented in
- * {@code docs/configuration.md}; a test compares.
+ * Everything one can set, read once at the start and immutable after. An agent argument ({@code key=value,key=value})
+ * goes before a system property ({@code -Dorg.jrsocket.key}), and that before an environment variable
+ * ({@code JRSOCKET_KEY}). Documented in {@code docs/configuration.md}; a test compares.
  */
 public final class Settings {
 
@@ -29,20 +29,38 @@ public final class Settings {
     static final SettingKey<Integer> BUFFER_SEND = SettingKey.size("buffer.send", "256k", "4k", "256m");
     static final SettingKey<Integer> BUFFER_RECEIVE = SettingKey.size("buffer.receive", "256k", "4k", "256m");
     static final SettingKey<Integer> BUFFER_MAX = SettingKey.size("buffer.max", "4m", "4k", "256m");
-    static final SettingKey<Integer> QUEUE_SEND = SettingKey.integer("queue.send", StreamConfig.DEFAULT.sendQueue(), 16, 65534);
-    static final SettingKey<Integer> QUEUE_RECEIVE = SettingKey.integer("queue.receive", StreamConfig.DEFAULT.receiveQueue(), 16, 65534);
+    static final SettingKey<Integer> QUEUE_SEND =
+            SettingKey.integer("queue.send", StreamConfig.DEFAULT.sendQueue(), 16, 65534);
+    static final SettingKey<Integer> QUEUE_RECEIVE =
+            SettingKey.integer("queue.receive", StreamConfig.DEFAULT.receiveQueue(), 16, 65534);
     static final SettingKey<Integer> INLINE = SettingKey.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
-    static final SettingKey<Long> SPIN = SettingKey.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
+    static final SettingKey<Long> SPIN =
+            SettingKey.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
     static final SettingKey<Integer> CLOSE_MAX = SettingKey.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 
     /** All keys, in the order of the documentation. */
-    public static final List<SettingKey<?>> KEYS = List.of(POLICY, RULES, LOG, CONNECT_TIMEOUT, MEMORY_UNANSWERED, MEMORY_REJECTED, BUFFER_SEND,
-            BUFFER_RECEIVE, BUFFER_MAX, QUEUE_SEND, QUEUE_RECEIVE, INLINE, SPIN, CLOSE_MAX);
+    public static final List<SettingKey<?>> KEYS = List.of(
+            POLICY,
+            RULES,
+            LOG,
+            CONNECT_TIMEOUT,
+            MEMORY_UNANSWERED,
+            MEMORY_REJECTED,
+            BUFFER_SEND,
+            BUFFER_RECEIVE,
+            BUFFER_MAX,
+            QUEUE_SEND,
+            QUEUE_RECEIVE,
+            INLINE,
+            SPIN,
+            CLOSE_MAX);
 
     /** Before a key's name in a system property. */
     public static final String PREFIX = "org.jrsocket.";
 
-    /** Beginnings of properties that belong to other parts of the project, and to the classes the drop-in jar carries. */
+    /**
+     * Beginnings of properties that belong to other parts of the project, and to the classes the drop-in jar carries.
+     */
     private static final List<String> OTHERS = List.of("shaded.", "native.", "nio.", "netty.", "test.", "bench.");
 
     private final Map<SettingKey<?>, Object> values;
@@ -56,7 +74,8 @@ public final class Settings {
     private Settings(Map<SettingKey<?>, Object> values, Map<SettingKey<?>, String> given) {
         this.values = Map.copyOf(values);
         this.given = Map.copyOf(given);
-        streamConfig = new StreamConfig(get(BUFFER_SEND), get(BUFFER_RECEIVE), get(QUEUE_SEND), get(QUEUE_RECEIVE), get(INLINE), get(SPIN), 0);
+        streamConfig = new StreamConfig(
+                get(BUFFER_SEND), get(BUFFER_RECEIVE), get(QUEUE_SEND), get(QUEUE_RECEIVE), get(INLINE), get(SPIN), 0);
         connectNanos = get(CONNECT_TIMEOUT);
         maxBuffer = get(BUFFER_MAX);
     }
@@ -74,10 +93,11 @@ public final class Settings {
      * Reads and checks.
      *
      * @param arguments the agent's, may be null
-     * @throws ConfigurationException for an unknown key or a value that is out of range. Unknown environment variables are left alone:
-     *         orchestrators set some for any service that happens to be called jrsocket.
+     * @throws ConfigurationException for an unknown key or a value that is out of range. Unknown environment variables
+     *     are left alone: orchestrators set some for any service that happens to be called jrsocket.
      */
-    public static Settings read(String arguments, Properties properties, Map<String, String> environment) throws ConfigurationException {
+    public static Settings read(String arguments, Properties properties, Map<String, String> environment)
+            throws ConfigurationException {
         Map<String, String> fromArguments = split(arguments);
         for (String name : properties.stringPropertyNames()) {
             if (name.startsWith(PREFIX)) {
@@ -96,8 +116,17 @@ public final class Settings {
             String text = argument != null ? argument : property != null ? property : variable;
             if (text != null) {
                 given.put(key, text);
-                values.put(key, parse(key, text, (argument != null ? "agent argument " + key.name() : property != null ? "-D" + PREFIX + key.name()
-                        : "environment " + key.variable()) + "=" + text));
+                values.put(
+                        key,
+                        parse(
+                                key,
+                                text,
+                                (argument != null
+                                                ? "agent argument " + key.name()
+                                                : property != null
+                                                        ? "-D" + PREFIX + key.name()
+                                                        : "environment " + key.variable())
+                                        + "=" + text));
             } else if (key.fallback() != null) {
                 values.put(key, key.parser().apply(key.fallback()));
             }
@@ -124,7 +153,8 @@ public final class Settings {
 
     private static void known(String key, String where) throws ConfigurationException {
         if (KEYS.stream().noneMatch(k -> k.name().equals(key))) {
-            throw new ConfigurationException(where,
+            throw new ConfigurationException(
+                    where,
                     "unknown; known are " + KEYS.stream().map(SettingKey::name).collect(Collectors.joining(", ")));
         }
     }
@@ -180,7 +210,10 @@ public final class Settings {
         return get(MEMORY_REJECTED);
     }
 
-    /** The most that a stream's ring becomes when an application asks for a buffer size, bytes. TCP has such a limit too, of the kernel. */
+    /**
+     * The most that a stream's ring becomes when an application asks for a buffer size, bytes. TCP has such a limit
+     * too, of the kernel.
+     */
     public int maxBuffer() {
         return maxBuffer;
     }
@@ -198,6 +231,9 @@ public final class Settings {
     /** For the log: each key with its value. */
     @Override
     public String toString() {
-        return KEYS.stream().filter(values::containsKey).map(k -> k.name() + "=" + given.getOrDefault(k, k.fallback())).collect(Collectors.joining(", "));
+        return KEYS.stream()
+                .filter(values::containsKey)
+                .map(k -> k.name() + "=" + given.getOrDefault(k, k.fallback()))
+                .collect(Collectors.joining(", "));
     }
 }

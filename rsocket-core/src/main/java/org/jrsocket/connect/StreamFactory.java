@@ -15,8 +15,9 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 /** What this package asks of the RDMA stack; see {@link org.jrsocket.stream.RdmaTransport}. Tests put in their own. */
 interface StreamFactory {
 
-    PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
-            PendingConnect.Observer observer) throws VerbsUnavailableException;
+    PendingConnect connect(
+            InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
+            throws VerbsUnavailableException;
 
     RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException;
 

@@ -9,8 +9,8 @@ import java.net.InetSocketAddress;
 import org.jrsocket.jfr.Events;
 
 /**
- * A connection that TCP carries in a process that has RDMA, for those who record such things. The socket API that owns it makes one when it is connected
- * and tells it of the end. Safe for use by many threads.
+ * A connection that TCP carries in a process that has RDMA, for those who record such things. The socket API that owns
+ * it makes one when it is connected and tells it of the end. Safe for use by many threads.
  */
 public final class TcpConnection {
 
@@ -40,7 +40,13 @@ public final class TcpConnection {
             return null;
         }
         InetSocketAddress from = ask(local);
-        Events.opened(from, attempt.remote(), false, null, attempt.reason() == null ? null : attempt.reason().name(), System.nanoTime() - attempt.start());
+        Events.opened(
+                from,
+                attempt.remote(),
+                false,
+                null,
+                attempt.reason() == null ? null : attempt.reason().name(),
+                System.nanoTime() - attempt.start());
         return new TcpConnection(from, attempt.remote());
     }
 

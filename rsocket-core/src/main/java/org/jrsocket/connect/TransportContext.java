@@ -8,7 +8,10 @@ import java.net.InetSocketAddress;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.RdmaStream;
 
-/** What all sockets of one process share: settings, rules, the RDMA transport, memory of peers, counts. Safe for use by many threads. */
+/**
+ * What all sockets of one process share: settings, rules, the RDMA transport, memory of peers, counts. Safe for use by
+ * many threads.
+ */
 public final class TransportContext {
 
     private final Settings settings;
@@ -28,14 +31,15 @@ public final class TransportContext {
         this.settings = settings;
         this.rules = rules;
         this.rdma = rdma;
-        PeerMemory memory = new PeerMemory(settings.connectNanos(), settings.unansweredNanos(), settings.rejectedNanos(),
-                System::nanoTime);
+        PeerMemory memory = new PeerMemory(
+                settings.connectNanos(), settings.unansweredNanos(), settings.rejectedNanos(), System::nanoTime);
         this.connector = new Connector(this, rdma, memory);
     }
 
     /** With the rules file that the settings name, if they do. */
     public static TransportContext open(Settings settings, TransportHolder holder) throws ConfigurationException {
-        return new TransportContext(settings, settings.rules() == null ? Rules.NONE : Rules.load(settings.rules()), holder);
+        return new TransportContext(
+                settings, settings.rules() == null ? Rules.NONE : Rules.load(settings.rules()), holder);
     }
 
     public Settings settings() {
@@ -54,7 +58,8 @@ public final class TransportContext {
     public void accepted(RdmaStream stream) {
         counts.acceptedRdma();
         log.rdma("accepted", stream.remoteAddress(), stream.deviceName());
-        Events.opened(stream.localAddress(), stream.remoteAddress(), true, stream.deviceName(), null, stream.nanosOpen());
+        Events.opened(
+                stream.localAddress(), stream.remoteAddress(), true, stream.deviceName(), null, stream.nanosOpen());
     }
 
     StreamFactory rdma() {
@@ -75,8 +80,8 @@ public final class TransportContext {
     }
 
     /**
-     * What may carry a connection. Where a rules file is given and the policy is not, what no rule names uses TCP: so a file written for the JDK's SDP
-     * keeps its meaning.
+     * What may carry a connection. Where a rules file is given and the policy is not, what no rule names uses TCP: so a
+     * file written for the JDK's SDP keeps its meaning.
      *
      * @param address local for BIND, remote for CONNECT; resolved
      */

@@ -16,13 +16,14 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /**
- * The process's RDMA transport: verbs are opened when somebody first asks whether there are any, the transport with its thread when the first
- * socket needs it, each once; if verbs cannot be had, the reason is kept. Safe for use by many threads.
+ * The process's RDMA transport: verbs are opened when somebody first asks whether there are any, the transport with its
+ * thread when the first socket needs it, each once; if verbs cannot be had, the reason is kept. Safe for use by many
+ * threads.
  */
 public final class TransportHolder implements StreamFactory {
 
@@ -126,7 +127,10 @@ public final class TransportHolder implements StreamFactory {
                 open.limitClosing(maxClosing);
                 transport = open;
             } catch (IOException e) { // descriptors have run out, for example: later it may work
-                throw new VerbsUnavailableException(VerbsUnavailableException.Reason.LIBRARY, "the RDMA service does not start: " + e.getMessage(), e);
+                throw new VerbsUnavailableException(
+                        VerbsUnavailableException.Reason.LIBRARY,
+                        "the RDMA service does not start: " + e.getMessage(),
+                        e);
             }
         }
         return transport;
@@ -154,8 +158,9 @@ public final class TransportHolder implements StreamFactory {
     }
 
     @Override
-    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
-            PendingConnect.Observer observer) throws VerbsUnavailableException {
+    public PendingConnect connect(
+            InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
+            throws VerbsUnavailableException {
         return transport().connect(local, remote, config, observer);
     }
 

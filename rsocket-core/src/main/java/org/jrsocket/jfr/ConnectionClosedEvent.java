@@ -23,32 +23,42 @@ public final class ConnectionClosedEvent extends Event {
 
     @Label("Local Address")
     String localAddress;
+
     @Label("Local Port")
     int localPort;
+
     @Label("Remote Address")
     String remoteAddress;
+
     @Label("Remote Port")
     int remotePort;
+
     @Label("Transport")
     @Description("RDMA or TCP")
     String transport;
+
     @Label("Device")
     @Description("The RDMA device that carried it")
     String device;
+
     @Label("Bytes Read")
     @Description("By the application; -1 over TCP, where the JDK does the work and is not watched")
     @DataAmount
     long bytesRead;
+
     @Label("Bytes Written")
     @Description("By the application; -1 over TCP, where the JDK does the work and is not watched")
     @DataAmount
     long bytesWritten;
+
     @Label("Lifetime")
     @Timespan(Timespan.NANOSECONDS)
     long lifetime;
+
     @Label("Outcome")
     @Description("closed; reset, if this side dropped something; failed, if something else than this side ended it")
     String outcome;
+
     @Label("Detail")
     @Description("What failed")
     String detail;
@@ -57,8 +67,15 @@ public final class ConnectionClosedEvent extends Event {
         return new ConnectionClosedEvent().isEnabled();
     }
 
-    static void emit(InetSocketAddress local, InetSocketAddress remote, String device, long bytesRead, long bytesWritten, long lifeNanos,
-                     String outcome, String detail) {
+    static void emit(
+            InetSocketAddress local,
+            InetSocketAddress remote,
+            String device,
+            long bytesRead,
+            long bytesWritten,
+            long lifeNanos,
+            String outcome,
+            String detail) {
         ConnectionClosedEvent event = new ConnectionClosedEvent();
         if (event.isEnabled() && event.shouldCommit()) {
             event.localAddress = Events.host(local);

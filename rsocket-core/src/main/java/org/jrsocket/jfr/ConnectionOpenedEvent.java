@@ -20,26 +20,35 @@ public final class ConnectionOpenedEvent extends Event {
 
     @Label("Local Address")
     String localAddress;
+
     @Label("Local Port")
     int localPort;
+
     @Label("Remote Address")
     String remoteAddress;
+
     @Label("Remote Port")
     int remotePort;
+
     @Label("Accepted")
     @Description("Whether it was accepted by a server, rather than made by a client")
     boolean accepted;
+
     @Label("Transport")
     @Description("RDMA or TCP")
     String transport;
+
     @Label("Device")
     @Description("The RDMA device that carries it")
     String device;
+
     @Label("Reason")
     @Description("Why it is TCP; not set where the peer decided")
     String reason;
+
     @Label("Setup Time")
-    @Description("From the call of connect, attempts over RDMA included, until connected; of one accepted over RDMA, from established until taken")
+    @Description(
+            "From the call of connect, attempts over RDMA included, until connected; of one accepted over RDMA, from established until taken")
     @Timespan(Timespan.NANOSECONDS)
     long setupTime;
 
@@ -47,7 +56,13 @@ public final class ConnectionOpenedEvent extends Event {
         return new ConnectionOpenedEvent().isEnabled();
     }
 
-    static void emit(InetSocketAddress local, InetSocketAddress remote, boolean accepted, String device, String reason, long setupNanos) {
+    static void emit(
+            InetSocketAddress local,
+            InetSocketAddress remote,
+            boolean accepted,
+            String device,
+            String reason,
+            long setupNanos) {
         ConnectionOpenedEvent event = new ConnectionOpenedEvent();
         if (event.isEnabled() && event.shouldCommit()) {
             event.localAddress = Events.host(local);

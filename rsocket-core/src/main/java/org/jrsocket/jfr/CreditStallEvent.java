@@ -24,14 +24,19 @@ public final class CreditStallEvent extends Event implements Events.Stall {
 
     @Label("Local Address")
     String localAddress;
+
     @Label("Local Port")
     int localPort;
+
     @Label("Remote Address")
     String remoteAddress;
+
     @Label("Remote Port")
     int remotePort;
+
     @Label("Device")
     String device;
+
     @Label("Bytes Waiting")
     @Description("When it was over, of this side's send buffer")
     @DataAmount

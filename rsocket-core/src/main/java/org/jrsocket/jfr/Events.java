@@ -11,17 +11,17 @@ import jdk.jfr.FlightRecorder;
 public final class Events {
 
     /** A runtime made with jlink may lack it, and then no class that names it may be loaded. */
-    private static final boolean PRESENT = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+    private static final boolean PRESENT =
+            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
     /** For a time that is not known. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 
-    private Events() {
-    }
+    private Events() {}
 
     /**
-     * Whether anybody has asked for a recording yet. Until then no event class may be touched: the first one sets the Flight Recorder up, which takes
-     * hundreds of milliseconds of a connection's time.
+     * Whether anybody has asked for a recording yet. Until then no event class may be touched: the first one sets the
+     * Flight Recorder up, which takes hundreds of milliseconds of a connection's time.
      */
     private static boolean isInUse() {
         return PRESENT && FlightRecorder.isInitialized();
@@ -40,7 +40,13 @@ public final class Events {
      * @param reason why it is not RDMA, null over RDMA and where the peer decided
      * @param setupNanos what it took, or {@link #UNKNOWN}
      */
-    public static void opened(InetSocketAddress local, InetSocketAddress remote, boolean accepted, String device, String reason, long setupNanos) {
+    public static void opened(
+            InetSocketAddress local,
+            InetSocketAddress remote,
+            boolean accepted,
+            String device,
+            String reason,
+            long setupNanos) {
         if (isInUse()) {
             ConnectionOpenedEvent.emit(local, remote, accepted, device, reason, setupNanos);
         }
@@ -61,8 +67,15 @@ public final class Events {
      * @param outcome "closed", "reset" (by this side), or "failed"
      * @param detail what failed, or null
      */
-    public static void closed(InetSocketAddress local, InetSocketAddress remote, String device, long bytesRead, long bytesWritten, long lifeNanos,
-                              String outcome, String detail) {
+    public static void closed(
+            InetSocketAddress local,
+            InetSocketAddress remote,
+            String device,
+            long bytesRead,
+            long bytesWritten,
+            long lifeNanos,
+            String outcome,
+            String detail) {
         if (isInUse()) {
             ConnectionClosedEvent.emit(local, remote, device, bytesRead, bytesWritten, lifeNanos, outcome, detail);
         }
@@ -96,7 +109,11 @@ public final class Events {
     }
 
     static String host(InetSocketAddress address) {
-        return address == null ? null : address.getAddress() == null ? address.getHostString() : address.getAddress().getHostAddress();
+        return address == null
+                ? null
+                : address.getAddress() == null
+                        ? address.getHostString()
+                        : address.getAddress().getHostAddress();
     }
 
     static int port(InetSocketAddress address) {

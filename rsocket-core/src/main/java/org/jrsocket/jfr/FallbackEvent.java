@@ -20,13 +20,17 @@ public final class FallbackEvent extends Event {
     @Label("Address")
     @Description("The peer's; where a server listens, its own")
     String address;
+
     @Label("Port")
     int port;
+
     @Label("Listening")
     @Description("Whether a server listens over TCP alone, rather than a client connecting over TCP")
     boolean listening;
+
     @Label("Reason")
     String reason;
+
     @Label("Detail")
     @Description("What the device or the library said")
     String detail;

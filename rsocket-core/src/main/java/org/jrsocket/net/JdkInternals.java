@@ -22,8 +22,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What of the JDK's internals is used, and nothing else: the platform's {@code SocketImpl} with its protected methods, SOCKS, and three functions of
- * {@code sun.nio.ch}. The same on JDK 17 and 25. {@code java.net} and {@code sun.nio.ch} must be {@linkplain SocketFactories#PACKAGES open} to this class.
+ * What of the JDK's internals is used, and nothing else: the platform's {@code SocketImpl} with its protected methods,
+ * SOCKS, and three functions of {@code sun.nio.ch}. The same on JDK 17 and 25. {@code java.net} and {@code sun.nio.ch}
+ * must be {@linkplain SocketFactories#PACKAGES open} to this class.
  */
 final class JdkInternals {
 
@@ -87,21 +88,25 @@ final class JdkInternals {
             SET_OPTION = method(net, "setOption", void.class, SocketOption.class, Object.class);
             GET_OPTION = method(net, "getOption", Object.class, SocketOption.class);
             OPTIONS = method(net, "supportedOptions", Set.class);
-            SOCKET_FACTORY = MethodHandles.privateLookupIn(Socket.class, mine).findStaticGetter(Socket.class, "factory", SocketImplFactory.class);
+            SOCKET_FACTORY = MethodHandles.privateLookupIn(Socket.class, mine)
+                    .findStaticGetter(Socket.class, "factory", SocketImplFactory.class);
             SERVER_FACTORY = MethodHandles.privateLookupIn(ServerSocket.class, mine)
                     .findStaticGetter(ServerSocket.class, "factory", SocketImplFactory.class);
             Class<?> netClass = Class.forName("sun.nio.ch.Net");
             MethodHandles.Lookup nio = MethodHandles.privateLookupIn(netClass, mine);
-            POLL = nio.findStatic(netClass, "poll", MethodType.methodType(int.class, FileDescriptor.class, int.class, long.class));
+            POLL = nio.findStatic(
+                    netClass, "poll", MethodType.methodType(int.class, FileDescriptor.class, int.class, long.class));
             IPV6 = nio.findStatic(netClass, "isIPv6Available", MethodType.methodType(boolean.class));
-            FD_VALUE = nio.findStatic(Class.forName("sun.nio.ch.IOUtil"), "fdVal", MethodType.methodType(int.class, FileDescriptor.class));
+            FD_VALUE = nio.findStatic(
+                    Class.forName("sun.nio.ch.IOUtil"),
+                    "fdVal",
+                    MethodType.methodType(int.class, FileDescriptor.class));
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    private JdkInternals() {
-    }
+    private JdkInternals() {}
 
     private static MethodHandle method(MethodHandles.Lookup net, String name, Class<?> result, Class<?>... parameters)
             throws ReflectiveOperationException {
@@ -111,7 +116,8 @@ final class JdkInternals {
     /** Whether somebody has installed a factory for Socket or ServerSocket. */
     static boolean hasFactory() {
         try {
-            return (SocketImplFactory) SOCKET_FACTORY.invokeExact() != null || (SocketImplFactory) SERVER_FACTORY.invokeExact() != null;
+            return (SocketImplFactory) SOCKET_FACTORY.invokeExact() != null
+                    || (SocketImplFactory) SERVER_FACTORY.invokeExact() != null;
         } catch (Throwable e) {
             throw unchecked(e);
         }

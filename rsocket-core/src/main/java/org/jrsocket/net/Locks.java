@@ -10,8 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /** Waiting for a lock as the JDK's sockets do. */
 final class Locks {
 
-    private Locks() {
-    }
+    private Locks() {}
 
     /**
      * Takes the lock if that is possible in time. Interrupts do not end the wait; the interrupt status is kept.

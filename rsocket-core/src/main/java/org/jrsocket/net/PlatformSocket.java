@@ -20,21 +20,34 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The JDK's own TCP socket implementation, its protected methods made callable. Each method does what the one of {@link SocketImpl} does, and throws
- * what that throws. As safe for threads as the JDK's.
+ * The JDK's own TCP socket implementation, its protected methods made callable. Each method does what the one of
+ * {@link SocketImpl} does, and throws what that throws. As safe for threads as the JDK's.
  *
- * <p>A socket that RDMA carries has no use for one of TCP, which takes the kernel a good part of a connection's time. So one that is {@linkplain
- * #createLater created later} is made only for what needs it, and keeps by itself the options that nearly everybody sets.
+ * <p>A socket that RDMA carries has no use for one of TCP, which takes the kernel a good part of a connection's time.
+ * So one that is {@linkplain #createLater created later} is made only for what needs it, and keeps by itself the
+ * options that nearly everybody sets.
  */
 final class PlatformSocket {
 
     /** What an option is before anybody sets it, on Linux; of those that need no socket. */
-    private static final Map<Integer, Object> DEFAULTS = Map.of(SocketOptions.TCP_NODELAY, false, SocketOptions.SO_KEEPALIVE, false,
-            SocketOptions.SO_REUSEADDR, false, SocketOptions.SO_TIMEOUT, 0, SocketOptions.SO_LINGER, false, SocketOptions.IP_TOS, 0);
+    private static final Map<Integer, Object> DEFAULTS = Map.of(
+            SocketOptions.TCP_NODELAY,
+            false,
+            SocketOptions.SO_KEEPALIVE,
+            false,
+            SocketOptions.SO_REUSEADDR,
+            false,
+            SocketOptions.SO_TIMEOUT,
+            0,
+            SocketOptions.SO_LINGER,
+            false,
+            SocketOptions.IP_TOS,
+            0);
 
     private final SocketImpl impl;
     private volatile boolean deferred; // written under this
-    private Map<Integer, Object> deferredOptions = Map.of(); // guarded by this; what was set so far, none of it checked by the kernel
+    // guarded by this; what was set so far, none of it checked by the kernel
+    private Map<Integer, Object> deferredOptions = Map.of();
 
     private PlatformSocket(SocketImpl impl) {
         this.impl = impl;
@@ -57,7 +70,10 @@ final class PlatformSocket {
         }
     }
 
-    /** The same socket, whose {@link #connect} asks the default ProxySelector for SOCKS proxies, as one of {@code new Socket()} does. */
+    /**
+     * The same socket, whose {@link #connect} asks the default ProxySelector for SOCKS proxies, as one of
+     * {@code new Socket()} does.
+     */
     PlatformSocket throughSocks() throws IOException {
         ensureCreated();
         try {
@@ -176,7 +192,8 @@ final class PlatformSocket {
         if (deferred) {
             synchronized (this) {
                 if (deferred) {
-                    closeNow(); // first, so that whoever comes now hears that it is closed; there is nothing to wait for
+                    // first, so that whoever comes now hears that it is closed; there is nothing to wait for
+                    closeNow();
                     deferred = false;
                     return;
                 }

@@ -14,11 +14,13 @@ import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.util.Iterator;
 
-/** Whether the JDK would connect a plain {@code new Socket()} through a SOCKS proxy, as {@code -DsocksProxyHost} and ProxySelectors say. */
+/**
+ * Whether the JDK would connect a plain {@code new Socket()} through a SOCKS proxy, as {@code -DsocksProxyHost} and
+ * ProxySelectors say.
+ */
 final class Proxies {
 
-    private Proxies() {
-    }
+    private Proxies() {}
 
     /** When in doubt it is true: then the JDK's own SOCKS code decides again. */
     static boolean mayUseSocks(InetSocketAddress remote) {
@@ -31,7 +33,8 @@ final class Proxies {
             host = "[" + host + "]";
         }
         try {
-            // Of one piece, as the JDK makes it: that takes host names with an underscore, which the constructor with seven arguments refuses.
+            // Of one piece, as the JDK makes it: that takes host names with an underscore, which the constructor with
+            // seven arguments refuses.
             URI uri = new URI("socket://" + host + ":" + remote.getPort());
             Iterator<Proxy> proxies = selector.select(uri).iterator();
             if (!proxies.hasNext()) {

@@ -23,15 +23,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
-import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * What a {@link java.net.ServerSocket} stands on: a TCP listener of the JDK's, which settles the port, and beside it an RDMA listener on the same
- * address and port where policy and devices allow. Without one, everything is the JDK's. Safe for use by many threads, as the JDK's.
+ * What a {@link java.net.ServerSocket} stands on: a TCP listener of the JDK's, which settles the port, and beside it an
+ * RDMA listener on the same address and port where policy and devices allow. Without one, everything is the JDK's. Safe
+ * for use by many threads, as the JDK's.
  */
 public final class RServerSocketImpl extends SocketImpl {
 
@@ -97,7 +98,7 @@ public final class RServerSocketImpl extends SocketImpl {
 
     /** An RDMA listener on the TCP port; a TCP port that RDMA cannot have too is changed, if nobody asked for it. */
     private DualListener openRdma(int backlog) throws IOException {
-        for (int attempt = 1;; attempt++) {
+        for (int attempt = 1; ; attempt++) {
             InetSocketAddress local = rdmaAddress();
             try {
                 return DualListener.open(stack, local, backlog, config());
@@ -116,7 +117,9 @@ public final class RServerSocketImpl extends SocketImpl {
 
     /** The JDK's wildcard sockets are IPv6 ones that serve both families. */
     private InetSocketAddress rdmaAddress() throws IOException {
-        InetAddress host = boundHost.isAnyLocalAddress() && JdkInternals.isIpv6() ? InetAddress.getByAddress(new byte[16]) : boundHost;
+        InetAddress host = boundHost.isAnyLocalAddress() && JdkInternals.isIpv6()
+                ? InetAddress.getByAddress(new byte[16])
+                : boundHost;
         return new InetSocketAddress(host, platform.getLocalPort());
     }
 
@@ -150,7 +153,11 @@ public final class RServerSocketImpl extends SocketImpl {
 
     private StreamConfig config() throws IOException {
         StreamConfig config = stack.settings().streamConfig();
-        return config.withBuffers(config.sendBuffer(), receiveBuffer == 0 ? config.receiveBuffer() : Math.min(receiveBuffer, stack.settings().maxBuffer()))
+        return config.withBuffers(
+                        config.sendBuffer(),
+                        receiveBuffer == 0
+                                ? config.receiveBuffer()
+                                : Math.min(receiveBuffer, stack.settings().maxBuffer()))
                 .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
@@ -159,7 +166,8 @@ public final class RServerSocketImpl extends SocketImpl {
     @Override
     protected void accept(SocketImpl s) throws IOException {
         if (!(s instanceof RSocketImpl child)) {
-            throw new IOException("An instance of " + getClass() + " cannot accept a connection with an instance of " + s.getClass());
+            throw new IOException(
+                    "An instance of " + getClass() + " cannot accept a connection with an instance of " + s.getClass());
         }
         DualListener listener = dual;
         if (listener == null) {
@@ -171,7 +179,8 @@ public final class RServerSocketImpl extends SocketImpl {
         }
     }
 
-    private static void handOver(PlatformSocket connection, RSocketImpl child, TcpConnection record) throws IOException {
+    private static void handOver(PlatformSocket connection, RSocketImpl child, TcpConnection record)
+            throws IOException {
         try {
             child.accepted(connection, record);
         } catch (IOException e) {
@@ -207,8 +216,13 @@ public final class RServerSocketImpl extends SocketImpl {
                 } catch (SocketTimeoutException e) {
                     continue; // it was gone again
                 }
-                handOver(connection, child, TcpConnection.accepted(stack, connection::localAddress,
-                        () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
+                handOver(
+                        connection,
+                        child,
+                        TcpConnection.accepted(
+                                stack,
+                                connection::localAddress,
+                                () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
                 return;
             }
         } finally {
@@ -282,7 +296,7 @@ public final class RServerSocketImpl extends SocketImpl {
         switch (option) {
             case SocketOptions.SO_TIMEOUT -> timeout = (int) value;
             case SocketOptions.SO_RCVBUF -> receiveBuffer = (int) value;
-            default -> { }
+            default -> {}
         }
     }
 

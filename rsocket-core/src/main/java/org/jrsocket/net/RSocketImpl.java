@@ -21,22 +21,22 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.ConnectAttempt;
-import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * What a {@link java.net.Socket} stands on. Until it is connected it is a TCP socket of the JDK's, bound and with its options as the application
- * wants, though one that the kernel hears of only when it must; connecting, or being accepted, decides whether it stays one or becomes an {@link
- * RdmaSocket}.
+ * What a {@link java.net.Socket} stands on. Until it is connected it is a TCP socket of the JDK's, bound and with its
+ * options as the application wants, though one that the kernel hears of only when it must; connecting, or being
+ * accepted, decides whether it stays one or becomes an {@link RdmaSocket}.
  *
  * <pre>
  *                 create            connect: TCP, or no RDMA
  *   (new) -------------> undecided -------------------------> TCP   : platform does everything
- *     |                      \------ connect: RDMA ---------> RDMA  : rdma is set; platform keeps options and the bound port
- *     \---- being accepted: to TCP or RDMA at once                    close leads from each to closed
+ *     |                      \------ connect: RDMA ---------> RDMA  : rdma is set; platform keeps options and the bound
+ *     port \---- being accepted: to TCP or RDMA at once                    close leads from each to closed
  * </pre>
  *
  * Safe for use by many threads, as the JDK's.
@@ -134,7 +134,8 @@ public final class RSocketImpl extends SocketImpl {
     private void connectDirectly(InetSocketAddress address, int millis) throws IOException {
         long start = System.nanoTime();
         InetSocketAddress target = address.getAddress().isAnyLocalAddress()
-                ? new InetSocketAddress(InetAddress.getLocalHost(), address.getPort()) : address; // as the JDK does
+                ? new InetSocketAddress(InetAddress.getLocalHost(), address.getPort())
+                : address; // as the JDK does
         ConnectAttempt tried;
         RdmaStream stream;
         try {
@@ -154,7 +155,8 @@ public final class RSocketImpl extends SocketImpl {
             close();
             throw e;
         }
-        int left = millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+        int left =
+                millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
         IOException failure = null;
         try {
             platform.connect(address, left);
@@ -175,13 +177,16 @@ public final class RSocketImpl extends SocketImpl {
         InetSocketAddress local = platform.localAddress();
         // The JDK's sockets are IPv6 ones that serve both families; RDMA's wildcard has to be of the peer's.
         return local.getAddress().isAnyLocalAddress()
-                ? new InetSocketAddress(InetAddress.getByAddress(new byte[target.getAddress().getAddress().length]), local.getPort()) : local;
+                ? new InetSocketAddress(
+                        InetAddress.getByAddress(new byte[target.getAddress().getAddress().length]), local.getPort())
+                : local;
     }
 
     private StreamConfig config() throws SocketException {
         int max = stack.settings().maxBuffer();
         StreamConfig config = stack.settings().streamConfig();
-        return config.withBuffers(sendBuffer == 0 ? config.sendBuffer() : Math.min(sendBuffer, max),
+        return config.withBuffers(
+                        sendBuffer == 0 ? config.sendBuffer() : Math.min(sendBuffer, max),
                         receiveBuffer == 0 ? config.receiveBuffer() : Math.min(receiveBuffer, max))
                 .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
@@ -385,7 +390,7 @@ public final class RSocketImpl extends SocketImpl {
         switch (option.name()) {
             case "SO_SNDBUF" -> sendBuffer = (int) (Object) value;
             case "SO_RCVBUF" -> receiveBuffer = (int) (Object) value;
-            default -> { }
+            default -> {}
         }
     }
 
@@ -407,7 +412,7 @@ public final class RSocketImpl extends SocketImpl {
         switch (option) {
             case SocketOptions.SO_SNDBUF -> sendBuffer = (int) value;
             case SocketOptions.SO_RCVBUF -> receiveBuffer = (int) value;
-            default -> { }
+            default -> {}
         }
     }
 

@@ -20,11 +20,12 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.Threads;
 
 /**
- * An RDMA connection with the manners of the JDK's {@code NioSocketImpl}: any number of threads may read and write, they take turns; a timeout
- * covers the turn and the read; the end of the stream is reported for ever.
+ * An RDMA connection with the manners of the JDK's {@code NioSocketImpl}: any number of threads may read and write,
+ * they take turns; a timeout covers the turn and the read; the end of the stream is reported for ever.
  *
- * <p>Options that only the kernel understands are kept, checked and read back by an unconnected TCP socket, so each is accepted or refused as the
- * JDK would. A client has one anyway; an accepted connection gets one when an option is first touched.
+ * <p>Options that only the kernel understands are kept, checked and read back by an unconnected TCP socket, so each is
+ * accepted or refused as the JDK would. A client has one anyway; an accepted connection gets one when an option is
+ * first touched.
  */
 final class RdmaSocket {
 
@@ -181,8 +182,8 @@ final class RdmaSocket {
     }
 
     /**
-     * rsocket has no urgent data. The byte is dropped, which is what a receiver sees by default (SO_OOBINLINE off); programs that send it to learn
-     * whether the connection is alive get the answer.
+     * rsocket has no urgent data. The byte is dropped, which is what a receiver sees by default (SO_OOBINLINE off);
+     * programs that send it to learn whether the connection is alive get the answer.
      */
     void sendUrgentData() throws IOException {
         writeLock.lock();
@@ -223,8 +224,8 @@ final class RdmaSocket {
     }
 
     /**
-     * Closing with unread data resets the connection. The JDK shuts the output before it closes, so that the peer still reads what was sent, and its
-     * end.
+     * Closing with unread data resets the connection. The JDK shuts the output before it closes, so that the peer still
+     * reads what was sent, and its end.
      */
     private void endOutput() {
         try {
@@ -263,7 +264,7 @@ final class RdmaSocket {
             switch (option.name()) {
                 case "SO_LINGER" -> linger = lingerOf(options);
                 case "SO_KEEPALIVE", KEEP_IDLE -> applyKeepAlive();
-                default -> { }
+                default -> {}
             }
         }
     }
@@ -286,7 +287,7 @@ final class RdmaSocket {
                 case SocketOptions.SO_TIMEOUT -> timeout = (int) value;
                 case SocketOptions.SO_LINGER -> linger = lingerOf(options);
                 case SocketOptions.SO_KEEPALIVE -> applyKeepAlive();
-                default -> { }
+                default -> {}
             }
         }
     }

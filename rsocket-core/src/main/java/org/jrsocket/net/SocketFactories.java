@@ -19,8 +19,7 @@ public final class SocketFactories {
 
     private static final StackWalker CALLER = StackWalker.getInstance();
 
-    private SocketFactories() {
-    }
+    private SocketFactories() {}
 
     /**
      * Installs both factories; with one alone, {@code accept} would fail. It works once in a JVM.
@@ -38,9 +37,15 @@ public final class SocketFactories {
         ServerSocket.setSocketFactory(server);
     }
 
-    /** Whether it is {@code new Socket(Proxy.NO_PROXY)}: the one constructor that asks the factory itself, and not by a method. */
+    /**
+     * Whether it is {@code new Socket(Proxy.NO_PROXY)}: the one constructor that asks the factory itself, and not by a
+     * method.
+     */
     private static boolean calledBySocketWithProxy() {
-        return CALLER.walk(frames -> frames.dropWhile(frame -> frame.getClassName().startsWith(SocketFactories.class.getName()))
-                .findFirst().map(frame -> frame.getMethodName().equals("<init>")).orElse(false));
+        return CALLER.walk(
+                frames -> frames.dropWhile(frame -> frame.getClassName().startsWith(SocketFactories.class.getName()))
+                        .findFirst()
+                        .map(frame -> frame.getMethodName().equals("<init>"))
+                        .orElse(false));
     }
 }

@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * {@code java.net} over RDMA: the {@link java.net.SocketImpl}s that {@link java.net.Socket} and {@link java.net.ServerSocket} get from
- * {@link org.jrsocket.net.SocketFactories}.
+ * {@code java.net} over RDMA: the {@link java.net.SocketImpl}s that {@link java.net.Socket} and
+ * {@link java.net.ServerSocket} get from {@link org.jrsocket.net.SocketFactories}.
  *
- * <p>Over TCP the JDK's own implementation does all the work: {@link org.jrsocket.net.PlatformSocket} hands calls through to it and its streams go
- * to the application unwrapped. Over RDMA {@link org.jrsocket.net.RdmaSocket} behaves as {@code sun.nio.ch.NioSocketImpl} does, to the words of its
- * exceptions.
+ * <p>Over TCP the JDK's own implementation does all the work: {@link org.jrsocket.net.PlatformSocket} hands calls
+ * through to it and its streams go to the application unwrapped. Over RDMA {@link org.jrsocket.net.RdmaSocket} behaves
+ * as {@code sun.nio.ch.NioSocketImpl} does, to the words of its exceptions.
  *
- * <p>May use {@code connect}, {@code stream} and slf4j, and the JDK's internals through {@link org.jrsocket.net.JdkInternals} alone.
+ * <p>May use {@code connect}, {@code stream} and slf4j, and the JDK's internals through
+ * {@link org.jrsocket.net.JdkInternals} alone.
  */
 package org.jrsocket.net;

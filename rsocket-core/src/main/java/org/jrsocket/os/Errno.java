@@ -26,8 +26,7 @@ public final class Errno {
     public static final int ECONNREFUSED = 111;
     public static final int EHOSTUNREACH = 113;
 
-    private Errno() {
-    }
+    private Errno() {}
 
     /** The text of {@code strerror(3)} in English, with the number for values not listed. */
     public static String describe(int errno) {

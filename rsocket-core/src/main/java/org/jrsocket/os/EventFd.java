@@ -4,8 +4,10 @@
  */
 package org.jrsocket.os;
 
-
-/** A non-blocking {@code eventfd(2)}: what wakes a thread that sleeps in {@link Epoll} or {@link Fds}. Safe for use by many threads until closed. */
+/**
+ * A non-blocking {@code eventfd(2)}: what wakes a thread that sleeps in {@link Epoll} or {@link Fds}. Safe for use by
+ * many threads until closed.
+ */
 public final class EventFd implements AutoCloseable {
 
     private final int fd;

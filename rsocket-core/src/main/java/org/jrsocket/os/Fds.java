@@ -4,14 +4,16 @@
  */
 package org.jrsocket.os;
 
-/** Waiting for descriptors, for threads that may block in the kernel (never a virtual thread: it would pin its carrier). */
+/**
+ * Waiting for descriptors, for threads that may block in the kernel (never a virtual thread: it would pin its carrier).
+ */
 public final class Fds {
 
-    private Fds() {
-    }
+    private Fds() {}
 
     /**
-     * Waits until one of two descriptors is readable ({@code ppoll(2)}). A signal ends the wait early, as if the time were over. Allocates nothing.
+     * Waits until one of two descriptors is readable ({@code ppoll(2)}). A signal ends the wait early, as if the time
+     * were over. Allocates nothing.
      *
      * @param nanos negative waits for ever
      * @return bit 0 for {@code fd1}, bit 1 for {@code fd2}, 0 when the time is over, or a negative errno

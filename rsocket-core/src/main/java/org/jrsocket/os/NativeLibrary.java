@@ -16,13 +16,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A JNI library of ours, which is loaded once, for this machine's architecture: from the resource {@code META-INF/native/linux-<arch>/<name>.so}, by
- * way of a private temporary file that is deleted as soon as it is mapped. A failure is kept, and reported alike to everyone who asks.
- * Safe for use by many threads.
+ * A JNI library of ours, which is loaded once, for this machine's architecture: from the resource
+ * {@code META-INF/native/linux-<arch>/<name>.so}, by way of a private temporary file that is deleted as soon as it is
+ * mapped. A failure is kept, and reported alike to everyone who asks. Safe for use by many threads.
  */
 public final class NativeLibrary {
 
-    /** System property: the folder of the temporary copies, for machines whose {@code java.io.tmpdir} is mounted noexec. */
+    /**
+     * System property: the folder of the temporary copies, for machines whose {@code java.io.tmpdir} is mounted noexec.
+     */
     public static final String DIR_PROPERTY = "org.jrsocket.native.dir";
 
     /** System property: a folder of libraries to load as they are, instead of those in the jar. */
@@ -88,18 +90,24 @@ public final class NativeLibrary {
     }
 
     /**
-     * Lets this class load its library without the warning of JDK 24 and later, or the refusal of {@code --illegal-native-access=deny}, and
-     * without granting native access to anybody else: {@code java.lang} is opened to the module of this class, and the library is then
-     * loaded through the method that {@code System.load} calls after its check. To be called by an agent before the library is needed.
-     * Does nothing before JDK 24, or when this JDK has no such method: then the warning appears.
+     * Lets this class load its library without the warning of JDK 24 and later, or the refusal of
+     * {@code --illegal-native-access=deny}, and without granting native access to anybody else: {@code java.lang} is
+     * opened to the module of this class, and the library is then loaded through the method that {@code System.load}
+     * calls after its check. To be called by an agent before the library is needed. Does nothing before JDK 24, or when
+     * this JDK has no such method: then the warning appears.
      */
     public static void enableNativeAccess(Instrumentation instrumentation) {
         if (Runtime.version().feature() < 24) {
             return;
         }
         try {
-            instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
-                    Map.of("java.lang", Set.of(NativeLibrary.class.getModule())), Set.of(), Map.of());
+            instrumentation.redefineModule(
+                    Object.class.getModule(),
+                    Set.of(),
+                    Map.of(),
+                    Map.of("java.lang", Set.of(NativeLibrary.class.getModule())),
+                    Set.of(),
+                    Map.of());
             Method load0 = Runtime.class.getDeclaredMethod("load0", Class.class, String.class);
             load0.setAccessible(true);
             quietLoad = load0;
@@ -120,21 +128,26 @@ public final class NativeLibrary {
         String resource = resource(arch);
         try (InputStream library = NativeLibrary.class.getResourceAsStream(resource)) {
             if (library == null) {
-                throw unavailable(true, "no native library for " + arch + " in the jar (" + resource + "): build it there, or name its folder with -D"
-                        + LIBRARY_PROPERTY, null);
+                throw unavailable(
+                        true,
+                        "no native library for " + arch + " in the jar (" + resource
+                                + "): build it there, or name its folder with -D" + LIBRARY_PROPERTY,
+                        null);
             }
             loadCopy(library);
         } catch (IOException e) {
-            throw e instanceof NativeLibraryException known ? known
+            throw e instanceof NativeLibraryException known
+                    ? known
                     : unavailable(false, "cannot read " + resource + ": " + e, e);
         }
     }
 
     String resource(String arch) {
-        String machine = switch (arch) {
-            case "amd64" -> "x86_64";
-            default -> arch;
-        };
+        String machine =
+                switch (arch) {
+                    case "amd64" -> "x86_64";
+                    default -> arch;
+                };
         return "/META-INF/native/linux-" + machine + '/' + name + ".so";
     }
 
@@ -147,9 +160,13 @@ public final class NativeLibrary {
             Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
             loadFile(copy.toAbsolutePath());
         } catch (IOException e) {
-            throw e instanceof NativeLibraryException known ? known
-                    : unavailable(false, "cannot copy the native library to " + folder + " (" + e + "): choose another folder with -D"
-                            + DIR_PROPERTY, e);
+            throw e instanceof NativeLibraryException known
+                    ? known
+                    : unavailable(
+                            false,
+                            "cannot copy the native library to " + folder + " (" + e
+                                    + "): choose another folder with -D" + DIR_PROPERTY,
+                            e);
         } finally {
             if (copy != null) {
                 copy.toFile().delete(); // the mapping keeps the contents
@@ -166,7 +183,10 @@ public final class NativeLibrary {
                 quiet.invoke(Runtime.getRuntime(), NativeLibrary.class, file.toString());
             }
         } catch (IllegalCallerException e) { // --illegal-native-access=deny, JDK 24 and later
-            throw unavailable(false, "the native library may not be loaded: start java with --enable-native-access=ALL-UNNAMED", e);
+            throw unavailable(
+                    false,
+                    "the native library may not be loaded: start java with --enable-native-access=ALL-UNNAMED",
+                    e);
         } catch (InvocationTargetException e) {
             throw unavailable(false, explain(file, String.valueOf(e.getCause().getMessage())), e.getCause());
         } catch (ReflectiveOperationException | LinkageError e) {

@@ -9,13 +9,16 @@ import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A page-aligned, zeroed piece of memory outside the heap, fit for registration: {@code mmap}ed, so it does not count towards
- * {@code -XX:MaxDirectMemorySize} (which is the application's), and returned to the system at once by {@link #free()}.
- * One owner; the buffer must not be touched after it is freed.
+ * A page-aligned, zeroed piece of memory outside the heap, fit for registration: {@code mmap}ed, so it does not count
+ * towards {@code -XX:MaxDirectMemorySize} (which is the application's), and returned to the system at once by
+ * {@link #free()}. One owner; the buffer must not be touched after it is freed.
  */
 public final class NativeMemory {
 
-    /** Page size assumed for alignment: right for x86-64; a multiple of it is still aligned for 64 KiB pages because mmap aligns. */
+    /**
+     * Page size assumed for alignment: right for x86-64; a multiple of it is still aligned for 64 KiB pages because
+     * mmap aligns.
+     */
     public static final int PAGE = 4096;
 
     private static final AtomicLong ALLOCATED = new AtomicLong();
@@ -62,7 +65,9 @@ public final class NativeMemory {
         return address;
     }
 
-    /** The whole of it, in native byte order, position 0. Always the same object: use absolute access or a duplicate. */
+    /**
+     * The whole of it, in native byte order, position 0. Always the same object: use absolute access or a duplicate.
+     */
     public ByteBuffer buffer() {
         return buffer;
     }

@@ -7,17 +7,19 @@ package org.jrsocket.os;
 import java.nio.ByteBuffer;
 
 /**
- * The native methods that need nothing but the C library. Implemented by {@code src/main/native/os}, one C file per concept, registered in
- * {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws. Call only after {@link NativeLibrary#load()} of
- * {@link NativeLibrary#OS}.
+ * The native methods that need nothing but the C library. Implemented by {@code src/main/native/os}, one C file per
+ * concept, registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws. Call only
+ * after {@link NativeLibrary#load()} of {@link NativeLibrary#OS}.
  */
 final class OsNative {
 
-    /** Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must be the same. */
+    /**
+     * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
+     * be the same.
+     */
     static final int ABI = 3;
 
-    private OsNative() {
-    }
+    private OsNative() {}
 
     // memory.c
 

@@ -8,9 +8,9 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * What we have to tell the peer so that it can send: slabs that it may fill, and its credit limit. A grant goes into the peer's table, whose entries
- * are used in turn, from the second on; it carries the limit with it. {@link ReceiveMemory} sees to it that no entry is written again before the peer has
- * used what stood there.
+ * What we have to tell the peer so that it can send: slabs that it may fill, and its credit limit. A grant goes into
+ * the peer's table, whose entries are used in turn, from the second on; it carries the limit with it.
+ * {@link ReceiveMemory} sees to it that no entry is written again before the peer has used what stood there.
  */
 final class Announcements {
 

@@ -5,9 +5,10 @@
 package org.jrsocket.protocol;
 
 /**
- * One end of a connection: both halves, the memory they use, and what one half has to tell the other. A driver tells it what happened and acts on the
- * {@link Effects} that it returns. One thread at a time, except that a writer may copy between {@link SendMemory#reserve} and {@link #wrote}, and a reader
- * between {@link Inbound#address} and {@link #consume}, while others use it.
+ * One end of a connection: both halves, the memory they use, and what one half has to tell the other. A driver tells it
+ * what happened and acts on the {@link Effects} that it returns. One thread at a time, except that a writer may copy
+ * between {@link SendMemory#reserve} and {@link #wrote}, and a reader between {@link Inbound#address} and
+ * {@link #consume}, while others use it.
  */
 public final class Connection {
 
@@ -26,7 +27,10 @@ public final class Connection {
         this.table = table;
     }
 
-    /** Grants more than the connection data did, at once: the first burst of a C peer need not end after the first grant. */
+    /**
+     * Grants more than the connection data did, at once: the first burst of a C peer need not end after the first
+     * grant.
+     */
     public int open() {
         return grantMemory();
     }
@@ -122,7 +126,10 @@ public final class Connection {
 
     // ---- the writer ----
 
-    /** Bytes that can be written at {@link SendMemory#reserve} in one piece, with another slab if need be; 0 if the writer has to wait. */
+    /**
+     * Bytes that can be written at {@link SendMemory#reserve} in one piece, with another slab if need be; 0 if the
+     * writer has to wait.
+     */
     public int writeRoom() {
         int wanted = sendMemory.wanted();
         if (wanted > 0) {
@@ -167,8 +174,8 @@ public final class Connection {
     }
 
     /**
-     * Grants what should be granted: finished slabs again, or others in their place. A finished slab goes only when there is one to follow it, so that a
-     * connection never runs out of its last memory.
+     * Grants what should be granted: finished slabs again, or others in their place. A finished slab goes only when
+     * there is one to follow it, so that a connection never runs out of its last memory.
      */
     private int grantMemory() {
         boolean granted = false;

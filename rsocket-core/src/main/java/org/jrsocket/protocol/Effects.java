@@ -5,8 +5,8 @@
 package org.jrsocket.protocol;
 
 /**
- * What a step of a half brought about, as bits of one int. The driver acts on them: it wakes whoever waits, and carries to the other half what that
- * half needs to know.
+ * What a step of a half brought about, as bits of one int. The driver acts on them: it wakes whoever waits, and carries
+ * to the other half what that half needs to know.
  */
 public final class Effects {
 
@@ -25,7 +25,10 @@ public final class Effects {
     public static final int RESET = 1 << 3;
     /** A new credit limit, {@link Inbound#limit}: tell {@link Outbound#limit}. */
     public static final int LIMIT = 1 << 4;
-    /** A grant came with the limit: take entry {@link Inbound#tableIndex} and tell {@link Outbound#grant}, then {@link Inbound#entryTaken}. */
+    /**
+     * A grant came with the limit: take entry {@link Inbound#tableIndex} and tell {@link Outbound#grant}, then
+     * {@link Inbound#entryTaken}.
+     */
     public static final int GRANT = 1 << 5;
     /** A grant may have come with the limit (iWARP does not say): as {@link #GRANT}, if the entry's length is not 0. */
     public static final int GRANT_POSSIBLE = 1 << 6;
@@ -35,7 +38,10 @@ public final class Effects {
     public static final int REPOST = 1 << 8;
     /** Memory can be granted, or a slab is free again: see {@link Inbound#finished} and {@link Inbound#grantWanted}. */
     public static final int MEMORY = 1 << 9;
-    /** The peer sent what no peer may send; {@link Inbound#violation} or {@link Outbound#violation} says what. The connection is over. */
+    /**
+     * The peer sent what no peer may send; {@link Inbound#violation} or {@link Outbound#violation} says what. The
+     * connection is over.
+     */
     public static final int VIOLATION = 1 << 10;
 
     // From Outbound.
@@ -47,8 +53,7 @@ public final class Effects {
     /** All that was asked for is out and acknowledged, the end of the stream included. */
     public static final int DRAINED = 1 << 13;
 
-    private Effects() {
-    }
+    private Effects() {}
 
     public static boolean has(int effects, int bits) {
         return (effects & bits) != 0;

@@ -5,9 +5,9 @@
 package org.jrsocket.protocol;
 
 /**
- * What is written and not yet posted: runs of memory, first in first out. Runs that touch become one. A run is either a copy in send memory of ours
- * or memory that the application has lent; both are free again once the stream's acknowledged offset has passed their end, so nothing is kept of a run
- * that is posted.
+ * What is written and not yet posted: runs of memory, first in first out. Runs that touch become one. A run is either a
+ * copy in send memory of ours or memory that the application has lent; both are free again once the stream's
+ * acknowledged offset has passed their end, so nothing is kept of a run that is posted.
  */
 final class Extents {
 

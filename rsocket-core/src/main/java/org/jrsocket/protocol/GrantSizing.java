@@ -5,9 +5,10 @@
 package org.jrsocket.protocol;
 
 /**
- * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, doubles each time the peer ran out of grants
- * although the application had read all that came, and is small again once nothing has come for long. So a connection that is idle, or that exchanges small
- * messages, stays small, and one that streams reaches what bandwidth and round trip ask for after a few round trips.
+ * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, doubles
+ * each time the peer ran out of grants although the application had read all that came, and is small again once nothing
+ * has come for long. So a connection that is idle, or that exchanges small messages, stays small, and one that streams
+ * reaches what bandwidth and round trip ask for after a few round trips.
  */
 final class GrantSizing {
 
@@ -27,7 +28,8 @@ final class GrantSizing {
      */
     GrantSizing(int smallest, int most, int entries) {
         if (smallest < 1 || most < 2 * smallest || entries < 2) {
-            throw new IllegalArgumentException("slabs of " + smallest + " bytes in a window of " + most + ", table of " + entries);
+            throw new IllegalArgumentException(
+                    "slabs of " + smallest + " bytes in a window of " + most + ", table of " + entries);
         }
         this.smallest = smallest;
         this.most = most;

@@ -5,8 +5,8 @@
 package org.jrsocket.protocol;
 
 /**
- * Our grant table, into which the peer writes. It is the peer's to change at any time: a driver reads each value once, the length first, and clears
- * the entry before the next byte goes out.
+ * Our grant table, into which the peer writes. It is the peer's to change at any time: a driver reads each value once,
+ * the length first, and clears the entry before the next byte goes out.
  */
 public interface GrantTable {
 

@@ -9,8 +9,9 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * The incoming half of a connection: what the peer says, the memory it was granted, receives and credits. Every value comes from the network, and is
- * checked here against what was granted before anything is done with it. One thread at a time.
+ * The incoming half of a connection: what the peer says, the memory it was granted, receives and credits. Every value
+ * comes from the network, and is checked here against what was granted before anything is done with it. One thread at a
+ * time.
  */
 public final class Inbound {
 
@@ -33,11 +34,15 @@ public final class Inbound {
     private final ReceiveMemory memory;
     private final ReceiveQueue queue;
     private final int tableEntries;
-    /** Whether our own control codes can come: a peer that is ours has been told that we understand them, whether or not it does itself. */
+    /**
+     * Whether our own control codes can come: a peer that is ours has been told that we understand them, whether or not
+     * it does itself.
+     */
     private final boolean ourCodes;
 
     private State state = State.OPEN;
-    private int tableIndex = 1; // the peer writes its grants to 1 first: entry 0 stands for the one in its connection data
+    // the peer writes its grants to 1 first: entry 0 stands for the one in its connection data
+    private int tableIndex = 1;
     private int limit;
     private long consumed;
     private String violation;
@@ -74,12 +79,13 @@ public final class Inbound {
         if (state == State.GONE) {
             return Effects.NONE;
         }
-        int effects = switch (Imm.op(imm)) {
-            case Imm.OP_DATA -> data(Imm.value(imm), length);
-            case Imm.OP_SGL -> update(Imm.limit(imm), length);
-            case Imm.OP_CTRL -> control(imm, length);
-            default -> wrong("a message of unknown kind, immediate data 0x" + Integer.toHexString(imm));
-        };
+        int effects =
+                switch (Imm.op(imm)) {
+                    case Imm.OP_DATA -> data(Imm.value(imm), length);
+                    case Imm.OP_SGL -> update(Imm.limit(imm), length);
+                    case Imm.OP_CTRL -> control(imm, length);
+                    default -> wrong("a message of unknown kind, immediate data 0x" + Integer.toHexString(imm));
+                };
         return queue.toRepost() > 0 ? effects | Effects.REPOST : effects;
     }
 
@@ -88,7 +94,8 @@ public final class Inbound {
             return wrong("more data messages than it has credits for");
         }
         if (n == 0 || state == State.ENDED) {
-            // C's reader would take 0 bytes for the end; here they are nothing. And C lets an application send after its own shutdown: nobody reads it.
+            // C's reader would take 0 bytes for the end; here they are nothing. And C lets an application send after
+            // its own shutdown: nobody reads it.
             return Effects.NONE;
         }
         if (length != n && length != UNKNOWN_LENGTH) {
@@ -210,7 +217,10 @@ public final class Inbound {
         return memory.wanted();
     }
 
-    /** {@code slab} will be granted: tell {@link Outbound#announceGrant}. It may be smaller or larger than what was wanted. */
+    /**
+     * {@code slab} will be granted: tell {@link Outbound#announceGrant}. It may be smaller or larger than what was
+     * wanted.
+     */
     public void grant(Slab slab) {
         memory.grant(slab);
     }

@@ -9,10 +9,12 @@ import org.jrsocket.wire.Credits;
 import org.jrsocket.wire.Imm;
 
 /**
- * The outgoing half of a connection: bytes that were written, the peer's grants and credits, the send queue; and, because they are sent, our own grants
- * and credits to the peer and the messages that end a stream. See the package for how a driver uses it. One thread at a time.
+ * The outgoing half of a connection: bytes that were written, the peer's grants and credits, the send queue; and,
+ * because they are sent, our own grants and credits to the peer and the messages that end a stream. See the package for
+ * how a driver uses it. One thread at a time.
  *
- * <p>Stream offsets count bytes from the start of the connection: {@link #written} &ge; {@link #posted} &ge; {@link #acknowledged}.
+ * <p>Stream offsets count bytes from the start of the connection: {@link #written} &ge; {@link #posted} &ge;
+ * {@link #acknowledged}.
  */
 public final class Outbound {
 
@@ -33,7 +35,10 @@ public final class Outbound {
 
     /** Send queue slots that data leaves to grants, credits and the end of the stream. */
     private static final int CONTROL_SLOTS = 8;
-    /** Credits of a C peer that data leaves alone: it posts exactly as many receives as it advertises, and control messages need some. */
+    /**
+     * Credits of a C peer that data leaves alone: it posts exactly as many receives as it advertises, and control
+     * messages need some.
+     */
     private static final int RESERVED_CREDITS = 8;
     /** Bytes of grants that are not worth giving back. */
     private static final int QUIET_GRANTS = 32 * 1024;
@@ -51,8 +56,14 @@ public final class Outbound {
      */
     public record Limits(int slots, int slotsPerMessage, int pieces, int maxMessage, int inline, int busy, int bulk) {
         public Limits {
-            if (slots < 2 * CONTROL_SLOTS || slotsPerMessage < 1 || pieces < 1 || maxMessage < 1 || maxMessage > Imm.MAX_DATA || busy < 2) {
-                throw new IllegalArgumentException("limits of " + slots + " slots, " + pieces + " pieces, " + maxMessage + " bytes, busy " + busy);
+            if (slots < 2 * CONTROL_SLOTS
+                    || slotsPerMessage < 1
+                    || pieces < 1
+                    || maxMessage < 1
+                    || maxMessage > Imm.MAX_DATA
+                    || busy < 2) {
+                throw new IllegalArgumentException(
+                        "limits of " + slots + " slots, " + pieces + " pieces, " + maxMessage + " bytes, busy " + busy);
             }
         }
     }
@@ -91,7 +102,8 @@ public final class Outbound {
         this.limits = limits;
         // The peer's first grant came with its connection data: the table holds the others.
         int reserved = peer.hasExtension() ? 0 : Math.min(RESERVED_CREDITS, peer.credits() / 4);
-        this.window = new PeerWindow(tableEntries, peer.credits(), reserved, peer.dataAddr(), peer.dataKey(), peer.dataLength());
+        this.window = new PeerWindow(
+                tableEntries, peer.credits(), reserved, peer.dataAddr(), peer.dataKey(), peer.dataLength());
         this.queue = new SendQueue(limits.slots(), limits.busy());
         this.announcements = new Announcements(peer.targetAddr(), peer.targetKey(), peer.targetLength(), credits);
         this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
@@ -221,7 +233,8 @@ public final class Outbound {
     }
 
     /**
-     * The peer may send up to {@code limit}, and receives are posted for that. It goes out with the next grant, or by itself if {@code low}.
+     * The peer may send up to {@code limit}, and receives are posted for that. It goes out with the next grant, or by
+     * itself if {@code low}.
      *
      * @param low whether the peer could run short
      */
@@ -286,7 +299,8 @@ public final class Outbound {
             if (!fits(sink, slots, 2)) {
                 break;
             }
-            boolean signaled = grant || queue.wantsSignal(slots); // when a grant arrived says whether the peer had been waiting for it
+            // when a grant arrived says whether the peer had been waiting for it
+            boolean signaled = grant || queue.wantsSignal(slots);
             if (grant) {
                 grantsBuilt++;
                 announcements.buildGrant(sink, signaled);
@@ -371,7 +385,10 @@ public final class Outbound {
         return 1;
     }
 
-    /** Whether something is left to build that waits for requests of ours to complete: a completion is to come, unless the sink alone was full. */
+    /**
+     * Whether something is left to build that waits for requests of ours to complete: a completion is to come, unless
+     * the sink alone was full.
+     */
     public boolean waitsForCompletion() {
         return blocked;
     }
@@ -381,9 +398,16 @@ public final class Outbound {
         return starved;
     }
 
-    /** Whether all that was asked for is out and acknowledged, or never will be. Without a close: all data that was written. */
+    /**
+     * Whether all that was asked for is out and acknowledged, or never will be. Without a close: all data that was
+     * written.
+     */
     public boolean isDrained() {
-        return state == State.DEAD || extents.bytes() == 0 && !queue.awaitsCompletion() && state != State.CLOSING && state != State.SHUTTING;
+        return state == State.DEAD
+                || extents.bytes() == 0
+                        && !queue.awaitsCompletion()
+                        && state != State.CLOSING
+                        && state != State.SHUTTING;
     }
 
     /** Whether a request is on its way whose completion will be reported. */

@@ -8,14 +8,18 @@ import org.jrsocket.wire.Credits;
 import org.jrsocket.wire.Grant;
 
 /**
- * What the peer lets us send: its grants, first in first out, and its credits. A message never crosses a grant, and a grant is filled to its last
- * byte before the next is used; so the peer's memory is one gapless stream of bytes.
+ * What the peer lets us send: its grants, first in first out, and its credits. A message never crosses a grant, and a
+ * grant is filled to its last byte before the next is used; so the peer's memory is one gapless stream of bytes.
  */
 final class PeerWindow {
 
     private final int initialCredits;
-    /** Credits that data leaves alone: a C peer posts no more receives than it advertises, and our control messages need some. */
+    /**
+     * Credits that data leaves alone: a C peer posts no more receives than it advertises, and our control messages need
+     * some.
+     */
     private final int reserved;
+
     private int limit;
     private int sequence;
 
@@ -52,7 +56,8 @@ final class PeerWindow {
     /** Takes over a new limit; null, or what is wrong with it. */
     String limit(int newLimit) {
         if (!Credits.isLimitPlausible(newLimit, limit, sequence, initialCredits)) {
-            return "credit limit " + newLimit + " with " + sequence + " messages sent and " + initialCredits + " initial credits";
+            return "credit limit " + newLimit + " with " + sequence + " messages sent and " + initialCredits
+                    + " initial credits";
         }
         limit = newLimit;
         return null;
@@ -114,7 +119,9 @@ final class PeerWindow {
         sequence = Credits.next(sequence);
     }
 
-    /** Gives up all grants that came so far; returns how many came by message, modulo 2^16, for the peer to know which. */
+    /**
+     * Gives up all grants that came so far; returns how many came by message, modulo 2^16, for the peer to know which.
+     */
     int release() {
         left = 0;
         head = 0;

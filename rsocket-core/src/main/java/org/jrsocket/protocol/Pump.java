@@ -5,16 +5,20 @@
 package org.jrsocket.protocol;
 
 /**
- * Moves a {@link Connection} along its {@link Queues}: takes completions, gives receives back, builds and posts. All drivers with queues of their own do
- * it in this way.
+ * Moves a {@link Connection} along its {@link Queues}: takes completions, gives receives back, builds and posts. All
+ * drivers with queues of their own do it in this way.
  *
- * <p>One rule loses no wake-up: whoever used the connection calls {@link #leave} before going. If something is left that could not be sent, that arms the
- * queues which will report progress and polls once more; from then on whoever watches the queues continues. Arming twice is harmless, so nobody
- * remembers who did. Whoever takes an event from the queues, which unarms them, polls and leaves in the same way.
+ * <p>One rule loses no wake-up: whoever used the connection calls {@link #leave} before going. If something is left
+ * that could not be sent, that arms the queues which will report progress and polls once more; from then on whoever
+ * watches the queues continues. Arming twice is harmless, so nobody remembers who did. Whoever takes an event from the
+ * queues, which unarms them, polls and leaves in the same way.
  */
 public final class Pump {
 
-    /** An effect: the connection is over, and {@link #failure} says why. The driver moves the queue pair to error once nothing is left to be sent. */
+    /**
+     * An effect: the connection is over, and {@link #failure} says why. The driver moves the queue pair to error once
+     * nothing is left to be sent.
+     */
     public static final int FAILED = 1 << 30;
 
     private final Connection connection;
@@ -22,7 +26,10 @@ public final class Pump {
     private final int pollLimit;
     private String failure;
 
-    /** @param pollLimit messages taken in one go at most, so that a peer that floods does not keep a thread: what was there when the queues were armed */
+    /**
+     * @param pollLimit messages taken in one go at most, so that a peer that floods does not keep a thread: what was
+     * there when the queues were armed
+     */
     public Pump(Connection connection, Queues queues, int pollLimit) {
         this.connection = connection;
         this.queues = queues;
@@ -103,8 +110,8 @@ public final class Pump {
     }
 
     /**
-     * Before leaving the connection to itself: see the class. Returns what happened, which others may be waiting for; {@link Connection#hasLeftover} says whether
-     * something is left for whoever watches the queues.
+     * Before leaving the connection to itself: see the class. Returns what happened, which others may be waiting for;
+     * {@link Connection#hasLeftover} says whether something is left for whoever watches the queues.
      */
     public int leave() {
         if (!connection.hasLeftover()) {

@@ -5,8 +5,8 @@
 package org.jrsocket.protocol;
 
 /**
- * The queues of one connection's queue pair, as {@link Pump} uses them: each call is at most one crossing into the device's library. The requests that
- * {@link RequestSink} collects are posted by {@link #post}.
+ * The queues of one connection's queue pair, as {@link Pump} uses them: each call is at most one crossing into the
+ * device's library. The requests that {@link RequestSink} collects are posted by {@link #post}.
  */
 public interface Queues extends RequestSink {
 

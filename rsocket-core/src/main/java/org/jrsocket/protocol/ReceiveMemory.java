@@ -7,9 +7,9 @@ package org.jrsocket.protocol;
 import java.util.ArrayDeque;
 
 /**
- * The ledger of receive memory: slabs in the order in which they were granted. The peer fills them in that order, to the last byte of each; the
- * application reads them in that order, and may borrow parts, which it gives back in any order. A slab that is filled, read and given back is finished: it is
- * granted again, or another one in its place.
+ * The ledger of receive memory: slabs in the order in which they were granted. The peer fills them in that order, to
+ * the last byte of each; the application reads them in that order, and may borrow parts, which it gives back in any
+ * order. A slab that is filled, read and given back is finished: it is granted again, or another one in its place.
  */
 final class ReceiveMemory {
 
@@ -63,8 +63,8 @@ final class ReceiveMemory {
     }
 
     /**
-     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now: if all memory before that grant
-     * is full, the peer was waiting for it.
+     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now:
+     * if all memory before that grant is full, the peer was waiting for it.
      */
     void grantsReached(int n) {
         if (n > grantsReached) {
@@ -95,7 +95,8 @@ final class ReceiveMemory {
     String arrived(int n) {
         Slab slab = firstDone && grantsDone == grantsPosted ? null : granted.peek();
         if (slab == null || n > slab.granted - slab.filled) {
-            return "data of " + n + " bytes beyond the " + (slab == null ? 0 : slab.granted - slab.filled) + " granted there";
+            return "data of " + n + " bytes beyond the " + (slab == null ? 0 : slab.granted - slab.filled)
+                    + " granted there";
         }
         if (slab.filled == slab.consumed && unread.peekLast() != slab) {
             unread.add(slab);
@@ -218,7 +219,9 @@ final class ReceiveMemory {
         return slab != null && (slab.lent > 0 || lentSlabs + slab.length() + sizing.slab() <= sizing.window());
     }
 
-    /** Takes the next {@code n} bytes, which lie in one piece, as read, and keeps their slab until they are given back. */
+    /**
+     * Takes the next {@code n} bytes, which lie in one piece, as read, and keeps their slab until they are given back.
+     */
     Slab lend(int n) {
         if (n < 1 || n > piece()) {
             throw new IllegalArgumentException(n + " of " + piece() + " bytes in one piece");

@@ -7,17 +7,23 @@ package org.jrsocket.protocol;
 import org.jrsocket.wire.Credits;
 
 /**
- * Receives and credits. A receive is used up by every message, a credit by messages of data alone; a credit comes back when its receive was given back
- * to the device, not when the application has read: memory is what grants are for.
+ * Receives and credits. A receive is used up by every message, a credit by messages of data alone; a credit comes back
+ * when its receive was given back to the device, not when the application has read: memory is what grants are for.
  *
  * <p>More receives are posted than credits advertised, so that a peer which keeps the rules never meets an empty queue.
  */
 final class ReceiveQueue {
 
-    /** Control messages that a peer can send without our polling: all its grants, two credit updates, RELEASE, SHUTDOWN, RESET and DISCONNECT. */
+    /**
+     * Control messages that a peer can send without our polling: all its grants, two credit updates, RELEASE, SHUTDOWN,
+     * RESET and DISCONNECT.
+     */
     private static final int CONTROL_UNPOLLED = Inbound.MOST_GRANTS + 6;
-    /** Receives given back at once; control messages are given back sooner, because only the spare ones pay for them. */
+    /**
+     * Receives given back at once; control messages are given back sooner, because only the spare ones pay for them.
+     */
     private static final int BATCH = 32;
+
     private static final int CONTROL_BATCH = 3;
     /** Receives beyond the credits. */
     static final int SPARE = CONTROL_UNPOLLED + CONTROL_BATCH - 1;

@@ -5,10 +5,11 @@
 package org.jrsocket.protocol;
 
 /**
- * Where {@link Outbound#build} puts its work requests: a chain that the driver posts as a whole, in this order. What was put here counts as posted.
+ * Where {@link Outbound#build} puts its work requests: a chain that the driver posts as a whole, in this order. What
+ * was put here counts as posted.
  *
- * <p>A sink for iWARP makes two requests of one message with payload, a plain write and a SEND that carries {@code imm}; {@link Outbound.Limits} says
- * how many send queue slots a message takes.
+ * <p>A sink for iWARP makes two requests of one message with payload, a plain write and a SEND that carries
+ * {@code imm}; {@link Outbound.Limits} says how many send queue slots a message takes.
  */
 public interface RequestSink {
 
@@ -19,7 +20,8 @@ public interface RequestSink {
      * A write with immediate data. Its payload follows as one or more {@link #piece}s.
      *
      * @param imm in host order
-     * @param inline whether the payload may travel inside the request, so that its memory is free as soon as the chain is posted
+     * @param inline whether the payload may travel inside the request, so that its memory is free as soon as the chain
+     *     is posted
      * @param signaled whether it asks for a completion
      */
     void data(int imm, long remoteAddress, int remoteKey, boolean inline, boolean signaled);
@@ -37,6 +39,8 @@ public interface RequestSink {
     /** A message without payload. */
     void control(int imm, boolean signaled);
 
-    /** A plain write of no bytes, whose acknowledgement says that the peer's device lives. Always asks for a completion. */
+    /**
+     * A plain write of no bytes, whose acknowledgement says that the peer's device lives. Always asks for a completion.
+     */
     void probe();
 }

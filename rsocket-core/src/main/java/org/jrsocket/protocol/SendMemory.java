@@ -7,9 +7,10 @@ package org.jrsocket.protocol;
 import java.util.ArrayDeque;
 
 /**
- * The ledger of send memory: slabs that a writer copies into, one after the other. A slab is free again once all that was written to it is acknowledged. It
- * starts with one small slab, grows each time the writer runs out, and is one small slab again after a quiet time. One thread at a time, but between
- * {@link #reserve} and {@link #wrote} the writer may copy while others use the connection.
+ * The ledger of send memory: slabs that a writer copies into, one after the other. A slab is free again once all that
+ * was written to it is acknowledged. It starts with one small slab, grows each time the writer runs out, and is one
+ * small slab again after a quiet time. One thread at a time, but between {@link #reserve} and {@link #wrote} the writer
+ * may copy while others use the connection.
  */
 public final class SendMemory {
 
@@ -31,7 +32,10 @@ public final class SendMemory {
         first.renew();
     }
 
-    /** Bytes that can be written in one piece, at {@link #reserve}; 0 if the writer has to wait, or {@link #wanted} a slab. */
+    /**
+     * Bytes that can be written in one piece, at {@link #reserve}; 0 if the writer has to wait, or {@link #wanted} a
+     * slab.
+     */
     public int room() {
         return current == null ? 0 : current.length() - current.filled;
     }
@@ -109,7 +113,10 @@ public final class SendMemory {
         }
     }
 
-    /** After a quiet time: a slab that is not needed any more, to be freed; null if there is none, or while anything is unacknowledged. */
+    /**
+     * After a quiet time: a slab that is not needed any more, to be freed; null if there is none, or while anything is
+     * unacknowledged.
+     */
     public Slab takeSurplus() {
         if (reserved || !full.isEmpty() || current == null || current.filled > 0) {
             return null;

@@ -5,11 +5,11 @@
 package org.jrsocket.protocol;
 
 /**
- * The slots of a send queue. A reliable connection completes in order, so one completion retires its own request and all before it that asked for
- * none; what it stands for is kept in a first-in first-out list of marks.
+ * The slots of a send queue. A reliable connection completes in order, so one completion retires its own request and
+ * all before it that asked for none; what it stands for is kept in a first-in first-out list of marks.
  *
- * <p>Two rules keep whoever waits from waiting for nothing: a full queue always holds a request that asked for a completion, and so does a queue that is
- * merely {@linkplain #isBusy busy}.
+ * <p>Two rules keep whoever waits from waiting for nothing: a full queue always holds a request that asked for a
+ * completion, and so does a queue that is merely {@linkplain #isBusy busy}.
  */
 final class SendQueue {
 
@@ -72,7 +72,8 @@ final class SendQueue {
      */
     void posted(int needed, long offset, int grants, boolean signaled) {
         if (outstanding + needed > slots) {
-            throw new IllegalStateException(needed + " requests with " + outstanding + " of " + slots + " slots in use");
+            throw new IllegalStateException(
+                    needed + " requests with " + outstanding + " of " + slots + " slots in use");
         }
         outstanding += needed;
         unsignaled += needed;
@@ -91,7 +92,9 @@ final class SendQueue {
         return markGrants[head];
     }
 
-    /** The oldest request that asked for it completed; returns the offset of the stream that is acknowledged with it. */
+    /**
+     * The oldest request that asked for it completed; returns the offset of the stream that is acknowledged with it.
+     */
     long completed() {
         if (marks == 0) {
             throw new IllegalStateException("a completion that no request asked for");

@@ -5,8 +5,8 @@
 package org.jrsocket.protocol;
 
 /**
- * A piece of registered memory, and the ledger of what has happened to it since it was granted to the peer (or since it became the send memory of
- * a writer). Made and freed by the driver; while a half has it, its counters are that half's.
+ * A piece of registered memory, and the ledger of what has happened to it since it was granted to the peer (or since it
+ * became the send memory of a writer). Made and freed by the driver; while a half has it, its counters are that half's.
  *
  * <pre>
  *  0 ...... consumed ...... filled ............ length
@@ -23,6 +23,7 @@ public final class Slab {
 
     /** Bytes that the peer may fill; less than all of it once the peer has given up the rest. */
     int granted;
+
     int filled;
     int consumed;
     int lent;

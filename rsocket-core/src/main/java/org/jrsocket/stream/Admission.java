@@ -17,11 +17,13 @@ import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
 
 /**
- * Which requests a listener may answer, which wait for that, and which are turned away. A handshake that its client never ends costs what a connection
- * costs, so these are bounded apart from the backlog, in number, by source address and in time: nobody fills a listener without completing handshakes.
+ * Which requests a listener may answer, which wait for that, and which are turned away. A handshake that its client
+ * never ends costs what a connection costs, so these are bounded apart from the backlog, in number, by source address
+ * and in time: nobody fills a listener without completing handshakes.
  *
- * <p>A request waits, unanswered, while its source or the listener has too many handshakes under way or the application has not accepted what is ready.
- * It waits no longer than {@link Limits#heldNanos}, which is less than clients give RDMA: they are to hear "busy" and not to take the host for silent.
+ * <p>A request waits, unanswered, while its source or the listener has too many handshakes under way or the application
+ * has not accepted what is ready. It waits no longer than {@link Limits#heldNanos}, which is less than clients give
+ * RDMA: they are to hear "busy" and not to take the host for silent.
  *
  * <p>It knows no lock: all calls are its listener's, with its lock.
  */
@@ -34,23 +36,37 @@ final class Admission {
      * @param halfOpenPerSource those of one address
      * @param held requests that wait
      * @param heldPerSource those of one address
-     * @param handshakeNanos how long a client that was answered has to say that it is ready, while nobody waits for its place
+     * @param handshakeNanos how long a client that was answered has to say that it is ready, while nobody waits for its
+     *     place
      * @param graceNanos how long while somebody does
      * @param heldNanos how long a request waits
      */
-    record Limits(int halfOpen, int halfOpenPerSource, int held, int heldPerSource, long handshakeNanos, long graceNanos,
-                  long heldNanos) {
+    record Limits(
+            int halfOpen,
+            int halfOpenPerSource,
+            int held,
+            int heldPerSource,
+            long handshakeNanos,
+            long graceNanos,
+            long heldNanos) {
 
         /**
-         * A handshake pins half a MiB: 32 MiB for one address, 128 MiB for all. An honest client needs milliseconds for one, so 64 of its connections
-         * may begin at a time. Requests that are never completed take up all of them from 32 a second on, and keep others of that address out from
-         * 128 a second on.
+         * A handshake pins half a MiB: 32 MiB for one address, 128 MiB for all. An honest client needs milliseconds for
+         * one, so 64 of its connections may begin at a time. Requests that are never completed take up all of them from
+         * 32 a second on, and keep others of that address out from 128 a second on.
          */
-        static final Limits DEFAULT = new Limits(256, 64, 1024, 512, TimeUnit.SECONDS.toNanos(2),
-                TimeUnit.MILLISECONDS.toNanos(500), TimeUnit.SECONDS.toNanos(1));
+        static final Limits DEFAULT = new Limits(
+                256,
+                64,
+                1024,
+                512,
+                TimeUnit.SECONDS.toNanos(2),
+                TimeUnit.MILLISECONDS.toNanos(500),
+                TimeUnit.SECONDS.toNanos(1));
 
         Limits handshakeNanos(long nanos) {
-            return new Limits(halfOpen, halfOpenPerSource, held, heldPerSource, nanos, Math.min(graceNanos, nanos), heldNanos);
+            return new Limits(
+                    halfOpen, halfOpenPerSource, held, heldPerSource, nanos, Math.min(graceNanos, nanos), heldNanos);
         }
 
         Limits heldNanos(long nanos) {
@@ -59,8 +75,7 @@ final class Admission {
     }
 
     /** A request that was checked. */
-    record Request(CmId id, ConnData peer, InetAddress source, long since) {
-    }
+    record Request(CmId id, ConnData peer, InetAddress source, long since) {}
 
     private final Limits limits;
     private final Map<InetAddress, Integer> halfOpenOf = new HashMap<>();

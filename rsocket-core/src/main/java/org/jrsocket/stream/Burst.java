@@ -5,11 +5,12 @@
 package org.jrsocket.stream;
 
 /**
- * Whether a writer outruns its device. Some devices carry out a request in the thread that posts it (rxe does): their send queue is never seen
- * busy, however fast small requests follow one another, and each costs its writer as much as a large one would. So a burst is told by time: many posts
- * in a row, each begun within about the time that the one before it took. While one runs, a small write that follows within that time is
- * better left for the next post to take along. A conversation of short messages is never a burst, nor is what a program writes before it
- * turns to something else; on hardware, where a post takes well under a microsecond, nothing is.
+ * Whether a writer outruns its device. Some devices carry out a request in the thread that posts it (rxe does): their
+ * send queue is never seen busy, however fast small requests follow one another, and each costs its writer as much as a
+ * large one would. So a burst is told by time: many posts in a row, each begun within about the time that the one
+ * before it took. While one runs, a small write that follows within that time is better left for the next post to take
+ * along. A conversation of short messages is never a burst, nor is what a program writes before it turns to something
+ * else; on hardware, where a post takes well under a microsecond, nothing is.
  *
  * <p>Guarded by the send lock.
  */
@@ -31,7 +32,9 @@ final class Burst {
         cost = Math.min(after - before, MAX_COST);
     }
 
-    /** What was written is large enough to be worth a post of its own: nothing to collect, and nothing to look after. */
+    /**
+     * What was written is large enough to be worth a post of its own: nothing to collect, and nothing to look after.
+     */
     void end() {
         length = 0;
     }

@@ -12,9 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The closed streams that still have something to deliver: for how long, and how many. Each keeps its registered memory meanwhile, and a peer that gives no
- * room decides how long that is. So one whose peer has given none since the close has less time; and beyond a number, which is what the kernel has
- * {@code tcp_max_orphans} for, the oldest of those that wait for room is reset. Service thread, unless said otherwise.
+ * The closed streams that still have something to deliver: for how long, and how many. Each keeps its registered memory
+ * meanwhile, and a peer that gives no room decides how long that is. So one whose peer has given none since the close
+ * has less time; and beyond a number, which is what the kernel has {@code tcp_max_orphans} for, the oldest of those
+ * that wait for room is reset. Service thread, unless said otherwise.
  */
 final class Closings {
 
@@ -22,6 +23,7 @@ final class Closings {
 
     /** At the default sizes 128 MiB. */
     static final int MAX = 256;
+
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ServiceLoop service;
@@ -68,8 +70,11 @@ final class Closings {
     private void resetOldestStarved() {
         for (RdmaStream stream : streams) {
             if (stream.isStarved()) {
-                log.warn("{} is reset with data undelivered: its peer gives no room, and more than {} closed connections have something to deliver"
-                        + " (close.max)", stream, max);
+                log.warn(
+                        "{} is reset with data undelivered: its peer gives no room, and more than {} closed connections have something to deliver"
+                                + " (close.max)",
+                        stream,
+                        max);
                 stream.cutShort();
                 return;
             }

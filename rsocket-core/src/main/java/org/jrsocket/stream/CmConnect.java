@@ -14,19 +14,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
 import org.jrsocket.wire.WireException;
 
 /**
- * The active side of a connection: resolve address, resolve route, make the endpoint, connect. Driven by CM events on the service thread;
- * {@code start} runs on the caller's. The lock guards everything, and no CM call waits while it is held.
+ * The active side of a connection: resolve address, resolve route, make the endpoint, connect. Driven by CM events on
+ * the service thread; {@code start} runs on the caller's. The lock guards everything, and no CM call waits while it is
+ * held.
  *
  * <p>An attempt that is given up after the peer was asked loses its queue pair, so that no answer makes a connection of
  * it, and keeps its id for a while: what the peer says late is worth knowing. When the id goes, the CM takes the
@@ -60,7 +61,11 @@ final class CmConnect implements PendingConnect, CmHandler {
     private RdmaStream stream;
     private RdmaConnectException failure;
 
-    CmConnect(RdmaTransport transport, InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
+    CmConnect(
+            RdmaTransport transport,
+            InetSocketAddress local,
+            InetSocketAddress remote,
+            StreamConfig config,
             Observer observer) {
         this.transport = transport;
         this.local = local;
@@ -159,8 +164,10 @@ final class CmConnect implements PendingConnect, CmHandler {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> cm.resolveRoute(id, RESOLVE_MILLIS);
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
                 endpoint = new ConnectionHandles(transport, id, config);
-                cm.connect(id, RdmaTransport.param(endpoint.connData().withFeatures(ConnData.FEATURE_RESET),
-                        endpoint.device.isIwarp()));
+                cm.connect(
+                        id,
+                        RdmaTransport.param(
+                                endpoint.connData().withFeatures(ConnData.FEATURE_RESET), endpoint.device.isIwarp()));
                 asked = true;
                 observer.asked();
             }
@@ -172,13 +179,22 @@ final class CmConnect implements PendingConnect, CmHandler {
                 done = true;
                 outcome.signalAll();
             }
-            case RDMA_CM_EVENT_ADDR_ERROR -> fail(status == -Errno.ENODEV ? Reason.NO_DEVICE : Reason.UNRESOLVED,
-                    "address not resolved: " + Errno.describe(Math.abs(status)), null);
-            case RDMA_CM_EVENT_ROUTE_ERROR -> fail(Reason.UNRESOLVED, "route not resolved: " + Errno.describe(Math.abs(status)), null);
+            case RDMA_CM_EVENT_ADDR_ERROR ->
+                fail(
+                        status == -Errno.ENODEV ? Reason.NO_DEVICE : Reason.UNRESOLVED,
+                        "address not resolved: " + Errno.describe(Math.abs(status)),
+                        null);
+            case RDMA_CM_EVENT_ROUTE_ERROR ->
+                fail(Reason.UNRESOLVED, "route not resolved: " + Errno.describe(Math.abs(status)), null);
             case RDMA_CM_EVENT_REJECTED -> refused(status, event.privateData());
-            case RDMA_CM_EVENT_UNREACHABLE -> fail(Reason.UNREACHABLE, "the peer does not answer RDMA connection requests", null);
+            case RDMA_CM_EVENT_UNREACHABLE ->
+                fail(Reason.UNREACHABLE, "the peer does not answer RDMA connection requests", null);
             // EINVAL: its answer can no longer be used, because it went away right after it.
-            case RDMA_CM_EVENT_CONNECT_ERROR -> fail(status == -Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES, "connecting failed: " + Errno.describe(Math.abs(status)), null);
+            case RDMA_CM_EVENT_CONNECT_ERROR ->
+                fail(
+                        status == -Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES,
+                        "connecting failed: " + Errno.describe(Math.abs(status)),
+                        null);
             case RDMA_CM_EVENT_DISCONNECTED -> fail(Reason.REFUSED, "Connection reset while connecting", null);
             case RDMA_CM_EVENT_DEVICE_REMOVAL -> fail(Reason.NO_DEVICE, "the device was removed", null);
             default -> {
@@ -190,10 +206,17 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** With lock. */
     private void refused(int status, byte[] privateData) {
         if (Refusal.parse(privateData) == Refusal.BUSY) {
-            fail(Reason.BUSY, "Connection refused: the peer's RDMA listener has no room for one more connection at the moment", null);
+            fail(
+                    Reason.BUSY,
+                    "Connection refused: the peer's RDMA listener has no room for one more connection at the moment",
+                    null);
         } else {
-            fail(Reason.REFUSED, status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED ? "Connection refused"
-                    : "Connection refused (reject reason " + status + ")", null);
+            fail(
+                    Reason.REFUSED,
+                    status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED
+                            ? "Connection refused"
+                            : "Connection refused (reject reason " + status + ")",
+                    null);
         }
     }
 

@@ -23,16 +23,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The passive side: every request is checked, answered and established by events, many at a time, so that a client that never completes the
- * handshake delays nobody; {@link Admission} bounds how many there are of these. A request that cannot be answered for now waits a second at most, then
- * it is refused as "busy": one of our clients takes that for a reason to try again, a C client for a refusal.
+ * The passive side: every request is checked, answered and established by events, many at a time, so that a client that
+ * never completes the handshake delays nobody; {@link Admission} bounds how many there are of these. A request that
+ * cannot be answered for now waits a second at most, then it is refused as "busy": one of our clients takes that for a
+ * reason to try again, a C client for a refusal.
  */
 final class CmListener implements RdmaListener, CmHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(CmListener.class);
 
-    /** Requests that the kernel keeps until they are fetched: its own maximum, since those beyond it are dropped without a word. */
+    /**
+     * Requests that the kernel keeps until they are fetched: its own maximum, since those beyond it are dropped without
+     * a word.
+     */
     private static final int KERNEL_BACKLOG = 1024;
+
     private static final byte[] NOTHING = new byte[0];
 
     private final RdmaTransport transport;
@@ -63,13 +68,15 @@ final class CmListener implements RdmaListener, CmHandler {
         this.id = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
     }
 
-    static CmListener open(RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
+    static CmListener open(RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config)
+            throws IOException {
         CmListener listening = new CmListener(transport, backlog, config);
         CmId id = listening.id;
         try {
             Cm cm = transport.cm();
             id.attach(listening);
-            cm.setOption(id, Cm.OPTION_REUSEADDR, 1); // the kernel keeps an rsocket's port busy a while after its last connection
+            // the kernel keeps an rsocket's port busy a while after its last connection
+            cm.setOption(id, Cm.OPTION_REUSEADDR, 1);
             if (local.getAddress() instanceof Inet6Address) {
                 cm.setOption(id, Cm.OPTION_AFONLY, 0);
             }
@@ -119,7 +126,8 @@ final class CmListener implements RdmaListener, CmHandler {
         Admission.Request asked;
         try {
             peer = ConnData.parse(privateData);
-            asked = new Admission.Request(request, peer, ((InetSocketAddress) request.getDestination()).getAddress(), System.nanoTime());
+            asked = new Admission.Request(
+                    request, peer, ((InetSocketAddress) request.getDestination()).getAddress(), System.nanoTime());
         } catch (WireException e) {
             refusals.warn("RDMA connection request to {} refused: {}", address, e.getMessage());
             refuse(request, NOTHING);
@@ -172,7 +180,10 @@ final class CmListener implements RdmaListener, CmHandler {
         handshake.answer();
     }
 
-    /** With this object's lock: sees to it that what takes too long is noticed. One timer for all, which ends with the last of them. */
+    /**
+     * With this object's lock: sees to it that what takes too long is noticed. One timer for all, which ends with the
+     * last of them.
+     */
     private void watchTime() {
         if (!timing && !closed && (admission.held() > 0 || !handshakes.isEmpty())) {
             timing = true;
@@ -234,7 +245,10 @@ final class CmListener implements RdmaListener, CmHandler {
         return stream;
     }
 
-    /** Service thread. An answer that fails at once comes back here, and must not answer the next one from within: there may be a thousand. */
+    /**
+     * Service thread. An answer that fails at once comes back here, and must not answer the next one from within: there
+     * may be a thousand.
+     */
     private void answerHeld() {
         if (answering) {
             return;
@@ -304,7 +318,8 @@ final class CmListener implements RdmaListener, CmHandler {
             closed = true;
             action = null;
         }
-        // At once, so that the port is free when this returns. Requests not answered are refused, streams not taken are reset.
+        // At once, so that the port is free when this returns. Requests not answered are refused, streams not taken are
+        // reset.
         destroy(id);
         transport.service().execute(() -> {
             synchronized (this) {

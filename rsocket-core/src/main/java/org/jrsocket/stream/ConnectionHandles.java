@@ -8,17 +8,17 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Grant;
@@ -27,16 +27,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything native that one connection owns: the CM id, a queue pair, and a {@link ConnectionResources} of what they need. Made once, freed once, as a whole;
- * the bundle may serve another connection afterwards.
+ * Everything native that one connection owns: the CM id, a queue pair, and a {@link ConnectionResources} of what they
+ * need. Made once, freed once, as a whole; the bundle may serve another connection afterwards.
  */
 final class ConnectionHandles {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandles.class);
 
     /**
-     * Receives posted beyond the credits advertised: a C peer sends at most two grants, two credit updates, SHUTDOWN and DISCONNECT without
-     * our polling, so with eight spare ones it never meets an empty receive queue.
+     * Receives posted beyond the credits advertised: a C peer sends at most two grants, two credit updates, SHUTDOWN
+     * and DISCONNECT without our polling, so with eight spare ones it never meets an empty receive queue.
      */
     static final int SPARE_RECEIVES = 8;
 
@@ -48,6 +48,7 @@ final class ConnectionHandles {
     final int receiveSlots;
     /** What the device granted, which may be more than was asked for. Set once, in the constructor. */
     int inlineLimit;
+
     final long registeredBytes;
 
     private final ResourcePool bundles;
@@ -64,6 +65,7 @@ final class ConnectionHandles {
     final Mr sendMr;
     /** iWARP only: one 4-byte message word for each posted receive, used in turns; else null. */
     final NativeMemory words;
+
     final SendBatch sends;
     final WcBatch sendCompletions;
     final WcBatch receiveCompletions;
@@ -83,8 +85,12 @@ final class ConnectionHandles {
             sendSlots = Math.min(config.sendQueue(), wanted);
             receiveSlots = Math.min(config.receiveQueue() + SPARE_RECEIVES, wanted);
             // Behind the send ring one page more: grants are staged there when the device takes no inline data.
-            bundle = bundles.obtain(new ConnectionResources.Shape(device, sendSlots, receiveSlots,
-                    roundUp(config.sendBuffer(), NativeMemory.PAGE) + NativeMemory.PAGE, roundUp(config.receiveBuffer(), 2 * NativeMemory.PAGE)));
+            bundle = bundles.obtain(new ConnectionResources.Shape(
+                    device,
+                    sendSlots,
+                    receiveSlots,
+                    roundUp(config.sendBuffer(), NativeMemory.PAGE) + NativeMemory.PAGE,
+                    roundUp(config.receiveBuffer(), 2 * NativeMemory.PAGE)));
             channel = bundle.channel;
             recvCq = bundle.recvCq;
             sendCq = bundle.sendCq;
@@ -105,9 +111,11 @@ final class ConnectionHandles {
         } catch (IOException | RuntimeException | Error e) {
             free();
             if (e instanceof ErrnoException v && v.errno() == Errno.ENOMEM) {
-                throw new IOException("no memory for a connection of " + ((config.sendBuffer() + config.receiveBuffer()) >> 10)
-                        + " KiB on " + device.name() + " (" + v.getMessage()
-                        + "); raise the locked-memory limit (ulimit -l) or lower the buffer sizes", v);
+                throw new IOException(
+                        "no memory for a connection of " + ((config.sendBuffer() + config.receiveBuffer()) >> 10)
+                                + " KiB on " + device.name() + " (" + v.getMessage()
+                                + "); raise the locked-memory limit (ulimit -l) or lower the buffer sizes",
+                        v);
             }
             throw e;
         }
@@ -121,8 +129,10 @@ final class ConnectionHandles {
                 throw e;
             }
             // Not as it is: of an address, EINVAL says that no device serves it.
-            throw new IOException(device.name() + " makes no queue pair of " + sendSlots + " sends and " + receiveSlots + " receives ("
-                    + e.getMessage() + "); lower queue.send or queue.receive", e);
+            throw new IOException(
+                    device.name() + " makes no queue pair of " + sendSlots + " sends and " + receiveSlots
+                            + " receives (" + e.getMessage() + "); lower queue.send or queue.receive",
+                    e);
         }
     }
 
@@ -137,7 +147,8 @@ final class ConnectionHandles {
         attr.cap().setMax_send_sge(2);
         attr.cap().setMax_recv_sge(1);
         attr.cap().setMax_inline_data(inline);
-        Qp created = cm.createQP(id, bundle.pd(), attr); // the device may grant more slots; the completion queues are sized for these
+        // the device may grant more slots; the completion queues are sized for these
+        Qp created = cm.createQP(id, bundle.pd(), attr);
         inlineLimit = attr.cap().getMax_inline_data();
         return created;
     }
@@ -177,9 +188,13 @@ final class ConnectionHandles {
     /** Bytes at the start of the ring that tell whether anything was written there. */
     private static final int TELLING = 64;
 
-    /** Whether the peer has written anything yet, as far as a look at the memory tells: so it knows that it is connected. */
+    /**
+     * Whether the peer has written anything yet, as far as a look at the memory tells: so it knows that it is
+     * connected.
+     */
     boolean peerHasWritten() {
-        return !isZero(grantTable.buffer(), ConnectionResources.TABLE_ENTRIES * Grant.SIZE) || !isZero(receiveRing.buffer(), TELLING);
+        return !isZero(grantTable.buffer(), ConnectionResources.TABLE_ENTRIES * Grant.SIZE)
+                || !isZero(receiveRing.buffer(), TELLING);
     }
 
     private static boolean isZero(ByteBuffer memory, int count) {
@@ -193,8 +208,14 @@ final class ConnectionHandles {
 
     /** What this side says of itself in the CM message. */
     ConnData connData() {
-        return ConnData.local(credits(), grantTable.address(), bundle.grantMr.getRkey(), ConnectionResources.TABLE_ENTRIES,
-                receiveRing.address(), receiveMr.getRkey(), grantBytes());
+        return ConnData.local(
+                credits(),
+                grantTable.address(),
+                bundle.grantMr.getRkey(),
+                ConnectionResources.TABLE_ENTRIES,
+                receiveRing.address(),
+                receiveMr.getRkey(),
+                grantBytes());
     }
 
     /** Frees it all, a connection that came about or not; harmless when repeated. */
@@ -203,8 +224,8 @@ final class ConnectionHandles {
     }
 
     /**
-     * Frees it all; harmless when repeated. Nothing may be inside the queues or the memory any more. Each step is tried even if one before failed:
-     * what cannot be freed is logged and lost, rather than freed twice.
+     * Frees it all; harmless when repeated. Nothing may be inside the queues or the memory any more. Each step is tried
+     * even if one before failed: what cannot be freed is logged and lost, rather than freed twice.
      *
      * @param reusable whether the bundle may serve another connection
      */
@@ -249,8 +270,11 @@ final class ConnectionHandles {
             step.run();
             return true;
         } catch (IOException | RuntimeException e) {
-            LOG.warn("{} on {} failed while closing a connection; its resource is lost to this process", call,
-                    device == null ? "no device" : device.name(), e);
+            LOG.warn(
+                    "{} on {} failed while closing a connection; its resource is lost to this process",
+                    call,
+                    device == null ? "no device" : device.name(),
+                    e);
             return false;
         }
     }

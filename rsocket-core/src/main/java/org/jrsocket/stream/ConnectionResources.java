@@ -7,11 +7,11 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.Verbs;
@@ -21,11 +21,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an {@link ConnectionHandles} needs besides its id and its queue pair: a protection domain, two completion queues on one channel, and registered memory. It
- * serves one connection at a time and, as a whole, another one after it.
+ * What an {@link ConnectionHandles} needs besides its id and its queue pair: a protection domain, two completion queues
+ * on one channel, and registered memory. It serves one connection at a time and, as a whole, another one after it.
  *
- * <p>A remote key opens memory only to queue pairs of its own protection domain, and this domain never holds more than one. So a peer that remembers the
- * keys of a connection that is over has no queue pair left that they would work with, and the next connection's peer gets at nothing but its own.
+ * <p>A remote key opens memory only to queue pairs of its own protection domain, and this domain never holds more than
+ * one. So a peer that remembers the keys of a connection that is over has no queue pair left that they would work with,
+ * and the next connection's peer gets at nothing but its own.
  */
 final class ConnectionResources {
 
@@ -33,16 +34,21 @@ final class ConnectionResources {
 
     /** Event cookies, see {@link CompChannel#takeEvent()}. */
     static final int RECV_COOKIE = 0;
+
     static final int SEND_COOKIE = 1;
 
     /** Entries of our grant table. C's own number; a C peer writes its grants to 1, 0, 1, 0, ... */
     static final int TABLE_ENTRIES = 2;
+
     private static final int TABLE_BYTES = TABLE_ENTRIES * 16;
 
     private static final int LOCAL_AND_REMOTE_WRITE = IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE;
     private static final byte[] ZEROS = new byte[32 * 1024];
 
-    /** What connections must have in common to use the same bundle: the device, entries of the queues, bytes of the rings. */
+    /**
+     * What connections must have in common to use the same bundle: the device, entries of the queues, bytes of the
+     * rings.
+     */
     record Shape(Device device, int sendQueue, int receiveQueue, int sendRing, int receiveRing) {
 
         /** Pinned, more or less. */
@@ -65,6 +71,7 @@ final class ConnectionResources {
     Mr sendMr;
     /** iWARP only: one 4-byte message word for each posted receive; else null. */
     NativeMemory words;
+
     Mr wordsMr;
     SendBatch sends;
     WcBatch sendCompletions;
@@ -81,13 +88,15 @@ final class ConnectionResources {
             sendCq = verbs.createCq(device, channel, shape.sendQueue, SEND_COOKIE);
             receiveRing = NativeMemory.allocate(shape.receiveRing);
             receiveMr = verbs.registerMr(pd, receiveRing.address(), receiveRing.size(), LOCAL_AND_REMOTE_WRITE);
-            grantTable = NativeMemory.allocate(NativeMemory.PAGE); // a region of its own: its key must open nothing but the table
+            // a region of its own: its key must open nothing but the table
+            grantTable = NativeMemory.allocate(NativeMemory.PAGE);
             grantMr = verbs.registerMr(pd, grantTable.address(), TABLE_BYTES, LOCAL_AND_REMOTE_WRITE);
             sendRing = NativeMemory.allocate(shape.sendRing);
             sendMr = verbs.registerMr(pd, sendRing.address(), sendRing.size(), IbvMr.IBV_ACCESS_LOCAL_WRITE);
             if (device.isIwarp()) {
                 words = NativeMemory.allocate(shape.receiveQueue * MessageWord.SIZE);
-                wordsMr = verbs.registerMr(pd, words.address(), shape.receiveQueue * MessageWord.SIZE, IbvMr.IBV_ACCESS_LOCAL_WRITE);
+                wordsMr = verbs.registerMr(
+                        pd, words.address(), shape.receiveQueue * MessageWord.SIZE, IbvMr.IBV_ACCESS_LOCAL_WRITE);
             }
             sends = new SendBatch(16);
             sendCompletions = new WcBatch(16);
@@ -104,8 +113,8 @@ final class ConnectionResources {
 
     /**
      * Makes it as good as new, after its connection's queue pair was destroyed.
-     * The whole receive ring is cleared: a peer could write all of it at any time, announced or not, and the next peer can have bytes read that it did not
-     * write, which must not be another's.
+     * The whole receive ring is cleared: a peer could write all of it at any time, announced or not, and the next peer
+     * can have bytes read that it did not write, which must not be another's.
      *
      * @return whether it may be used again
      */
@@ -143,8 +152,8 @@ final class ConnectionResources {
     }
 
     /**
-     * Frees it all; no queue pair may be left. Each step is tried even if one before failed: what cannot be freed is logged and lost, rather than freed
-     * twice. By one thread, once.
+     * Frees it all; no queue pair may be left. Each step is tried even if one before failed: what cannot be freed is
+     * logged and lost, rather than freed twice. By one thread, once.
      */
     void free() {
         if (sendCq != null) {
@@ -176,10 +185,11 @@ final class ConnectionResources {
 
     private void release(Mr mr, NativeMemory memory) {
         // Memory that is still registered stays: the peer could write into whatever came to live there.
-        if (mr == null || attempt("ibv_dereg_mr", () -> {
-            verbs.deregisterMr(mr);
-            return 0;
-        })) {
+        if (mr == null
+                || attempt("ibv_dereg_mr", () -> {
+                    verbs.deregisterMr(mr);
+                    return 0;
+                })) {
             if (memory != null) {
                 memory.free();
             }
@@ -195,7 +205,11 @@ final class ConnectionResources {
             step.run();
             return true;
         } catch (IOException | RuntimeException e) {
-            LOG.warn("{} on {} failed while closing a connection; its resource is lost to this process", call, shape.device.name(), e);
+            LOG.warn(
+                    "{} on {} failed while closing a connection; its resource is lost to this process",
+                    call,
+                    shape.device.name(),
+                    e);
             return false;
         }
     }

@@ -7,8 +7,9 @@ package org.jrsocket.stream;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How many messages that say nothing a peer may send while the service thread handles its events. Data and grants are bounded by what was granted and what
- * was sent; these cost the peer nothing, and no rsocket sends any, but the thread serves all connections. Service thread.
+ * How many messages that say nothing a peer may send while the service thread handles its events. Data and grants are
+ * bounded by what was granted and what was sent; these cost the peer nothing, and no rsocket sends any, but the thread
+ * serves all connections. Service thread.
  */
 final class FloodBudget {
 

@@ -10,9 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends what a writer left behind when it wrote into a busy send queue and went away: looks after such streams every {@value #PERIOD_NANOS} ns,
- * sleeps while there are none. A writer that keeps writing, or a reader that waits, mostly gets there first. A stream that cannot send because
- * its peer does not read is handed to the service thread, which waits for the peer.
+ * Sends what a writer left behind when it wrote into a busy send queue and went away: looks after such streams every
+ * {@value #PERIOD_NANOS} ns, sleeps while there are none. A writer that keeps writing, or a reader that waits, mostly
+ * gets there first. A stream that cannot send because its peer does not read is handed to the service thread, which
+ * waits for the peer.
  */
 final class Flusher implements Runnable {
 
@@ -21,8 +22,11 @@ final class Flusher implements Runnable {
     /** Rounds without an end after which the stream is waiting for its peer rather than for its send queue. */
     private static final int PATIENCE = 16;
 
-    /** A stream to look after, or a list of them: each links to the next, so that handing one over allocates nothing. */
+    /**
+     * A stream to look after, or a list of them: each links to the next, so that handing one over allocates nothing.
+     */
     private final AtomicReference<RdmaStream> added = new AtomicReference<>();
+
     private final Thread thread;
     private volatile boolean idle;
     private volatile boolean stopped;
@@ -32,7 +36,10 @@ final class Flusher implements Runnable {
         thread.start();
     }
 
-    /** Looks after {@code stream} until it has nothing deferred; the caller makes sure that it is added once only. Any thread. */
+    /**
+     * Looks after {@code stream} until it has nothing deferred; the caller makes sure that it is added once only. Any
+     * thread.
+     */
     void add(RdmaStream stream) {
         RdmaStream head;
         do {

@@ -5,10 +5,10 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
-import org.jrsocket.verbs.CmEvent;
-import org.jrsocket.verbs.CmId;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,7 +55,8 @@ final class Handshake implements CmHandler {
             }
             over = true;
             if (endpoint == null) {
-                listening.failed(this); // the endpoint's constructor has destroyed the id, and the client will know soon enough
+                // the endpoint's constructor has destroyed the id, and the client will know soon enough
+                listening.failed(this);
             } else {
                 end();
             }
@@ -81,7 +82,10 @@ final class Handshake implements CmHandler {
                 listening.established(this, stream);
             }
             case RDMA_CM_EVENT_DISCONNECTED -> onEnd(event);
-            case RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DEVICE_REMOVAL -> {
+            case RDMA_CM_EVENT_CONNECT_ERROR,
+                    RDMA_CM_EVENT_UNREACHABLE,
+                    RDMA_CM_EVENT_REJECTED,
+                    RDMA_CM_EVENT_DEVICE_REMOVAL -> {
                 LOG.debug("a connection to the {} did not come about: {}", listening, event);
                 giveUp();
             }
@@ -122,7 +126,8 @@ final class Handshake implements CmHandler {
             LOG.debug("a client of the {} at {} did not complete its handshake", listening, asked.source());
             giveUp();
         } else if (!confirmed && waited >= listening.tick() && endpoint.peerHasWritten()) {
-            confirmed = true; // its RTU was lost, and the CM repeats the answer, which calls for another one, only after four seconds
+            // its RTU was lost, and the CM repeats the answer, which calls for another one, only after four seconds
+            confirmed = true;
             try {
                 transport.cm().confirm(request);
             } catch (IOException e) {

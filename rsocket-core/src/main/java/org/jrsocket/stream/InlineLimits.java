@@ -7,17 +7,17 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrsocket.verbs.Device;
 import org.jrsocket.os.Errno;
-import org.jrsocket.verbs.Qp;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.Qp;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many bytes of payload each device takes inside a work request. No attribute of a device tells, and one that takes less refuses the queue pair
- * instead of granting what it has (bnxt_re above 96, irdma above 101). So less is asked for until the device agrees, and the next connection
- * begins with that. Any thread.
+ * How many bytes of payload each device takes inside a work request. No attribute of a device tells, and one that takes
+ * less refuses the queue pair instead of granting what it has (bnxt_re above 96, irdma above 101). So less is asked for
+ * until the device agrees, and the next connection begins with that. Any thread.
  */
 final class InlineLimits {
 
@@ -41,10 +41,11 @@ final class InlineLimits {
         int inline = Math.max(floor, Math.min(wanted, refusedAbove.getOrDefault(device, wanted)));
         ErrnoException first = null;
         boolean outOfMemory = false;
-        for (;;) {
+        for (; ; ) {
             try {
                 Qp qp = attempt.make(inline);
-                // A smaller queue pair may fit where memory is short: says nothing of the device, and the next connection asks again.
+                // A smaller queue pair may fit where memory is short: says nothing of the device, and the next
+                // connection asks again.
                 if (first != null && !outOfMemory) {
                     refusedAbove.put(device, inline);
                     LOG.debug("{} takes {} bytes inline, {} were asked for", device.name(), inline, wanted);

@@ -4,7 +4,9 @@
  */
 package org.jrsocket.stream;
 
-/** A stream's probes for a dead peer. Once it is off or over, nothing of it is left with the service thread. Any thread. */
+/**
+ * A stream's probes for a dead peer. Once it is off or over, nothing of it is left with the service thread. Any thread.
+ */
 final class KeepAlive {
 
     private final ServiceLoop service;

@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Warnings of one kind, when a peer decides how many there are. One line passes per interval; it says how many were left out since the one before. The
- * others are logged at debug level. Any thread.
+ * Warnings of one kind, when a peer decides how many there are. One line passes per interval; it says how many were
+ * left out since the one before. The others are logged at debug level. Any thread.
  */
 final class LimitedLog {
 

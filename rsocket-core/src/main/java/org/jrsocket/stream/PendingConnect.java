@@ -31,8 +31,8 @@ public interface PendingConnect {
     }
 
     /**
-     * Waits for the outcome. Not interruptible on a platform thread (as {@code Socket.connect}); on a virtual thread an interrupt ends the wait
-     * with {@link java.io.InterruptedIOException} and cancels.
+     * Waits for the outcome. Not interruptible on a platform thread (as {@code Socket.connect}); on a virtual thread an
+     * interrupt ends the wait with {@link java.io.InterruptedIOException} and cancels.
      *
      * @param nanos 0 waits as long as the CM does
      * @throws RdmaConnectException the reason; after a TIMEOUT the attempt is cancelled
@@ -48,7 +48,10 @@ public interface PendingConnect {
     /** Whether there is an outcome. */
     boolean isDone();
 
-    /** Runs {@code action} when there is an outcome, on the service thread, or at once on the caller's if there is one already. Must not block. */
+    /**
+     * Runs {@code action} when there is an outcome, on the service thread, or at once on the caller's if there is one
+     * already. Must not block.
+     */
     void onDone(Runnable action);
 
     /**

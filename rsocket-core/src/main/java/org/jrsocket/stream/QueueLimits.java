@@ -12,5 +12,4 @@ package org.jrsocket.stream;
  * @param receiveQueue receives posted at a time
  * @param inline bytes of payload inside a work request
  */
-public record QueueLimits(String device, int sendQueue, int receiveQueue, int inline) {
-}
+public record QueueLimits(String device, int sendQueue, int receiveQueue, int inline) {}

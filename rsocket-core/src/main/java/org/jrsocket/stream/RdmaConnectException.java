@@ -19,7 +19,10 @@ public final class RdmaConnectException extends ConnectException {
         UNRESOLVED,
         /** The peer's CM answered: nobody listens there over RDMA, or the listener refused. */
         REFUSED,
-        /** The peer's listener is there and speaks RDMA, but has no room for one more connection now: worth another try soon. */
+        /**
+         * The peer's listener is there and speaks RDMA, but has no room for one more connection now: worth another try
+         * soon.
+         */
         BUSY,
         /** The peer did not answer the CM within its own retries. */
         UNREACHABLE,

@@ -6,7 +6,10 @@ package org.jrsocket.stream;
 
 import java.net.InetSocketAddress;
 
-/** A listening address. Requests are checked and established by the service thread, so a client is connected before anyone accepts. */
+/**
+ * A listening address. Requests are checked and established by the service thread, so a client is connected before
+ * anyone accepts.
+ */
 public interface RdmaListener extends AutoCloseable {
 
     InetSocketAddress localAddress();
@@ -15,8 +18,8 @@ public interface RdmaListener extends AutoCloseable {
     RdmaStream poll();
 
     /**
-     * Runs {@code action} whenever a stream was added to an empty queue, on the service thread. Must not block. At most one action; null for none.
-     * If streams wait already it runs at once on the caller's thread.
+     * Runs {@code action} whenever a stream was added to an empty queue, on the service thread. Must not block. At most
+     * one action; null for none. If streams wait already it runs at once on the caller's thread.
      */
     void onReady(Runnable action);
 

@@ -14,23 +14,24 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.jfr.Events;
-import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.os.Epoll;
+import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection. One reader and one writer at a time may be inside it together, full duplex; shutdown and close may come from any thread and
- * end the waits of the others. Times are in nanoseconds and 0 means "for ever".
+ * One connection. One reader and one writer at a time may be inside it together, full duplex; shutdown and close may
+ * come from any thread and end the waits of the others. Times are in nanoseconds and 0 means "for ever".
  *
- * <p>Failures show as TCP's do to {@code java.net}: {@link SocketException} "Connection reset", "Broken pipe" and "Socket closed",
- * {@link SocketTimeoutException} "Read timed out". A virtual thread that is interrupted in a wait gets
- * {@link java.io.InterruptedIOException} with its interrupt status set; a platform thread is not disturbed by interrupts.
+ * <p>Failures show as TCP's do to {@code java.net}: {@link SocketException} "Connection reset", "Broken pipe" and
+ * "Socket closed", {@link SocketTimeoutException} "Read timed out". A virtual thread that is interrupted in a wait gets
+ * {@link java.io.InterruptedIOException} with its interrupt status set; a platform thread is not disturbed by
+ * interrupts.
  *
- * <p>Life: open; <em>closed</em> by {@link #close}, which sends DISCONNECT, or leaves that and what comes before it to the service thread; <em>freed</em>, when the native
- * objects are gone. Nothing is freed while a reader or writer is inside, and all use of native objects is under the send or the receive lock,
- * both of which the one who frees holds.
+ * <p>Life: open; <em>closed</em> by {@link #close}, which sends DISCONNECT, or leaves that and what comes before it to
+ * the service thread; <em>freed</em>, when the native objects are gone. Nothing is freed while a reader or writer is
+ * inside, and all use of native objects is under the send or the receive lock, both of which the one who frees holds.
  */
 public final class RdmaStream implements AutoCloseable, CmHandler {
 
@@ -56,7 +57,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private final AtomicBoolean writerInside = new AtomicBoolean();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicBoolean flusherHasIt = new AtomicBoolean();
-    private final AtomicBoolean releasing = new AtomicBoolean(); // on its way to being freed: by a close, or because the peer broke the protocol
+    // on its way to being freed: by a close, or because the peer broke the protocol
+    private final AtomicBoolean releasing = new AtomicBoolean();
     private final CountDownLatch drained = new CountDownLatch(1);
 
     private volatile boolean inputShut;
@@ -80,6 +82,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** The flusher's own. */
     RdmaStream nextDeferred;
+
     int deferredRounds;
     private long deferredWritten;
 
@@ -88,7 +91,12 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /** Takes over {@code endpoint}, which is connected. */
-    RdmaStream(RdmaTransport transport, ConnectionHandles endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
+    RdmaStream(
+            RdmaTransport transport,
+            ConnectionHandles endpoint,
+            ConnData peer,
+            InetSocketAddress local,
+            InetSocketAddress remote) {
         this.transport = transport;
         this.endpoint = endpoint;
         this.local = local;
@@ -104,7 +112,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     // ---- reading ----
 
-    /** Reads at least one byte, waiting up to {@code nanos}; -1 at the end of the stream, 0 only if {@code length} is 0. */
+    /**
+     * Reads at least one byte, waiting up to {@code nanos}; -1 at the end of the stream, 0 only if {@code length} is 0.
+     */
     public int read(byte[] target, int offset, int length, long nanos) throws IOException {
         Objects.checkFromIndexSize(offset, length, target.length);
         enterReader();
@@ -153,7 +163,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** For a reader that found nothing: whether nothing will come any more. All data before the end, or before a failure, is delivered first. */
+    /**
+     * For a reader that found nothing: whether nothing will come any more. All data before the end, or before a
+     * failure, is delivered first.
+     */
     private boolean isInputOver() throws SocketException {
         if (inputShut) {
             return true;
@@ -263,7 +276,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             checkWritable();
             long sum = 0;
             int unsent = 0;
-            for (int i = offset; i < offset + length;) {
+            for (int i = offset; i < offset + length; ) {
                 int n = send.put(sources[i]);
                 sum += n;
                 unsent += n;
@@ -291,7 +304,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Out of the peer's room, looks whether more of it came meanwhile: otherwise the next bytes would wait until the ring is full, or for the flusher. */
+    /**
+     * Out of the peer's room, looks whether more of it came meanwhile: otherwise the next bytes would wait until the
+     * ring is full, or for the flusher.
+     */
     private void flushWritten(int n) {
         send.flushWritten(n);
         if (send.isStarved()) {
@@ -336,7 +352,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         if (!inside.compareAndSet(false, true)) {
             throw new IllegalStateException("a second " + role + " in one stream; callers take turns");
         }
-        if (closed.get() || releasing.get()) { // checked after entering: whoever frees looks at `inside` after it set these
+        // checked after entering: whoever frees looks at `inside` after it set these
+        if (closed.get() || releasing.get()) {
             inside.set(false);
             SocketException failed = failure;
             throw closed.get() ? new SocketException("Socket closed") : again(failed, "Connection reset");
@@ -399,8 +416,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     // ---- closing ----
 
     /**
-     * Closes without waiting: what was written is still delivered in the background, within a time limit. Waiters get "Socket closed". Closing with
-     * unread data resets the connection, as TCP does.
+     * Closes without waiting: what was written is still delivered in the background, within a time limit. Waiters get
+     * "Socket closed". Closing with unread data resets the connection, as TCP does.
      */
     @Override
     public void close() {
@@ -431,7 +448,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Most closes have nothing to wait for: everything is acknowledged by now, and the service thread need not hear of it. */
+    /**
+     * Most closes have nothing to wait for: everything is acknowledged by now, and the service thread need not hear of
+     * it.
+     */
     private boolean closeAtOnce() {
         if (readerInside.get() || writerInside.get()) {
             return false;
@@ -489,7 +509,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return closeDeadline != 0;
     }
 
-    /** One step of a close; on the service thread, again and again until everything is delivered or the time is over. */
+    /**
+     * One step of a close; on the service thread, again and again until everything is delivered or the time is over.
+     */
     private void closeStep() {
         if (freed || closeDeadline == 0) {
             return;
@@ -510,7 +532,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             closeDeadline = 0;
             transport.closings().remove(this);
             release();
-        } else if (late || !resetting && isStarvedSinceClose() && now - closeBegan >= transport.closings().starvedNanos()) {
+        } else if (late
+                || !resetting
+                        && isStarvedSinceClose()
+                        && now - closeBegan >= transport.closings().starvedNanos()) {
             closeDeadline = now + ABORT_NANOS;
             cutShort();
         } else {
@@ -524,8 +549,15 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     private void report() {
         String failed = failedWith;
-        Events.closed(local, remote, deviceName(), bytesRead(), bytesWritten(), nanosOpen(),
-                failed != null ? "failed" : dropped ? "reset" : "closed", failed);
+        Events.closed(
+                local,
+                remote,
+                deviceName(),
+                bytesRead(),
+                bytesWritten(),
+                nanosOpen(),
+                failed != null ? "failed" : dropped ? "reset" : "closed",
+                failed);
     }
 
     private void free() {
@@ -537,7 +569,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             }
             freed = true;
             waits.free();
-            // A stream freed before it is closed may still be in somebody's epoll set; that of a peer that broke the rules may hold anything.
+            // A stream freed before it is closed may still be in somebody's epoll set; that of a peer that broke the
+            // rules may hold anything.
             endpoint.free(closed.get() && !protocolBroken);
         } finally {
             send.lock.unlock();
@@ -547,8 +580,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * After {@link #close}: waits until the peer's device has acknowledged all data (SO_LINGER > 0); false when the time is over, or when the
-     * thread is interrupted, whose interrupt status then stays set.
+     * After {@link #close}: waits until the peer's device has acknowledged all data (SO_LINGER > 0); false when the
+     * time is over, or when the thread is interrupted, whose interrupt status then stays set.
      */
     public boolean awaitDrained(long nanos) {
         try {
@@ -560,8 +593,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * Whether a close, or something of the first {@code written} bytes, is still on its way out. Unless it is closed, asks the peer's device for the
-     * acknowledgement that this takes.
+     * Whether a close, or something of the first {@code written} bytes, is still on its way out. Unless it is closed,
+     * asks the peer's device for the acknowledgement that this takes.
      */
     boolean isDelivering(long written) {
         return closed.get() ? drained.getCount() > 0 : !send.isAcknowledged(written);
@@ -574,7 +607,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     // ---- failures, and what the peer does ----
 
     /**
-     * The connection is beyond use: waiters fail, after they have read what had arrived. First cause wins. With or without locks.
+     * The connection is beyond use: waiters fail, after they have read what had arrived. First cause wins. With or
+     * without locks.
      *
      * @param detail for the log
      */
@@ -589,7 +623,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         synchronized (this) {
             if (failure == null) {
                 failedAfterEnd = receive.isEnded();
-                cause.initCause(new IOException(detail + " (" + endpoint.device.name() + ", " + local + " to " + remote + ")"));
+                cause.initCause(
+                        new IOException(detail + " (" + endpoint.device.name() + ", " + local + " to " + remote + ")"));
                 failure = cause;
                 if (!closed.get()) {
                     failedWith = failedAfterEnd ? null : detail;
@@ -602,14 +637,17 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** The peer broke the protocol: nothing of it is used any more. With or without locks. */
     void protocolError(String what) {
         protocolBroken = true;
-        transport.protocolErrors().warn("{} sent {}; the connection to it over {} is reset", remote, what, endpoint.device.name());
+        transport
+                .protocolErrors()
+                .warn("{} sent {}; the connection to it over {} is reset", remote, what, endpoint.device.name());
         record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
         resetting = true;
         send.disconnect(true, true); // and the send side lives until that is out
         waits.wakeAll();
         transport.service().execute(() -> {
             if (!releasing.get()) {
-                startClose(ABORT_NANOS); // the application may close much later, and until then the peer can write into the ring
+                // the application may close much later, and until then the peer can write into the ring
+                startClose(ABORT_NANOS);
             }
         });
     }
@@ -631,7 +669,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     public void onCmEvent(CmEvent event) {
         switch (event.type()) {
             // The last three: the passive side gave up on an answer that we took for the connection.
-            case RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE -> {
+            case RDMA_CM_EVENT_DISCONNECTED,
+                    RDMA_CM_EVENT_REJECTED,
+                    RDMA_CM_EVENT_CONNECT_ERROR,
+                    RDMA_CM_EVENT_UNREACHABLE -> {
                 receive.poll(); // what arrived before it is valid
                 if (!receive.isEnded()) {
                     fail(new SocketException("Connection reset"), "the peer went away without closing");
@@ -656,29 +697,39 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     @FunctionalInterface
     public interface Observer {
         /**
-         * Something may have become ready: data, room, the end, a failure, a close. Called by whichever thread saw to it, with locks of the stream held
-         * perhaps: must not block and must not call the stream.
+         * Something may have become ready: data, room, the end, a failure, a close. Called by whichever thread saw to
+         * it, with locks of the stream held perhaps: must not block and must not call the stream.
          */
         void onProgress();
 
-        /** Nothing need have become ready, but the stream is not armed any more: whoever waits must look and {@link #arm} it again. */
+        /**
+         * Nothing need have become ready, but the stream is not armed any more: whoever waits must look and
+         * {@link #arm} it again.
+         */
         default void onEventsTaken() {
             onProgress();
         }
     }
 
-    /** Sets the one observer, or none. A selector that watches {@link #completionFd()} itself is told only what other threads see first. */
+    /**
+     * Sets the one observer, or none. A selector that watches {@link #completionFd()} itself is told only what other
+     * threads see first.
+     */
     public void observe(Observer observer) {
         waits.observe(observer);
     }
 
-    /** The completion channel's descriptor: readable while {@link #takeEvents} has something to take. Another's number once the stream is freed. */
+    /**
+     * The completion channel's descriptor: readable while {@link #takeEvents} has something to take. Another's number
+     * once the stream is freed.
+     */
     public int completionFd() {
         return endpoint.channel.getFd();
     }
 
     /**
-     * Has {@code set} report the completion channel as {@code data}. False if the stream is freed: it has no descriptor any more, and is ready for everything.
+     * Has {@code set} report the completion channel as {@code data}. False if the stream is freed: it has no descriptor
+     * any more, and is ready for everything.
      */
     public boolean watchedBy(Epoll set, long data) throws IOException {
         return waits.watchedBy(set, data);
@@ -707,8 +758,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * Arms what is not armed, then polls: when this returns and the stream is not ready, the next thing to happen makes {@link #completionFd()}
-     * readable.
+     * Arms what is not armed, then polls: when this returns and the stream is not ready, the next thing to happen makes
+     * {@link #completionFd()} readable.
      *
      * @param writing whether room to write is waited for, too
      */
@@ -728,7 +779,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     // ---- for the parts ----
 
-    /** Something is written that cannot be sent yet. A writer that is inside sees to it itself, until it leaves. With or without the send lock. */
+    /**
+     * Something is written that cannot be sent yet. A writer that is inside sees to it itself, until it leaves. With or
+     * without the send lock.
+     */
     void deferred() {
         if (!writerInside.get() && flusherHasIt.compareAndSet(false, true)) {
             transport.flusher().add(this);

@@ -30,10 +30,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Safe for use by many threads.
+ * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Safe for use
+ * by many threads.
  *
- * <p>Its daemon threads are none on the data path: the service thread (connection events, closes, wake-ups of virtual threads), the flusher, and while
- * connections end a few reapers, which free native objects because destroying a queue pair can take a device milliseconds.
+ * <p>Its daemon threads are none on the data path: the service thread (connection events, closes, wake-ups of virtual
+ * threads), the flusher, and while connections end a few reapers, which free native objects because destroying a queue
+ * pair can take a device milliseconds.
  */
 public final class RdmaTransport implements AutoCloseable {
 
@@ -50,11 +52,16 @@ public final class RdmaTransport implements AutoCloseable {
     /** Freeing mostly waits, for the device or for the kernel's locks. */
     private static final int REAPERS = 4;
 
-    /** After an event that could not be read: a channel that is broken for good must not keep the service thread from its other work. */
+    /**
+     * After an event that could not be read: a channel that is broken for good must not keep the service thread from
+     * its other work.
+     */
     private static final long CM_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private static final long REAP_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     /** More than these at once are no answers to this host's few questions, but somebody else's requests. */
     private static final int MOST_EVENTS = 4096;
+
     private static final PendingConnect.Observer NOBODY = new PendingConnect.Observer() {
         @Override
         public void asked() {
@@ -105,7 +112,12 @@ public final class RdmaTransport implements AutoCloseable {
             throw e;
         }
         flusher = new Flusher("jrsocket-flusher");
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(REAPERS, REAPERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                REAPERS,
+                REAPERS,
+                10,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
                 task -> Threads.daemon("jrsocket-reaper", task));
         pool.allowCoreThreadTimeOut(true);
         reaper = pool;
@@ -148,8 +160,8 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /** The same; {@code observer} hears what is learned of the peer. */
-    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
-            PendingConnect.Observer observer) {
+    public PendingConnect connect(
+            InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
         CmConnect connecting = new CmConnect(this, local, remote, config, observer);
         connecting.start();
         return connecting;
@@ -159,15 +171,16 @@ public final class RdmaTransport implements AutoCloseable {
      * Listens.
      *
      * @param backlog connections established but not yet accepted; later ones wait a while and are refused as busy
-     * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is taken
+     * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is
+     *     taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
         return CmListener.open(this, local, backlog, config);
     }
 
     /**
-     * Makes what a connection needs on the device that has {@code local}, and frees it: whether there will be connections, and what the device
-     * grants them.
+     * Makes what a connection needs on the device that has {@code local}, and frees it: whether there will be
+     * connections, and what the device grants them.
      *
      * @throws IOException it cannot be made; the message says why and what to do
      */
@@ -180,8 +193,8 @@ public final class RdmaTransport implements AutoCloseable {
             throw e;
         }
         ConnectionHandles endpoint = new ConnectionHandles(this, id, config);
-        QueueLimits granted =
-                new QueueLimits(endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
+        QueueLimits granted = new QueueLimits(
+                endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
         endpoint.free();
         return granted;
     }
@@ -191,7 +204,10 @@ public final class RdmaTransport implements AutoCloseable {
         return service;
     }
 
-    /** Ends the threads; streams that still live are reset. For tests: an application's transport lives as long as its process. */
+    /**
+     * Ends the threads; streams that still live are reset. For tests: an application's transport lives as long as its
+     * process.
+     */
     @Override
     public void close() {
         for (RdmaStream stream : streams) {
@@ -228,13 +244,16 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /**
-     * What was written before a close belongs to the peer although the JVM exits: with TCP the kernel would see to it, here it is this process. Streams
-     * that are still open stay so: other shutdown hooks may be using them.
+     * What was written before a close belongs to the peer although the JVM exits: with TCP the kernel would see to it,
+     * here it is this process. Streams that are still open stay so: other shutdown hooks may be using them.
      */
     private void awaitDelivery() {
         long deadline = System.nanoTime() + EXIT_NANOS;
-        Map<RdmaStream, Long> written = new HashMap<>(); // when it was first looked at: threads that still write must not keep the JVM
-        while (streams.stream().anyMatch(stream -> stream.isDelivering(written.computeIfAbsent(stream, RdmaStream::bytesWritten)))
+        // when it was first looked at: threads that still write must not keep the JVM
+        Map<RdmaStream, Long> written = new HashMap<>();
+        while (streams.stream()
+                        .anyMatch(stream ->
+                                stream.isDelivering(written.computeIfAbsent(stream, RdmaStream::bytesWritten)))
                 && System.nanoTime() - deadline < 0) {
             try {
                 Thread.sleep(1);
@@ -244,7 +263,10 @@ public final class RdmaTransport implements AutoCloseable {
         }
     }
 
-    /** Takes one event: if there are more, it is called again, and nobody asks the kernel for an event that is not there. */
+    /**
+     * Takes one event: if there are more, it is called again, and nobody asks the kernel for an event that is not
+     * there.
+     */
     private void onCmEvent() {
         boolean done = false;
         try {
@@ -292,12 +314,16 @@ public final class RdmaTransport implements AutoCloseable {
         try {
             cmWatch.arm();
         } catch (IOException e) {
-            LOG.error("the connection manager's event channel cannot be watched; no RDMA connection can be made any more", e);
+            LOG.error(
+                    "the connection manager's event channel cannot be watched; no RDMA connection can be made any more",
+                    e);
         }
     }
 
     private void dispatch(CmEvent event) {
-        if (event.type() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL && event.id() != null && event.id().getVerbs() != null) {
+        if (event.type() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL
+                && event.id() != null
+                && event.id().getVerbs() != null) {
             bundles.deviceRemoved(event.id().getVerbs());
         }
         CmId owner = event.listenId() != null ? event.listenId() : event.id();
@@ -308,7 +334,8 @@ public final class RdmaTransport implements AutoCloseable {
             } else if (event.listenId() != null) {
                 event.id().destroyId(); // its listener closed meanwhile
             }
-        } catch (Throwable t) { // one connection's trouble, lack of memory included, must not end the handling of all others
+            // one connection's trouble, lack of memory included, must not end the handling of all others
+        } catch (Throwable t) {
             LOG.error("handling {} failed", event, t);
         }
     }
@@ -344,7 +371,10 @@ public final class RdmaTransport implements AutoCloseable {
         return stream;
     }
 
-    /** How many closed streams may have something to deliver still; beyond it, the oldest of those whose peers give no room are reset. */
+    /**
+     * How many closed streams may have something to deliver still; beyond it, the oldest of those whose peers give no
+     * room are reset.
+     */
     public void limitClosing(int max) {
         closings.limit(max);
     }
@@ -363,11 +393,15 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /**
-     * Connection parameters of every rsocket, for a request and for an answer: no RDMA reads, RNR retried for ever. Some iWARP devices read while they
-     * connect, so there the active side asks for one.
+     * Connection parameters of every rsocket, for a request and for an answer: no RDMA reads, RNR retried for ever.
+     * Some iWARP devices read while they connect, so there the active side asks for one.
      */
     static ConnParam param(ConnData data, boolean iwarpRequest) {
-        return new ConnParam().depths(0, iwarpRequest ? 1 : 0).flowControl(true).retries(RETRIES, RNR_RETRIES).privateData(data.encode());
+        return new ConnParam()
+                .depths(0, iwarpRequest ? 1 : 0)
+                .flowControl(true)
+                .retries(RETRIES, RNR_RETRIES)
+                .privateData(data.encode());
     }
 
     /** Streams that are not freed yet. */
@@ -426,7 +460,10 @@ public final class RdmaTransport implements AutoCloseable {
         return cm;
     }
 
-    /** Frees what is kept of connections that are over, for connections to come; it would go by itself after some seconds. */
+    /**
+     * Frees what is kept of connections that are over, for connections to come; it would go by itself after some
+     * seconds.
+     */
     public void freeIdle() {
         bundles.freeIdle();
     }

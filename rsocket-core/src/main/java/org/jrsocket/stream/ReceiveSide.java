@@ -13,18 +13,21 @@ import org.jrsocket.wire.Imm;
 import org.jrsocket.wire.MessageWord;
 
 /**
- * The incoming half of a stream: receive ring and receive queue. The ring is one gapless byte stream, so two counters describe it: what the peer has
- * announced and what the reader has taken.
+ * The incoming half of a stream: receive ring and receive queue. The ring is one gapless byte stream, so two counters
+ * describe it: what the peer has announced and what the reader has taken.
  *
- * <p>Whoever polls holds the lock, for one batch or for one short slice of spinning. Every completion is checked here against what the peer was
- * granted before anything is done with it: the values come from the network.
+ * <p>Whoever polls holds the lock, for one batch or for one short slice of spinning. Every completion is checked here
+ * against what the peer was granted before anything is done with it: the values come from the network.
  */
 final class ReceiveSide {
 
     /** A C peer's control messages while we do not poll: two grants, two credit updates, SHUTDOWN and DISCONNECT. */
     private static final int CONTROL_UNPOLLED = 6;
-    /** Receives given back at once; control messages are given back sooner, because only the spare ones pay for them. */
+    /**
+     * Receives given back at once; control messages are given back sooner, because only the spare ones pay for them.
+     */
     private static final int REPOST = 32;
+
     private static final int REPOST_CONTROL = ConnectionHandles.SPARE_RECEIVES - CONTROL_UNPOLLED + 1;
     /** On iWARP a message and the write before it are two: the message does not tell what was written. */
     private static final int UNKNOWN = -1;
@@ -169,7 +172,9 @@ final class ReceiveSide {
         }
     }
 
-    /** Arms the queue, then takes what came before it was armed; the order that loses no wake-up. Waits for the lock. */
+    /**
+     * Arms the queue, then takes what came before it was armed; the order that loses no wake-up. Waits for the lock.
+     */
     void armAndPoll() {
         lock.lock();
         try {
@@ -198,7 +203,8 @@ final class ReceiveSide {
         }
         int n = nanos > 0 ? endpoint.recvCq.spin(completions, nanos) : endpoint.recvCq.poll(completions);
         boolean any = n > 0;
-        // All that was there when the queue was armed: what is left then came later and raised an event. A peer that floods must not keep this thread.
+        // All that was there when the queue was armed: what is left then came later and raised an event. A peer that
+        // floods must not keep this thread.
         int most = endpoint.receiveSlots;
         while (n > 0) {
             for (int i = 0; i < n && !dead; i++) {
@@ -252,7 +258,8 @@ final class ReceiveSide {
             imm = completions.imm(i);
         }
         if (!whole) {
-            protocolError("a message that is not rsocket's (opcode " + opcode + ", " + completions.byteLength(i) + " bytes)");
+            protocolError(
+                    "a message that is not rsocket's (opcode " + opcode + ", " + completions.byteLength(i) + " bytes)");
             return;
         }
         toRepost++;
@@ -350,7 +357,10 @@ final class ReceiveSide {
         }
     }
 
-    /** Whether the peer's credits, of which {@code announced} is the limit it knows, run low and more receives back them. For the send side. */
+    /**
+     * Whether the peer's credits, of which {@code announced} is the limit it knows, run low and more receives back
+     * them. For the send side.
+     */
     boolean creditsRunLow(int announced) {
         return (announced - messages & 0xffff) <= credits / 2 && backedLimit != announced;
     }

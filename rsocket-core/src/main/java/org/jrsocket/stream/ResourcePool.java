@@ -11,14 +11,15 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.verbs.Device;
 import org.jrsocket.os.Errno;
-import org.jrsocket.verbs.Verbs;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.Verbs;
 
 /**
- * The bundles of connections that are over, kept a short while for connections to come: making one takes a dozen calls of the kernel and pins its
- * memory, freeing it as many more. What is kept is bounded in number, bytes and time. Any thread.
+ * The bundles of connections that are over, kept a short while for connections to come: making one takes a dozen calls
+ * of the kernel and pins its memory, freeing it as many more. What is kept is bounded in number, bytes and time. Any
+ * thread.
  */
 final class ResourcePool {
 
@@ -26,8 +27,7 @@ final class ResourcePool {
     private static final long MAX_IDLE_BYTES = 32 << 20;
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private record Idle(ConnectionResources bundle, long since) {
-    }
+    private record Idle(ConnectionResources bundle, long since) {}
 
     private final RdmaTransport transport;
     private final Verbs verbs;

@@ -19,30 +19,43 @@ import org.jrsocket.wire.Imm;
 import org.jrsocket.wire.MessageWord;
 
 /**
- * The outgoing half of a stream: send ring, the peer's grants and credits, the send queue; and, because they are sent, our grants and
- * credits to the peer and the control messages.
+ * The outgoing half of a stream: send ring, the peer's grants and credits, the send queue; and, because they are sent,
+ * our grants and credits to the peer and the control messages.
  *
- * <p>The writer copies into the ring without the lock and then {@linkplain #flush flushes}; anybody may flush what is there. The lock is held for a
- * post or a poll, never across a wait.
+ * <p>The writer copies into the ring without the lock and then {@linkplain #flush flushes}; anybody may flush what is
+ * there. The lock is held for a post or a poll, never across a wait.
  *
- * <p>Small writes are coalesced while the send queue is busy: up to {@link #BUSY} requests are on their way at once, and what is written
- * meanwhile goes out as one request when one of them completes; or, where a device is done when the post returns, while a {@link Burst} runs. The
- * writer's next call, a reader's wait, or the {@link Flusher} sees to that.
+ * <p>Small writes are coalesced while the send queue is busy: up to {@link #BUSY} requests are on their way at once,
+ * and what is written meanwhile goes out as one request when one of them completes; or, where a device is done when the
+ * post returns, while a {@link Burst} runs. The writer's next call, a reader's wait, or the {@link Flusher} sees to
+ * that.
  */
 final class SendSide {
 
-    /** Requests on their way at which small writes start to be coalesced: enough to hide a round trip, few enough to batch. */
+    /**
+     * Requests on their way at which small writes start to be coalesced: enough to hide a round trip, few enough to
+     * batch.
+     */
     private static final int BUSY = 4;
     /** Pending bytes from which waiting for more gains nothing. */
     static final int BULK = 16 * 1024;
-    /** Largest request: a multiple of every path MTU, and small enough that ring space comes back while the next one travels. */
+    /**
+     * Largest request: a multiple of every path MTU, and small enough that ring space comes back while the next one
+     * travels.
+     */
     private static final int MAX_MESSAGE = 64 * 1024;
-    /** One request in so many asks for a completion. Half of BUSY, so that a busy queue always has a completion to come. */
+    /**
+     * One request in so many asks for a completion. Half of BUSY, so that a busy queue always has a completion to come.
+     */
     private static final int SIGNAL_EVERY = BUSY / 2;
     /** Send queue slots that data leaves to updates and control messages. */
     private static final int CONTROL_SLOTS = 8;
-    /** Credits of a C peer that data leaves alone: it posts exactly as many receives as it advertises, and control messages need some. */
+    /**
+     * Credits of a C peer that data leaves alone: it posts exactly as many receives as it advertises, and control
+     * messages need some.
+     */
     private static final int RESERVED_CREDITS = 8;
+
     private static final int STAGED = NativeMemory.PAGE / Grant.SIZE;
 
     final ReentrantLock lock = new ReentrantLock();
@@ -54,12 +67,14 @@ final class SendSide {
     private final int lowWater;
     /** Bytes after which a completion is asked for: less than what keeps a waiting writer from its low-water mark. */
     private final int signalBytes;
+
     private final boolean iwarp;
     private final SendBatch batch;
     private final WcBatch completions;
 
     /** Bytes the writer put into the ring. Written by the writer only. */
     private volatile long written;
+
     private int writePosition; // writer only
 
     // Everything below: guarded by lock; volatile where others look without it.
@@ -84,7 +99,8 @@ final class SendSide {
     private final int[] nextLength;
     private int nextHead;
     private int nextCount;
-    private int tableRead = 1; // the peer writes its grants to 1 first: entry 0 stands for the one in its connection data
+    // the peer writes its grants to 1 first: entry 0 stands for the one in its connection data
+    private int tableRead = 1;
     private int sequence;
     private int limit;
     private final int initialCredits;
@@ -146,7 +162,10 @@ final class SendSide {
         return ringSize - (int) (written - completed);
     }
 
-    /** Whether a waiting writer should go on: not for every byte, so that a full ring does not turn into tiny messages. Any thread. */
+    /**
+     * Whether a waiting writer should go on: not for every byte, so that a full ring does not turn into tiny messages.
+     * Any thread.
+     */
     boolean hasRoom() {
         return room() >= lowWater;
     }
@@ -189,7 +208,10 @@ final class SendSide {
 
     // ---- progress: any thread ----
 
-    /** Posts whatever may go, and takes completions where that helps. Waits for the lock, which is held only for a post or a poll. */
+    /**
+     * Posts whatever may go, and takes completions where that helps. Waits for the lock, which is held only for a post
+     * or a poll.
+     */
     void flush() {
         lock.lock();
         try {
@@ -228,7 +250,10 @@ final class SendSide {
         }
     }
 
-    /** Whether something waits for a completion of ours to go out; then a sleeper must arm the send queue too. Any thread. */
+    /**
+     * Whether something waits for a completion of ours to go out; then a sleeper must arm the send queue too. Any
+     * thread.
+     */
     boolean isDeferred() {
         return deferred;
     }
@@ -253,7 +278,10 @@ final class SendSide {
         return idleUpdates;
     }
 
-    /** Whether an event of an armed queue is to come: the peer's, or that of a request which asked for a completion. Any thread. */
+    /**
+     * Whether an event of an armed queue is to come: the peer's, or that of a request which asked for a completion. Any
+     * thread.
+     */
     boolean awaitsEvent() {
         lock.lock();
         try {
@@ -263,7 +291,10 @@ final class SendSide {
         }
     }
 
-    /** Arms the queue (if asked to), then takes what came before it was armed, and posts; the order that loses no wake-up. Waits for the lock. */
+    /**
+     * Arms the queue (if asked to), then takes what came before it was armed, and posts; the order that loses no
+     * wake-up. Waits for the lock.
+     */
     void armAndPoll(boolean arm) {
         lock.lock();
         try {
@@ -305,7 +336,10 @@ final class SendSide {
             buildControl();
             more = posted == before ? post() : postData();
         } while (more);
-        boolean wait = written != posted || blocked || shutdownWanted && !shutdownSent && !disconnectWanted || disconnectWanted && !disconnectSent;
+        boolean wait = written != posted
+                || blocked
+                || shutdownWanted && !shutdownSent && !disconnectWanted
+                || disconnectWanted && !disconnectSent;
         if (wait && !deferred) {
             deferred = true;
             stream.deferred();
@@ -319,14 +353,19 @@ final class SendSide {
         return batch.size() + 2 <= batch.capacity() && outstanding + batch.size() + 2 <= endpoint.sendSlots - keep;
     }
 
-    /** Data: as few requests as grants and ring allow; a message never crosses a grant, and a grant is filled to its last byte. */
+    /**
+     * Data: as few requests as grants and ring allow; a message never crosses a grant, and a grant is filled to its
+     * last byte.
+     */
     private void buildData(boolean collect) {
         long end = written;
         if (starved) {
             starved = false;
         }
         if (dropped || shutdownSent || disconnectSent) {
-            posted = end; // dropped, or from a writer that the end of the stream has overtaken: nothing may follow, least of all with a gap before it
+            // dropped, or from a writer that the end of the stream has overtaken: nothing may follow, least of all with
+            // a gap before it
+            posted = end;
             return;
         }
         while (posted < end && slotFree(CONTROL_SLOTS)) {
@@ -391,10 +430,24 @@ final class SendSide {
             }
             int staged = stage();
             int offset = (int) (granted % (2L * half));
-            Grant.put(ring, staged, peerBigEndian, endpoint.receiveRing.address() + offset, endpoint.receiveMr.getRkey(), half);
+            Grant.put(
+                    ring,
+                    staged,
+                    peerBigEndian,
+                    endpoint.receiveRing.address() + offset,
+                    endpoint.receiveMr.getRkey(),
+                    half);
             granted = granted + half;
             int flags = Grant.SIZE <= endpoint.inlineLimit ? SendBatch.INLINE : 0;
-            message(sglImm(), flags, peerTable + (long) Grant.SIZE * peerTableIndex, peerTableKey, staged, Grant.SIZE, 0, false);
+            message(
+                    sglImm(),
+                    flags,
+                    peerTable + (long) Grant.SIZE * peerTableIndex,
+                    peerTableKey,
+                    staged,
+                    Grant.SIZE,
+                    0,
+                    false);
             peerTableIndex = (peerTableIndex + 1) % peerTableEntries;
         }
         if (stream.creditsRunLow(announcedLimit)) {
@@ -436,8 +489,12 @@ final class SendSide {
         }
     }
 
-    /** Appends a message with {@code first + second} bytes of the ring from {@code position} on; the second part is at the ring's start. */
-    private void message(int imm, int flags, long remote, int key, int position, int first, int second, boolean signal) {
+    /**
+     * Appends a message with {@code first + second} bytes of the ring from {@code position} on; the second part is at
+     * the ring's start.
+     */
+    private void message(
+            int imm, int flags, long remote, int key, int position, int first, int second, boolean signal) {
         int lkey = endpoint.sendMr.getLkey();
         if (iwarp) {
             add(SendBatch.RDMA_WRITE, flags, 0, remote, key, 0, false);
@@ -478,8 +535,9 @@ final class SendSide {
     }
 
     /**
-     * Appends one request. Its id tells its completion what it retires: in the low 16 bits how many requests, above them the bytes posted up to
-     * here. Only signalled requests complete (or failing ones), in order, so those in between need no record.
+     * Appends one request. Its id tells its completion what it retires: in the low 16 bits how many requests, above
+     * them the bytes posted up to here. Only signalled requests complete (or failing ones), in order, so those in
+     * between need no record.
      */
     private void add(int opcode, int flags, int imm, long remote, int key, int bytes, boolean signal) {
         unsignaled++;
@@ -529,7 +587,9 @@ final class SendSide {
         do {
             n = endpoint.sendCq.poll(completions);
             if (n < 0) {
-                stream.fail(new SocketException("Connection reset"), "polling the send completion queue failed, errno " + -n);
+                stream.fail(
+                        new SocketException("Connection reset"),
+                        "polling the send completion queue failed, errno " + -n);
                 return;
             }
             any |= n > 0;
@@ -554,12 +614,14 @@ final class SendSide {
 
     private void failed(int status) {
         if (!dead) {
-            String what = switch (status) {
-                case WcBatch.RETRY_EXCEEDED -> "the peer's device does not answer";
-                case WcBatch.REMOTE_ACCESS -> "the peer's device refused the key or address that the peer had granted";
-                case WcBatch.FLUSHED -> "the queue pair is in error";
-                default -> "work completion status " + status;
-            };
+            String what =
+                    switch (status) {
+                        case WcBatch.RETRY_EXCEEDED -> "the peer's device does not answer";
+                        case WcBatch.REMOTE_ACCESS ->
+                            "the peer's device refused the key or address that the peer had granted";
+                        case WcBatch.FLUSHED -> "the queue pair is in error";
+                        default -> "work completion status " + status;
+                    };
             stream.fail(new SocketException("Connection reset"), what);
         }
     }
@@ -577,13 +639,15 @@ final class SendSide {
         lock.lock();
         try {
             if (!Credits.isLimitPlausible(newLimit, limit, sequence, initialCredits)) {
-                return "credit limit " + newLimit + " with " + sequence + " messages sent and " + initialCredits + " initial credits";
+                return "credit limit " + newLimit + " with " + sequence + " messages sent and " + initialCredits
+                        + " initial credits";
             }
             boolean idle = newLimit == limit;
             limit = newLimit;
             if (mayGrant) {
                 int at = tableRead * Grant.SIZE;
-                // The length first, and nothing is cleared unless it is there: on iWARP a later grant may be arriving at this moment.
+                // The length first, and nothing is cleared unless it is there: on iWARP a later grant may be arriving
+                // at this moment.
                 int length = Grant.length(table, at, Grant.BIG_ENDIAN_HOST);
                 if (length != 0) {
                     VarHandle.loadLoadFence();
@@ -591,7 +655,8 @@ final class SendSide {
                     int key = Grant.key(table, at, Grant.BIG_ENDIAN_HOST);
                     Grant.clear(table, at);
                     if (length < 0 || !Grant.isSound(address, length) || nextCount == nextAddress.length) {
-                        return "grant of " + Integer.toUnsignedString(length) + " bytes with " + nextCount + " grants unused";
+                        return "grant of " + Integer.toUnsignedString(length) + " bytes with " + nextCount
+                                + " grants unused";
                     }
                     int slot = (nextHead + nextCount) % nextAddress.length;
                     nextAddress[slot] = address;
@@ -625,7 +690,10 @@ final class SendSide {
         }
     }
 
-    /** Asks for DISCONNECT. {@code drop}: what is not posted yet never will be. {@code reset}: tell a peer that understands. */
+    /**
+     * Asks for DISCONNECT. {@code drop}: what is not posted yet never will be. {@code reset}: tell a peer that
+     * understands.
+     */
     void disconnect(boolean drop, boolean reset) {
         lock.lock();
         try {
@@ -650,8 +718,8 @@ final class SendSide {
     }
 
     /**
-     * Whether the peer's device has acknowledged the first {@code bytes}, or never will. If nothing that is under way asks for the last acknowledgement,
-     * a probe does.
+     * Whether the peer's device has acknowledged the first {@code bytes}, or never will. If nothing that is under way
+     * asks for the last acknowledgement, a probe does.
      */
     boolean isAcknowledged(long bytes) {
         lock.lock();
@@ -676,7 +744,8 @@ final class SendSide {
         try {
             poll(); // on an idle stream nobody else does, and earlier probes would fill the queue
             if (!dead && !endpointGone() && !disconnectWanted && slotFree(0)) {
-                add(SendBatch.RDMA_WRITE, 0, 0, 0, 0, 0, true); // a failure also flushes the receives, which wakes whoever waits
+                // a failure also flushes the receives, which wakes whoever waits
+                add(SendBatch.RDMA_WRITE, 0, 0, 0, 0, 0, true);
                 post();
             }
         } finally {

@@ -16,14 +16,16 @@ public interface ServiceLoop {
     Timer schedule(Runnable task, long nanos);
 
     /**
-     * Watches a descriptor that the caller owns. The callback runs once each time the watch was {@link Watch#arm armed} and the descriptor is
-     * readable. Starts unarmed.
+     * Watches a descriptor that the caller owns. The callback runs once each time the watch was {@link Watch#arm armed}
+     * and the descriptor is readable. Starts unarmed.
      */
     Watch watch(int fd, Runnable onReadable) throws IOException;
 
     /** A task that is not due yet. Any thread. */
     interface Timer {
-        /** Forgets the task, and what it holds; harmless when it has run. One that is due at this moment may still run. */
+        /**
+         * Forgets the task, and what it holds; harmless when it has run. One that is due at this moment may still run.
+         */
         void cancel();
     }
 
@@ -32,7 +34,10 @@ public interface ServiceLoop {
         /** Asks for one callback when the descriptor is readable. */
         void arm() throws IOException;
 
-        /** Ends the watch; must precede closing the descriptor. A callback already under way may still end after this returns. */
+        /**
+         * Ends the watch; must precede closing the descriptor. A callback already under way may still end after this
+         * returns.
+         */
         void cancel();
     }
 }

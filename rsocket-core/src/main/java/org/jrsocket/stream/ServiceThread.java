@@ -16,14 +16,20 @@ import org.jrsocket.os.EventFd;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The transport's epoll loop: descriptors, tasks and timers, on one daemon thread. A callback that throws is logged and costs nobody else. */
+/**
+ * The transport's epoll loop: descriptors, tasks and timers, on one daemon thread. A callback that throws is logged and
+ * costs nobody else.
+ */
 final class ServiceThread implements ServiceLoop, Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServiceThread.class);
     private static final int BATCH = 64;
     private static final long WAKE = 0;
 
-    /** One that is cancelled lets go of its task at once, and of its place among the others when the service thread comes by. */
+    /**
+     * One that is cancelled lets go of its task at once, and of its place among the others when the service thread
+     * comes by.
+     */
     private final class Due implements Timer, Comparable<Due> {
         private final long deadline;
         private final long order;
@@ -110,7 +116,10 @@ final class ServiceThread implements ServiceLoop, Runnable {
         }
     }
 
-    /** As {@link #watch}, but once {@linkplain Watch#arm armed} the callback runs as long as the descriptor is readable, until it is paused. */
+    /**
+     * As {@link #watch}, but once {@linkplain Watch#arm armed} the callback runs as long as the descriptor is readable,
+     * until it is paused.
+     */
     SteadyWatch watchSteadily(int fd, Runnable onReadable) throws IOException {
         SteadyWatch watch = new SteadyWatch(nextId.getAndIncrement(), fd, onReadable);
         add(watch);
@@ -241,7 +250,10 @@ final class ServiceThread implements ServiceLoop, Runnable {
         }
     }
 
-    /** Stays armed, which saves a call of the kernel for each event. For a descriptor whose callback always takes something. */
+    /**
+     * Stays armed, which saves a call of the kernel for each event. For a descriptor whose callback always takes
+     * something.
+     */
     final class SteadyWatch extends FdWatch {
 
         SteadyWatch(long id, int fd, Runnable onReadable) {

@@ -13,9 +13,10 @@ import org.jrsocket.os.EventFd;
 import org.jrsocket.os.Fds;
 
 /**
- * One thread asleep until its stream has something for it. A platform thread sleeps in the kernel on the completion channel and an eventfd of
- * its own; a virtual thread parks, and the service thread watches the channel for it, because blocking in native code would pin its carrier.
- * Platform sleepers are pooled: their eventfd outlives the sleep, so a late {@link #wake} can only cause a spurious wake-up of a later user.
+ * One thread asleep until its stream has something for it. A platform thread sleeps in the kernel on the completion
+ * channel and an eventfd of its own; a virtual thread parks, and the service thread watches the channel for it, because
+ * blocking in native code would pin its carrier. Platform sleepers are pooled: their eventfd outlives the sleep, so a
+ * late {@link #wake} can only cause a spurious wake-up of a later user.
  */
 final class Sleeper {
 
@@ -88,7 +89,8 @@ final class Sleeper {
     }
 
     /**
-     * Sleeps until woken, until {@code fd} is readable (platform threads), or until the time is over; may also return for no reason.
+     * Sleeps until woken, until {@code fd} is readable (platform threads), or until the time is over; may also return
+     * for no reason.
      *
      * @param nanos negative sleeps without limit
      * @throws InterruptedIOException when a virtual thread is interrupted; its interrupt status stays set
@@ -99,7 +101,8 @@ final class Sleeper {
             if (!woken) {
                 int readable = Fds.waitReadable(fd, wake.fd(), nanos);
                 if (readable < 0) {
-                    throw new SocketException("waiting for the events of an RDMA connection failed: " + Errno.describe(-readable));
+                    throw new SocketException(
+                            "waiting for the events of an RDMA connection failed: " + Errno.describe(-readable));
                 }
                 if ((readable & 2) != 0) {
                     wake.clear();

@@ -7,12 +7,13 @@ package org.jrsocket.stream;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How long one waiter polls before it sleeps. Its waits decide: while they are short, whether it slept through them or not, it polls for all of the
- * configured time; when they are long, polling is a waste and shrinks. Judging by the whole wait matters: a conversation of two ends that both
- * sleep takes two wake-ups per round trip, which no poll shorter than a wake-up would ever get it out of.
+ * How long one waiter polls before it sleeps. Its waits decide: while they are short, whether it slept through them or
+ * not, it polls for all of the configured time; when they are long, polling is a waste and shrinks. Judging by the
+ * whole wait matters: a conversation of two ends that both sleep takes two wake-ups per round trip, which no poll
+ * shorter than a wake-up would ever get it out of.
  *
- * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. One object per waiter, used by one
- * thread at a time.
+ * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. One
+ * object per waiter, used by one thread at a time.
  */
 public final class SpinBudget {
 

@@ -15,8 +15,14 @@ package org.jrsocket.stream;
  * @param spinNanos how long a waiting thread polls before it sleeps; 0 sleeps at once
  * @param typeOfService the IP type-of-service byte, 0 to 255
  */
-public record StreamConfig(int sendBuffer, int receiveBuffer, int sendQueue, int receiveQueue, int inline, long spinNanos,
-                           int typeOfService) {
+public record StreamConfig(
+        int sendBuffer,
+        int receiveBuffer,
+        int sendQueue,
+        int receiveQueue,
+        int inline,
+        long spinNanos,
+        int typeOfService) {
 
     public static final int MIN_BUFFER = 4096;
     public static final int MAX_BUFFER = 1 << 28;

@@ -13,9 +13,10 @@ import org.slf4j.LoggerFactory;
 /**
  * How the reader and the writer of a stream wait: they poll for a while, then arm the completion queues and sleep.
  *
- * <p>No wake-up is lost, by three rules. A sleeper first shows itself, then arms, then polls once more, and only then sleeps. Whoever handles
- * completions looks for a sleeper whose wait is over, after the fact. Whoever takes an event from the channel, which unarms the queue for
- * everybody, wakes the other sleeper, which arms again for itself, and tells the service thread if that waits for the stream.
+ * <p>No wake-up is lost, by three rules. A sleeper first shows itself, then arms, then polls once more, and only then
+ * sleeps. Whoever handles completions looks for a sleeper whose wait is over, after the fact. Whoever takes an event
+ * from the channel, which unarms the queue for everybody, wakes the other sleeper, which arms again for itself, and
+ * tells the service thread if that waits for the stream.
  */
 final class StreamWaiter {
 
@@ -47,7 +48,8 @@ final class StreamWaiter {
     private boolean freed;
     private ServiceLoop.Watch watch;
 
-    StreamWaiter(RdmaStream stream, ConnectionHandles endpoint, SendSide send, ReceiveSide receive, ServiceThread service) {
+    StreamWaiter(
+            RdmaStream stream, ConnectionHandles endpoint, SendSide send, ReceiveSide receive, ServiceThread service) {
         this.stream = stream;
         this.endpoint = endpoint;
         this.send = send;
@@ -92,7 +94,7 @@ final class StreamWaiter {
     private boolean spin(boolean reading, long start, long spin) {
         long slice = Math.min(SLICE_NANOS, spin);
         long yield = start + slice;
-        for (;;) {
+        for (; ; ) {
             if (!reading || send.isDeferred()) {
                 send.pollAndFlush();
                 receive.tryPoll();
@@ -126,7 +128,7 @@ final class StreamWaiter {
             } else {
                 writer = me;
             }
-            for (;;) {
+            for (; ; ) {
                 armAndPoll(reading);
                 if (isReady(reading)) {
                     return true;
@@ -207,7 +209,8 @@ final class StreamWaiter {
                 }
             }
             if (!onService) {
-                stream.eventsTaken(); // a selector may not arm again for long, and a reader does not arm the send queue for others
+                // a selector may not arm again for long, and a reader does not arm the send queue for others
+                stream.eventsTaken();
             }
         }
     }
@@ -297,7 +300,8 @@ final class StreamWaiter {
 
     private void onReadable() {
         takeEvents(null);
-        // Whoever had the channel watched must have it watched again, also when somebody else took the event: wake them in any case.
+        // Whoever had the channel watched must have it watched again, also when somebody else took the event: wake them
+        // in any case.
         wake(reader, null);
         wake(writer, null);
         stream.onWatched();

@@ -16,15 +16,15 @@ public final class Threads {
 
     private static final MethodHandle IS_VIRTUAL = find();
 
-    private Threads() {
-    }
+    private Threads() {}
 
     /**
-     * A daemon thread, not started yet. Ours live as long as the process, whoever happens to need the first of them. So they take nothing along from there:
-     * no class loader (a web application could not be unloaded), no access rights (too few, under a security manager), no thread group (it may be
-     * destroyed before), no thread locals, no priority.
+     * A daemon thread, not started yet. Ours live as long as the process, whoever happens to need the first of them. So
+     * they take nothing along from there: no class loader (a web application could not be unloaded), no access rights
+     * (too few, under a security manager), no thread group (it may be destroyed before), no thread locals, no priority.
      */
-    @SuppressWarnings("removal") // programs with a security manager exist, on JDK 17; later doPrivileged just calls the action
+    // programs with a security manager exist, on JDK 17; later doPrivileged just calls the action
+    @SuppressWarnings("removal")
     public static Thread daemon(String name, Runnable task) {
         return AccessController.doPrivileged((PrivilegedAction<Thread>) () -> {
             Thread thread = new Thread(systemGroup(), task, name, 0, false);
@@ -38,7 +38,8 @@ public final class Threads {
     /** A cleaner that runs on such a thread. */
     @SuppressWarnings("removal")
     public static Cleaner cleaner(String name) {
-        return AccessController.doPrivileged((PrivilegedAction<Cleaner>) () -> Cleaner.create(task -> daemon(name, task)));
+        return AccessController.doPrivileged(
+                (PrivilegedAction<Cleaner>) () -> Cleaner.create(task -> daemon(name, task)));
     }
 
     private static ThreadGroup systemGroup() {
@@ -51,7 +52,8 @@ public final class Threads {
 
     private static MethodHandle find() {
         try {
-            return MethodHandles.publicLookup().findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+            return MethodHandles.publicLookup()
+                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
         } catch (ReflectiveOperationException e) {
             return null; // before JDK 21
         }

@@ -14,8 +14,9 @@ import java.net.SocketAddress;
 import org.jrsocket.os.ErrnoException;
 
 /**
- * The connection manager: librdmacm's calls. IPv4 and IPv6. Calls on one id must not overlap; calls on different ids may, from any
- * thread. Failures are {@link ErrnoException}s that carry errno; an address family or address that no device serves is ENODEV.
+ * The connection manager: librdmacm's calls. IPv4 and IPv6. Calls on one id must not overlap; calls on different ids
+ * may, from any thread. Failures are {@link ErrnoException}s that carry errno; an address family or address that no
+ * device serves is ENODEV.
  */
 public abstract class Cm extends RdmaCm {
 
@@ -35,13 +36,17 @@ public abstract class Cm extends RdmaCm {
     @Override
     public abstract CmId createId(RdmaEventChannel channel, short portSpace) throws IOException;
 
-    /** Makes the id's queue pair; {@code attr.cap()} is updated to what the device granted. The id's device is known by then. */
+    /**
+     * Makes the id's queue pair; {@code attr.cap()} is updated to what the device granted. The id's device is known by
+     * then.
+     */
     @Override
     public abstract Qp createQP(RdmaCmId id, IbvPd pd, IbvQPInitAttr attr) throws IOException;
 
     /**
-     * Waits for one event and takes it. The event is copied and acknowledged before it is returned, so that destroying an id never
-     * waits for a reader. Events of ids that were destroyed meanwhile are dropped. One thread at a time per channel.
+     * Waits for one event and takes it. The event is copied and acknowledged before it is returned, so that destroying
+     * an id never waits for a reader. Events of ids that were destroyed meanwhile are dropped. One thread at a time per
+     * channel.
      *
      * @param timeoutMillis 0 returns at once, negative waits for ever
      * @return null when the time is over
@@ -51,14 +56,15 @@ public abstract class Cm extends RdmaCm {
 
     /** Starts address resolution; ends in ADDR_RESOLVED or ADDR_ERROR. {@code source} may be null. */
     @Override
-    public abstract void resolveAddr(RdmaCmId id, SocketAddress source, SocketAddress destination, int timeoutMillis) throws IOException;
+    public abstract void resolveAddr(RdmaCmId id, SocketAddress source, SocketAddress destination, int timeoutMillis)
+            throws IOException;
 
     /** Refuses the connection request that created {@code id} ({@code rdma_reject}); the id must still be destroyed. */
     public abstract void reject(CmId id, byte[] privateData) throws IOException;
 
     /**
-     * Tells the CM that the peer of an accepted request is connected although its RTU did not come, because something that it sent has arrived
-     * ({@code rdma_notify}, COMM_EST). ESTABLISHED follows.
+     * Tells the CM that the peer of an accepted request is connected although its RTU did not come, because something
+     * that it sent has arrived ({@code rdma_notify}, COMM_EST). ESTABLISHED follows.
      */
     public abstract void confirm(CmId id) throws IOException;
 

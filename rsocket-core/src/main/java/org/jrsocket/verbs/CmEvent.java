@@ -21,7 +21,8 @@ public final class CmEvent extends RdmaCmEvent {
      * @param param what the peer asked for, for CONNECT_REQUEST and ESTABLISHED
      * @param privateData as the kernel reported it (on IB and RoCE zero padded to the field's full size); never null
      */
-    public CmEvent(int event, int status, CmId listenId, CmId id, ConnParam param, byte[] privateData) throws IOException {
+    public CmEvent(int event, int status, CmId listenId, CmId id, ConnParam param, byte[] privateData)
+            throws IOException {
         super(event, listenId, id);
         this.status = status;
         this.conn = param;

@@ -7,7 +7,10 @@ package org.jrsocket.verbs;
 import com.ibm.disni.verbs.RdmaCmId;
 import java.io.IOException;
 
-/** A connection manager id. Owned by whoever created it or took it from a CONNECT_REQUEST; freed once, by {@link #destroyId()}. */
+/**
+ * A connection manager id. Owned by whoever created it or took it from a CONNECT_REQUEST; freed once, by
+ * {@link #destroyId()}.
+ */
 public abstract class CmId extends RdmaCmId {
 
     private volatile Object attachment;

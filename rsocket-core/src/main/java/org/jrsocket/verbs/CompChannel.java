@@ -9,7 +9,10 @@ import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
 import org.jrsocket.os.Epoll;
 
-/** A completion channel; its {@link #getFd() descriptor} is non-blocking, can be watched by {@link Epoll}, and is readable while events wait. */
+/**
+ * A completion channel; its {@link #getFd() descriptor} is non-blocking, can be watched by {@link Epoll}, and is
+ * readable while events wait.
+ */
 public abstract class CompChannel extends IbvCompChannel {
 
     protected CompChannel(int fd, IbvContext device) throws IOException {
@@ -17,8 +20,8 @@ public abstract class CompChannel extends IbvCompChannel {
     }
 
     /**
-     * Takes one completion event without blocking ({@code ibv_get_cq_event}). The caller acknowledges it later by {@link Cq#ackEvents}, and
-     * re-arms. Allocates nothing.
+     * Takes one completion event without blocking ({@code ibv_get_cq_event}). The caller acknowledges it later by
+     * {@link Cq#ackEvents}, and re-arms. Allocates nothing.
      *
      * @return the cookie of the queue whose event it was, or -1 if there is none
      */

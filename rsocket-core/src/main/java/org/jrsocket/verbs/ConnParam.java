@@ -6,7 +6,10 @@ package org.jrsocket.verbs;
 
 import com.ibm.disni.verbs.RdmaConnParam;
 
-/** {@code rdma_conn_param} with every field settable; DiSNI refuses to set the depths and keeps private data as an address. */
+/**
+ * {@code rdma_conn_param} with every field settable; DiSNI refuses to set the depths and keeps private data as an
+ * address.
+ */
 public final class ConnParam extends RdmaConnParam {
 
     private byte[] data = new byte[0];

@@ -7,7 +7,10 @@ package org.jrsocket.verbs;
 import com.ibm.disni.verbs.IbvCQ;
 import java.io.IOException;
 
-/** A completion queue. Polls and arms of one queue may come from several threads; none of them may follow {@code destroyCQ}. */
+/**
+ * A completion queue. Polls and arms of one queue may come from several threads; none of them may follow
+ * {@code destroyCQ}.
+ */
 public abstract class Cq extends IbvCQ {
 
     protected Cq(Device device, CompChannel channel, int handle) throws IOException {
@@ -29,14 +32,17 @@ public abstract class Cq extends IbvCQ {
     public abstract int spin(WcBatch batch, long nanos);
 
     /**
-     * Asks for one event on the channel at the next completion of any kind ({@code ibv_req_notify_cq}). A completion that came before the call
-     * raises no event: poll again after arming, before sleeping.
+     * Asks for one event on the channel at the next completion of any kind ({@code ibv_req_notify_cq}). A completion
+     * that came before the call raises no event: poll again after arming, before sleeping.
      *
      * @return 0 or a negative errno
      */
     public abstract int arm();
 
-    /** Acknowledges events taken from the channel; all must be before the queue is destroyed. Takes a mutex: do it in batches. */
+    /**
+     * Acknowledges events taken from the channel; all must be before the queue is destroyed. Takes a mutex: do it in
+     * batches.
+     */
     @Override
     public abstract int ackEvents(int count) throws IOException;
 

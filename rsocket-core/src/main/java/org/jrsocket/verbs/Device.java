@@ -7,7 +7,10 @@ package org.jrsocket.verbs;
 import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
 
-/** An open device ({@code ibv_context}), found by resolving an address; librdmacm owns it and it stays open for the life of the process. */
+/**
+ * An open device ({@code ibv_context}), found by resolving an address; librdmacm owns it and it stays open for the life
+ * of the process.
+ */
 public abstract class Device extends IbvContext {
 
     protected Device(int cmdFd, int numCompVectors) throws IOException {
@@ -26,7 +29,10 @@ public abstract class Device extends IbvContext {
     /** Entries that a completion queue of this device can hold. */
     public abstract int maxCqe();
 
-    /** The descriptor that becomes readable when the device has an asynchronous event; non-blocking; owned by the device. */
+    /**
+     * The descriptor that becomes readable when the device has an asynchronous event; non-blocking; owned by the
+     * device.
+     */
     public abstract int asyncFd();
 
     /**

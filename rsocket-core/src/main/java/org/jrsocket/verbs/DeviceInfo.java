@@ -20,8 +20,16 @@ import java.util.List;
  * @param maxMr memory regions the device carries
  * @param ports its ports, the first has number 1
  */
-public record DeviceInfo(String name, boolean iwarp, String firmware, long nodeGuid, int maxQp, int maxQpWr, int maxCqe, int maxMr,
-                         List<Port> ports) {
+public record DeviceInfo(
+        String name,
+        boolean iwarp,
+        String firmware,
+        long nodeGuid,
+        int maxQp,
+        int maxQpWr,
+        int maxCqe,
+        int maxMr,
+        List<Port> ports) {
 
     /**
      * @param number from 1
@@ -31,14 +39,12 @@ public record DeviceInfo(String name, boolean iwarp, String firmware, long nodeG
      * @param activeMtu bytes of payload in one packet: 256 to 4096
      * @param gids the entries of the GID table that are not zero
      */
-    public record Port(int number, boolean active, String state, boolean ethernet, int activeMtu, List<Gid> gids) {
-    }
+    public record Port(int number, boolean active, String state, boolean ethernet, int activeMtu, List<Gid> gids) {}
 
     /**
      * @param index in the port's GID table
      * @param type as sysfs names it: {@code "RoCE v2"}, {@code "IB/RoCE v1"}
      * @param address the GID as an address; an IPv4-mapped one as IPv4
      */
-    public record Gid(int index, String type, InetAddress address) {
-    }
+    public record Gid(int index, String type, InetAddress address) {}
 }

@@ -10,7 +10,8 @@ import java.io.IOException;
 
 /** A registered memory region. */
 public abstract class Mr extends IbvMr {
-    protected Mr(IbvContext device, long address, int length, int access, int lkey, int rkey, int handle) throws IOException {
+    protected Mr(IbvContext device, long address, int length, int access, int lkey, int rkey, int handle)
+            throws IOException {
         super(device, address, length, access, lkey, rkey, handle);
     }
 }

@@ -11,8 +11,7 @@ public final class NetOrder {
 
     private static final boolean LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
-    private NetOrder() {
-    }
+    private NetOrder() {}
 
     public static int swap(int value) {
         return LITTLE ? Integer.reverseBytes(value) : value;

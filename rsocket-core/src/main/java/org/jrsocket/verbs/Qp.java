@@ -8,8 +8,8 @@ import com.ibm.disni.verbs.IbvQP;
 import java.io.IOException;
 
 /**
- * An RC queue pair. Posts to the send queue must not overlap each other, posts to the receive queue likewise; destroyed by
- * {@code Cm.destroyQP}, never while posted to.
+ * An RC queue pair. Posts to the send queue must not overlap each other, posts to the receive queue likewise; destroyed
+ * by {@code Cm.destroyQP}, never while posted to.
  */
 public abstract class Qp extends IbvQP {
 
@@ -18,7 +18,8 @@ public abstract class Qp extends IbvQP {
     }
 
     /**
-     * Posts the batch as one chained list ({@code ibv_post_send}). One JNI crossing, no allocation; the batch can be reused when it returns.
+     * Posts the batch as one chained list ({@code ibv_post_send}). One JNI crossing, no allocation; the batch can be
+     * reused when it returns.
      *
      * @return how many were posted; when fewer than {@code batch.size()}, {@link #postError()} says why
      */
@@ -32,7 +33,8 @@ public abstract class Qp extends IbvQP {
     public abstract int postReceives(int count);
 
     /**
-     * Posts {@code count} receives of {@code length} bytes each, at {@code address}, {@code address + length} and so on (iWARP mode).
+     * Posts {@code count} receives of {@code length} bytes each, at {@code address}, {@code address + length} and so on
+     * (iWARP mode).
      *
      * @return as {@link #postSend}
      */
@@ -56,7 +58,10 @@ public abstract class Qp extends IbvQP {
     /** The MTU of the path in bytes, once connected. */
     public abstract int pathMtu() throws IOException;
 
-    /** {@code IBV_QP_MIN_RNR_TIMER}: how long the peer waits after an RNR NAK of ours (code of the IB specification, 1 = 10 us). */
+    /**
+     * {@code IBV_QP_MIN_RNR_TIMER}: how long the peer waits after an RNR NAK of ours (code of the IB specification, 1 =
+     * 10 us).
+     */
     public abstract void setMinRnrTimer(int code) throws IOException;
 
     /** The RNR timer in force. */

@@ -8,8 +8,9 @@ import java.nio.ByteBuffer;
 import org.jrsocket.os.NativeMemory;
 
 /**
- * A chain of {@code ibv_recv_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at compile time). For
- * receives with scatter entries and ids of their own; {@link Qp#postReceives} is the cheaper way where neither is needed. Not thread safe.
+ * A chain of {@code ibv_recv_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at
+ * compile time). For receives with scatter entries and ids of their own; {@link Qp#postReceives} is the cheaper way
+ * where neither is needed. Not thread safe.
  */
 public final class RecvBatch {
 

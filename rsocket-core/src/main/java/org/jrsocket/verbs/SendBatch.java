@@ -8,19 +8,21 @@ import java.nio.ByteBuffer;
 import org.jrsocket.os.NativeMemory;
 
 /**
- * A chain of {@code ibv_send_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at compile time), so
- * posting it translates nothing. Not thread safe; the owner of a send queue keeps one and reuses it.
+ * A chain of {@code ibv_send_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at
+ * compile time), so posting it translates nothing. Not thread safe; the owner of a send queue keeps one and reuses it.
  */
 public final class SendBatch {
 
     /** Opcodes, {@code enum ibv_wr_opcode}. */
     public static final int RDMA_WRITE = 0;
+
     public static final int RDMA_WRITE_WITH_IMM = 1;
     public static final int SEND = 2;
     public static final int SEND_WITH_IMM = 3;
 
     /** Flags, {@code enum ibv_send_flags}. */
     public static final int SIGNALED = 1 << 1;
+
     public static final int INLINE = 1 << 3;
 
     /** Scatter entries a request can have: a ring's tail and its start. */
@@ -50,7 +52,10 @@ public final class SendBatch {
         this.bytes = memory.buffer();
     }
 
-    /** Appends a request without payload; {@link #sge} adds the payload. {@code imm} is in host order, whatever the wire wants. */
+    /**
+     * Appends a request without payload; {@link #sge} adds the payload. {@code imm} is in host order, whatever the wire
+     * wants.
+     */
     public void add(long id, int opcode, int flags, int imm, long remoteAddress, int rkey) {
         if (size == capacity) {
             throw new IllegalStateException("batch of " + capacity + " work requests is full");

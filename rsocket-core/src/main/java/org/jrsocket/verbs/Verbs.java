@@ -16,11 +16,12 @@ import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.Fds;
 
 /**
- * libibverbs: the objects behind a connection. Every object is owned by its creator and freed once, by the destroy call of its kind, in the
- * order queue pair, completion queues, completion channel, memory regions, protection domain. Safe for use by many threads as long as an
- * object is not used while or after it is destroyed.
+ * libibverbs: the objects behind a connection. Every object is owned by its creator and freed once, by the destroy call
+ * of its kind, in the order queue pair, completion queues, completion channel, memory regions, protection domain. Safe
+ * for use by many threads as long as an object is not used while or after it is destroyed.
  *
- * <p>DiSNI's prepared calls ({@code SVC...}) are in {@code verbs.disni}: this project's own data path does not use them.
+ * <p>DiSNI's prepared calls ({@code SVC...}) are in {@code verbs.disni}: this project's own data path does not use
+ * them.
  */
 public abstract class Verbs extends RdmaVerbs {
 

@@ -12,8 +12,9 @@ import java.util.List;
 /**
  * One implementation of verbs: rdma-core's, or the loopback of the test fixtures.
  *
- * <p>DiSNI's objects ask the static {@code RdmaProvider.provider()} for their implementation when they are constructed, so a provider
- * must be {@linkplain #install() installed} before its first object is made. Safe for use by many threads.
+ * <p>DiSNI's objects ask the static {@code RdmaProvider.provider()} for their implementation when they are constructed,
+ * so a provider must be {@linkplain #install() installed} before its first object is made. Safe for use by many
+ * threads.
  */
 public abstract class VerbsProvider extends RdmaProvider {
 
@@ -23,15 +24,18 @@ public abstract class VerbsProvider extends RdmaProvider {
     @Override
     public abstract Verbs openVerbs() throws IOException;
 
-    /** The devices present now, with their ports; empty if there are none. Opens and closes each device, so not for hot paths. */
+    /**
+     * The devices present now, with their ports; empty if there are none. Opens and closes each device, so not for hot
+     * paths.
+     */
     public abstract List<DeviceInfo> devices() throws IOException;
 
     /** What carries the calls, for people: for example {@code "rdma-core (librdmacm 1.3.44, libibverbs 1.14.44)"}. */
     public abstract String description();
 
     /**
-     * Makes this the provider that DiSNI's own static entry points use, process-wide. DiSNI offers no setter: its field is private
-     * and would otherwise be filled by an implementation whose native library is published nowhere.
+     * Makes this the provider that DiSNI's own static entry points use, process-wide. DiSNI offers no setter: its field
+     * is private and would otherwise be filled by an implementation whose native library is published nowhere.
      *
      * @throws IllegalStateException if DiSNI's field cannot be set (another DiSNI version on the class path)
      */
@@ -43,7 +47,8 @@ public abstract class VerbsProvider extends RdmaProvider {
                 field.set(null, this);
             }
         } catch (ReflectiveOperationException | RuntimeException e) {
-            throw new IllegalStateException("cannot set com.ibm.disni.verbs.RdmaProvider.provider; DiSNI 2.1 is expected", e);
+            throw new IllegalStateException(
+                    "cannot set com.ibm.disni.verbs.RdmaProvider.provider; DiSNI 2.1 is expected", e);
         }
     }
 }

@@ -8,8 +8,9 @@ import java.nio.ByteBuffer;
 import org.jrsocket.os.NativeMemory;
 
 /**
- * An array of {@code ibv_wc} in off-heap memory, which {@link Cq#poll} fills. Not thread safe; whoever owns a completion queue keeps one.
- * Apart from {@link #id} and {@link #status} an entry's fields mean something only when the status is {@link #SUCCESS}.
+ * An array of {@code ibv_wc} in off-heap memory, which {@link Cq#poll} fills. Not thread safe; whoever owns a
+ * completion queue keeps one. Apart from {@link #id} and {@link #status} an entry's fields mean something only when the
+ * status is {@link #SUCCESS}.
  */
 public final class WcBatch {
 

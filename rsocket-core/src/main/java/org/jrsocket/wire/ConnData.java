@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32;
 
 /**
- * What each side says of itself in the private data of the CM's REQ and REP: C's {@code rs_conn_data}, 40 bytes in network order, and behind it, where
- * C does not look, our own extension of 16 bytes. Immutable.
+ * What each side says of itself in the private data of the CM's REQ and REP: C's {@code rs_conn_data}, 40 bytes in
+ * network order, and behind it, where C does not look, our own extension of 16 bytes. Immutable.
  *
  * <pre>
  *  0 version 1 | 1 flags 1 | 2 credits 2 | 4 reserved 3 | 7 iomap size (scaled) 1
@@ -18,8 +18,8 @@ import java.util.zip.CRC32;
  * 40 extension:  "JRS1" 4 | length 1 | version 1 | features 2 | reserved 4 | CRC32 of bytes 0 to 51, 4
  * </pre>
  *
- * <p>IB and RoCE pad private data with zeros to a fixed size and nobody can learn what was really sent, hence magic and checksum. A block that is
- * absent, of another version or damaged is no extension, and never an error.
+ * <p>IB and RoCE pad private data with zeros to a fixed size and nobody can learn what was really sent, hence magic and
+ * checksum. A block that is absent, of another version or damaged is no extension, and never an error.
  *
  * @param version of the protocol, 1
  * @param flags {@link #NET} and {@link #IOMAP}; others are ignored on receipt
@@ -34,8 +34,19 @@ import java.util.zip.CRC32;
  * @param hasExtension whether the sender is one of ours
  * @param features {@code FEATURE_} bits; 0 without extension
  */
-public record ConnData(int version, int flags, int credits, int iomapSize, long targetAddr, int targetKey, int targetLength, long dataAddr,
-                       int dataKey, int dataLength, boolean hasExtension, int features) {
+public record ConnData(
+        int version,
+        int flags,
+        int credits,
+        int iomapSize,
+        long targetAddr,
+        int targetKey,
+        int targetLength,
+        long dataAddr,
+        int dataKey,
+        int dataLength,
+        boolean hasExtension,
+        int features) {
 
     /** The one version there is; no negotiation, no fallback. */
     public static final int VERSION = 1;
@@ -43,10 +54,16 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
     public static final int NET = 1;
     /** Flag: the iomap size field is filled. */
     public static final int IOMAP = 1 << 1;
-    /** What this machine declares. C loses its other options when this differs from its own order, so it must be the truth. */
+    /**
+     * What this machine declares. C loses its other options when this differs from its own order, so it must be the
+     * truth.
+     */
     public static final int LOCAL_FLAGS = IOMAP | (Grant.BIG_ENDIAN_HOST ? NET : 0);
 
-    /** Feature: the sender understands {@link Imm#CTRL_RESET}, an abortive close that its peer sees as "connection reset". */
+    /**
+     * Feature: the sender understands {@link Imm#CTRL_RESET}, an abortive close that its peer sees as "connection
+     * reset".
+     */
     public static final int FEATURE_RESET = 1;
 
     /** Feature: the sender understands {@link Imm#CTRL_RELEASE}, by which an idle peer gives memory back. */
@@ -85,13 +102,37 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
     }
 
     /** What this machine sends: no iomap, and no extension until {@link #withFeatures}. */
-    public static ConnData local(int credits, long targetAddr, int targetKey, int targetLength, long dataAddr, int dataKey, int dataLength) {
-        return new ConnData(VERSION, LOCAL_FLAGS, credits, 0, targetAddr, targetKey, targetLength, dataAddr, dataKey, dataLength, false, 0);
+    public static ConnData local(
+            int credits, long targetAddr, int targetKey, int targetLength, long dataAddr, int dataKey, int dataLength) {
+        return new ConnData(
+                VERSION,
+                LOCAL_FLAGS,
+                credits,
+                0,
+                targetAddr,
+                targetKey,
+                targetLength,
+                dataAddr,
+                dataKey,
+                dataLength,
+                false,
+                0);
     }
 
     /** The same with our extension. In a REP only if the REQ carried one. */
     public ConnData withFeatures(int newFeatures) {
-        return new ConnData(version, flags, credits, iomapSize, targetAddr, targetKey, targetLength, dataAddr, dataKey, dataLength, true,
+        return new ConnData(
+                version,
+                flags,
+                credits,
+                iomapSize,
+                targetAddr,
+                targetKey,
+                targetLength,
+                dataAddr,
+                dataKey,
+                dataLength,
+                true,
                 newFeatures);
     }
 
@@ -109,11 +150,19 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
     public byte[] encode() {
         byte[] bytes = new byte[hasExtension ? SIZE + EXTENSION_SIZE : SIZE];
         ByteBuffer out = ByteBuffer.wrap(bytes);
-        out.put((byte) version).put((byte) flags).putShort((short) credits).put(new byte[3]).put((byte) scale(iomapSize));
+        out.put((byte) version)
+                .put((byte) flags)
+                .putShort((short) credits)
+                .put(new byte[3])
+                .put((byte) scale(iomapSize));
         out.putLong(targetAddr).putInt(targetKey).putInt(targetLength);
         out.putLong(dataAddr).putInt(dataKey).putInt(dataLength);
         if (hasExtension) {
-            out.putInt(MAGIC).put((byte) EXTENSION_SIZE).put((byte) EXTENSION_VERSION).putShort((short) features).putInt(0);
+            out.putInt(MAGIC)
+                    .put((byte) EXTENSION_SIZE)
+                    .put((byte) EXTENSION_VERSION)
+                    .putShort((short) features)
+                    .putInt(0);
             out.putInt(checksum(bytes));
         }
         return bytes;
@@ -127,7 +176,10 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
      */
     public static ConnData parse(byte[] privateData) throws WireException {
         if (privateData.length < SIZE) {
-            throw new WireException("private data length", Integer.toString(privateData.length), "at least " + SIZE + " bytes are needed");
+            throw new WireException(
+                    "private data length",
+                    Integer.toString(privateData.length),
+                    "at least " + SIZE + " bytes are needed");
         }
         ByteBuffer in = ByteBuffer.wrap(privateData);
         int version = Byte.toUnsignedInt(in.get(0));
@@ -141,11 +193,24 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
         check(version, credits, targetAddr, targetLength, dataAddr, dataLength);
         boolean extended = isExtended(in);
         int features = extended ? Short.toUnsignedInt(in.getShort(SIZE + 6)) : 0;
-        return new ConnData(version, flags, credits, iomapSize, targetAddr, in.getInt(16), targetLength, dataAddr, in.getInt(32), dataLength,
-                extended, features);
+        return new ConnData(
+                version,
+                flags,
+                credits,
+                iomapSize,
+                targetAddr,
+                in.getInt(16),
+                targetLength,
+                dataAddr,
+                in.getInt(32),
+                dataLength,
+                extended,
+                features);
     }
 
-    private static void check(int version, int credits, long targetAddr, int targetLength, long dataAddr, int dataLength) throws WireException {
+    private static void check(
+            int version, int credits, long targetAddr, int targetLength, long dataAddr, int dataLength)
+            throws WireException {
         if (version != VERSION) {
             throw new WireException("version", Integer.toString(version), "only " + VERSION + " is known");
         }
@@ -153,14 +218,20 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
             throw new WireException("credits", Integer.toString(credits), "1 to " + Credits.MASK + " are possible");
         }
         if (targetLength < MIN_ENTRIES || targetLength > MAX_ENTRIES) {
-            throw new WireException("target_sgl.length", Integer.toUnsignedString(targetLength),
+            throw new WireException(
+                    "target_sgl.length",
+                    Integer.toUnsignedString(targetLength),
                     MIN_ENTRIES + " to " + MAX_ENTRIES + " entries are accepted");
         }
         if (!Grant.isSound(targetAddr, targetLength * Grant.SIZE)) {
-            throw new WireException("target_sgl.addr", hex(targetAddr), targetLength + " entries there pass the end of memory");
+            throw new WireException(
+                    "target_sgl.addr", hex(targetAddr), targetLength + " entries there pass the end of memory");
         }
         if (dataLength < 0) {
-            throw new WireException("data_buf.length", Integer.toUnsignedString(dataLength), "at most " + Integer.MAX_VALUE + " is accepted");
+            throw new WireException(
+                    "data_buf.length",
+                    Integer.toUnsignedString(dataLength),
+                    "at most " + Integer.MAX_VALUE + " is accepted");
         }
         if (!Grant.isSound(dataAddr, dataLength)) {
             throw new WireException("data_buf.addr", hex(dataAddr), dataLength + " bytes there pass the end of memory");
@@ -168,8 +239,11 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
     }
 
     private static boolean isExtended(ByteBuffer in) {
-        return in.capacity() >= SIZE + EXTENSION_SIZE && in.getInt(SIZE) == MAGIC && in.get(SIZE + 4) == EXTENSION_SIZE
-                && in.get(SIZE + 5) == EXTENSION_VERSION && in.getInt(CHECKSUM) == checksum(in.array());
+        return in.capacity() >= SIZE + EXTENSION_SIZE
+                && in.getInt(SIZE) == MAGIC
+                && in.get(SIZE + 4) == EXTENSION_SIZE
+                && in.get(SIZE + 5) == EXTENSION_VERSION
+                && in.getInt(CHECKSUM) == checksum(in.array());
     }
 
     private static int checksum(byte[] bytes) {
@@ -195,7 +269,8 @@ public record ConnData(int version, int flags, int credits, int iomapSize, long 
     /** One line for logs; keys are left out, because they open memory. */
     @Override
     public String toString() {
-        return "version " + version + ", flags " + flags + ", credits " + credits + ", iomap " + iomapSize + ", target_sgl " + hex(targetAddr) + " of "
+        return "version " + version + ", flags " + flags + ", credits " + credits + ", iomap " + iomapSize
+                + ", target_sgl " + hex(targetAddr) + " of "
                 + targetLength + " entries, data_buf " + hex(dataAddr) + " of " + dataLength + " bytes"
                 + (hasExtension ? ", JRS1 features 0x" + Integer.toHexString(features) : "");
     }

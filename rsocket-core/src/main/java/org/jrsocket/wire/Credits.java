@@ -5,19 +5,18 @@
 package org.jrsocket.wire;
 
 /**
- * Credits: each side may send data messages until a counter meets a limit that the other side sets. Both are 16 bits wide and wrap; every
- * argument and result is 0 to 65535, except where a count is meant.
+ * Credits: each side may send data messages until a counter meets a limit that the other side sets. Both are 16 bits
+ * wide and wrap; every argument and result is 0 to 65535, except where a count is meant.
  *
- * <p>The limit is absolute: what the receiver's application has consumed, plus the receives it keeps. The sender stops when sent equals limit
- * (an equality test, so a window of 65535 works and one of 65536 would look closed).
+ * <p>The limit is absolute: what the receiver's application has consumed, plus the receives it keeps. The sender stops
+ * when sent equals limit (an equality test, so a window of 65535 works and one of 65536 would look closed).
  */
 public final class Credits {
 
     /** Cuts to 16 bits. */
     public static final int MASK = 0xffff;
 
-    private Credits() {
-    }
+    private Credits() {}
 
     /** Data messages that may still be sent. */
     public static int window(int limit, int sent) {
@@ -30,8 +29,8 @@ public final class Credits {
     }
 
     /**
-     * Whether a new limit from the peer is one that an honest peer can send: it never opens a window wider than the first one, counted from what we
-     * sent or from the old limit. The second test also catches a limit that goes back.
+     * Whether a new limit from the peer is one that an honest peer can send: it never opens a window wider than the
+     * first one, counted from what we sent or from the old limit. The second test also catches a limit that goes back.
      *
      * @param initial the credits of the peer's connection data
      */

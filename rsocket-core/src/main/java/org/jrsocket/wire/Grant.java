@@ -8,10 +8,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A grant, the 16 bytes by which a receiver tells where the sender may write: address (8), key (4), length (4), in that order, in the byte order of
- * the side that reads it. Works on absolute positions, in whatever order the buffer itself is set to, and allocates nothing.
+ * A grant, the 16 bytes by which a receiver tells where the sender may write: address (8), key (4), length (4), in that
+ * order, in the byte order of the side that reads it. Works on absolute positions, in whatever order the buffer itself
+ * is set to, and allocates nothing.
  *
- * <p>A reader must take an entry once, field by field into locals, and check it with {@link #isSound}: the memory is the peer's to change at any time.
+ * <p>A reader must take an entry once, field by field into locals, and check it with {@link #isSound}: the memory is
+ * the peer's to change at any time.
  */
 public final class Grant {
 
@@ -24,8 +26,7 @@ public final class Grant {
     private static final int KEY = 8;
     private static final int LENGTH = 12;
 
-    private Grant() {
-    }
+    private Grant() {}
 
     /**
      * Writes a grant; its length last, because a C peer takes any entry whose length is not 0 as valid.

@@ -5,7 +5,8 @@
 package org.jrsocket.wire;
 
 /**
- * The 32 bits of immediate data that come with every message: an operation in bits 31..29, a value below. Host order here, whatever the wire wants.
+ * The 32 bits of immediate data that come with every message: an operation in bits 31..29, a value below. Host order
+ * here, whatever the wire wants.
  */
 public final class Imm {
 
@@ -28,9 +29,9 @@ public final class Imm {
     public static final int CTRL_RESET = 3;
 
     /**
-     * Ours: the sender gives up the rest of all grants that it has seen, as it has nothing to send, and the receiver may free that memory. How many
-     * grants it has seen by message stands above the code: see {@link #release}. Only to a peer that announced
-     * {@link ConnData#FEATURE_RELEASE}; C ignores it.
+     * Ours: the sender gives up the rest of all grants that it has seen, as it has nothing to send, and the receiver
+     * may free that memory. How many grants it has seen by message stands above the code: see {@link #release}. Only to
+     * a peer that announced {@link ConnData#FEATURE_RELEASE}; C ignores it.
      */
     public static final int CTRL_RELEASE = 4;
 
@@ -42,8 +43,7 @@ public final class Imm {
     private static final int OP_SHIFT = 29;
     private static final int VALUE_MASK = (1 << OP_SHIFT) - 1;
 
-    private Imm() {
-    }
+    private Imm() {}
 
     /** @param bytes 1 to {@link #MAX_DATA}; a C peer takes 0 for the end of the stream */
     public static int data(int bytes) {
@@ -70,7 +70,10 @@ public final class Imm {
         return ctrl(CTRL_RELEASE | (grants & Credits.MASK) << CODE_BITS);
     }
 
-    /** The code of a CTRL message: the low eight bits of its value where that is a {@link #release}, else the whole value. */
+    /**
+     * The code of a CTRL message: the low eight bits of its value where that is a {@link #release}, else the whole
+     * value.
+     */
     public static int code(int imm) {
         int value = value(imm);
         return (value & CODE_MASK) == CTRL_RELEASE ? CTRL_RELEASE : value;
@@ -103,14 +106,15 @@ public final class Imm {
             case OP_DATA -> "DATA " + value;
             case OP_SGL -> "SGL " + limit(imm);
             case OP_IOMAP_SGL -> "IOMAP_SGL " + value;
-            case OP_CTRL -> switch (code(imm)) {
-                case CTRL_DISCONNECT -> "CTRL DISCONNECT";
-                case CTRL_KEEPALIVE -> "CTRL KEEPALIVE";
-                case CTRL_SHUTDOWN -> "CTRL SHUTDOWN";
-                case CTRL_RESET -> "CTRL RESET";
-                case CTRL_RELEASE -> "CTRL RELEASE " + grants(imm);
-                default -> "CTRL " + value;
-            };
+            case OP_CTRL ->
+                switch (code(imm)) {
+                    case CTRL_DISCONNECT -> "CTRL DISCONNECT";
+                    case CTRL_KEEPALIVE -> "CTRL KEEPALIVE";
+                    case CTRL_SHUTDOWN -> "CTRL SHUTDOWN";
+                    case CTRL_RESET -> "CTRL RESET";
+                    case CTRL_RELEASE -> "CTRL RELEASE " + grants(imm);
+                    default -> "CTRL " + value;
+                };
             default -> "reserved op " + op(imm) + " value " + value;
         };
     }

@@ -8,7 +8,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32;
 
 /**
- * Why a listener of ours refused a request of ours, in the private data of the CM's REJ; an extension of rsocket's, which sends none there and looks at none.
+ * Why a listener of ours refused a request of ours, in the private data of the CM's REJ; an extension of rsocket's,
+ * which sends none there and looks at none.
  *
  * <pre>
  *  0 "JRS1" 4 | length 1 | version 1 | reason 2 | reserved 4 | CRC32 of bytes 0 to 11, 4
@@ -27,24 +28,34 @@ public final class Refusal {
     private static final int VERSION = 1;
     private static final int CHECKSUM = 12;
 
-    private Refusal() {
-    }
+    private Refusal() {}
 
     /** Of one of the reasons. */
     public static byte[] encode(int reason) {
         byte[] bytes = new byte[SIZE];
         ByteBuffer out = ByteBuffer.wrap(bytes);
-        out.putInt(ConnData.MAGIC).put((byte) SIZE).put((byte) VERSION).putShort((short) reason).putInt(0).putInt(checksum(bytes));
+        out.putInt(ConnData.MAGIC)
+                .put((byte) SIZE)
+                .put((byte) VERSION)
+                .putShort((short) reason)
+                .putInt(0)
+                .putInt(checksum(bytes));
         return bytes;
     }
 
-    /** The reason, {@link #UNKNOWN} if there is none; {@code privateData} as the CM reported it, more bytes than ours are padding. */
+    /**
+     * The reason, {@link #UNKNOWN} if there is none; {@code privateData} as the CM reported it, more bytes than ours
+     * are padding.
+     */
     public static int parse(byte[] privateData) {
         if (privateData.length < SIZE) {
             return UNKNOWN;
         }
         ByteBuffer in = ByteBuffer.wrap(privateData);
-        boolean ours = in.getInt(0) == ConnData.MAGIC && in.get(4) == SIZE && in.get(5) == VERSION && in.getInt(CHECKSUM) == checksum(privateData);
+        boolean ours = in.getInt(0) == ConnData.MAGIC
+                && in.get(4) == SIZE
+                && in.get(5) == VERSION
+                && in.getInt(CHECKSUM) == checksum(privateData);
         return ours ? Short.toUnsignedInt(in.getShort(6)) : UNKNOWN;
     }
 

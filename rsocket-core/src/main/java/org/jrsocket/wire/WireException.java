@@ -6,7 +6,10 @@ package org.jrsocket.wire;
 
 import java.io.IOException;
 
-/** A peer sent something that rsocket v1 does not allow, or is no rsocket peer at all. The message names the field and its value. */
+/**
+ * A peer sent something that rsocket v1 does not allow, or is no rsocket peer at all. The message names the field and
+ * its value.
+ */
 public final class WireException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -21,11 +21,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,17 +37,20 @@ class ConnectorTest {
 
     private static final InetSocketAddress PEER = new InetSocketAddress("10.0.0.1", 80);
     private static final InetSocketAddress OTHER_PORT = new InetSocketAddress("10.0.0.1", 81);
-    private static final VerbsUnavailableException NONE =
-            new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device on this host: add one", null);
+    private static final VerbsUnavailableException NONE = new VerbsUnavailableException(
+            VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device on this host: add one", null);
 
     private final FakeRdma rdma = new FakeRdma();
 
     private TransportContext stack(String settings, String... rules) throws ConfigurationException {
-        return new TransportContext(Settings.read(settings, new Properties(), Map.of()),
-                rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)), rdma);
+        return new TransportContext(
+                Settings.read(settings, new Properties(), Map.of()),
+                rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
+                rdma);
     }
 
-    private static ConnectAttempt attempt(TransportContext stack, InetSocketAddress peer, long timeoutNanos) throws ConnectException {
+    private static ConnectAttempt attempt(TransportContext stack, InetSocketAddress peer, long timeoutNanos)
+            throws ConnectException {
         ConnectAttempt attempt = stack.connector().attempt(null, peer, StreamConfig.DEFAULT, timeoutNanos);
         return attempt.isTcp() ? null : attempt;
     }
@@ -94,7 +97,10 @@ class ConnectorTest {
     void shouldSayWhyThereIsNoRdmaWhereItIsWanted() throws Exception {
         rdma.unavailable = NONE;
         TransportContext stack = stack("policy=rdma");
-        assertEquals(NONE.getMessage(), assertThrows(ConnectException.class, () -> attempt(stack, PEER, 0)).getMessage());
+        assertEquals(
+                NONE.getMessage(),
+                assertThrows(ConnectException.class, () -> attempt(stack, PEER, 0))
+                        .getMessage());
     }
 
     @ParameterizedTest
@@ -109,7 +115,9 @@ class ConnectorTest {
     @Test
     void shouldNotFallBackWhereRdmaIsWanted() throws Exception {
         ConnectAttempt attempt = attempt(stack("policy=rdma"), PEER, 0);
-        assertEquals(Reason.REFUSED, assertThrows(RdmaConnectException.class, attempt::await).reason());
+        assertEquals(
+                Reason.REFUSED,
+                assertThrows(RdmaConnectException.class, attempt::await).reason());
         assertEquals(Long.MAX_VALUE, rdma.lastWait, "nothing comes after it, so it has no budget");
     }
 
@@ -117,7 +125,9 @@ class ConnectorTest {
     void shouldTimeOutAsASocketDoesWhereRdmaIsWanted() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
         ConnectAttempt attempt = attempt(stack("policy=rdma"), PEER, TimeUnit.MILLISECONDS.toNanos(700));
-        assertEquals("Connect timed out", assertThrows(SocketTimeoutException.class, attempt::await).getMessage());
+        assertEquals(
+                "Connect timed out",
+                assertThrows(SocketTimeoutException.class, attempt::await).getMessage());
         assertTrue(rdma.lastWait > 0 && rdma.lastWait <= TimeUnit.MILLISECONDS.toNanos(700));
     }
 
@@ -132,7 +142,9 @@ class ConnectorTest {
     void shouldSayThatTheSocketClosedWhenCancelled() throws Exception {
         ConnectAttempt attempt = attempt(stack(null), PEER, 0);
         attempt.cancel();
-        assertEquals("Socket closed", assertThrows(SocketException.class, attempt::await).getMessage());
+        assertEquals(
+                "Socket closed",
+                assertThrows(SocketException.class, attempt::await).getMessage());
     }
 
     @Test
@@ -145,7 +157,9 @@ class ConnectorTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Reason.class, names = {"TIMEOUT", "UNREACHABLE", "UNRESOLVED"})
+    @EnumSource(
+            value = Reason.class,
+            names = {"TIMEOUT", "UNREACHABLE", "UNRESOLVED"})
     void shouldRememberASilentHostForAllItsPorts(Reason reason) throws Exception {
         rdma.outcome = reason;
         TransportContext stack = stack("connect.timeout=1ms");
@@ -285,7 +299,9 @@ class ConnectorTest {
     void shouldNotListenOverTcpAloneWhereRdmaIsWanted() throws Exception {
         rdma.unavailable = NONE;
         TransportContext stack = stack("policy=rdma");
-        assertEquals("cannot listen over RDMA: " + NONE.getMessage(), assertThrows(SocketException.class, () -> listen(stack)).getMessage());
+        assertEquals(
+                "cannot listen over RDMA: " + NONE.getMessage(),
+                assertThrows(SocketException.class, () -> listen(stack)).getMessage());
     }
 
     @Test

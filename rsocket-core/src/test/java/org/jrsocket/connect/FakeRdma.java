@@ -34,14 +34,16 @@ final class FakeRdma implements StreamFactory {
     boolean asks = true;
     /** Of the last attempt: the test may speak for the peer. */
     Observer peer;
+
     int attempts;
     long lastWait;
     boolean cancelled;
     InetSocketAddress lastLocal;
 
     @Override
-    public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config,
-            Observer observer) throws VerbsUnavailableException {
+    public PendingConnect connect(
+            InetSocketAddress local, InetSocketAddress remote, StreamConfig config, Observer observer)
+            throws VerbsUnavailableException {
         if (unavailable != null) {
             throw unavailable;
         }

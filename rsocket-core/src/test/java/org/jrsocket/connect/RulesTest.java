@@ -31,16 +31,22 @@ class RulesTest {
 
     @Test
     void shouldReadTheExamplesOfTheJdksSdpFile() throws Exception {
-        Rules rules = rules("# Enable SDP when binding to 192.0.2.1", "bind 192.0.2.1 *",
-                "# Enable SDP when connecting to all application services on 192.0.2.*", "connect 192.0.2.0/24     1024-*",
-                "", "\tconnect  192.0.3.7\t80  ");
+        Rules rules = rules(
+                "# Enable SDP when binding to 192.0.2.1",
+                "bind 192.0.2.1 *",
+                "# Enable SDP when connecting to all application services on 192.0.2.*",
+                "connect 192.0.2.0/24     1024-*",
+                "",
+                "\tconnect  192.0.3.7\t80  ");
         assertEquals(Policy.AUTO, connect(rules, "192.0.2.77", 1024));
         assertEquals(Policy.AUTO, connect(rules, "192.0.2.77", 65535));
         assertNull(connect(rules, "192.0.2.77", 1023));
         assertNull(connect(rules, "192.0.4.77", 1024));
         assertEquals(Policy.AUTO, connect(rules, "192.0.3.7", 80));
         assertNull(connect(rules, "192.0.3.7", 81));
-        assertEquals(Policy.AUTO, rules.match(Rules.Action.BIND, new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 5)));
+        assertEquals(
+                Policy.AUTO,
+                rules.match(Rules.Action.BIND, new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 5)));
         assertNull(connect(rules, "192.0.2.1", 5));
     }
 
@@ -66,14 +72,17 @@ class RulesTest {
 
     @Test
     void shouldMatchAServerOnAllAddressesByEitherWildcard() throws Exception {
-        for (String rule : new String[] {"bind 0.0.0.0 7470 rdma", "bind :: 7470 rdma", "bind 0.0.0.0/0 7470 rdma", "bind * 7470 rdma"}) {
+        for (String rule : new String[] {
+            "bind 0.0.0.0 7470 rdma", "bind :: 7470 rdma", "bind 0.0.0.0/0 7470 rdma", "bind * 7470 rdma"
+        }) {
             for (String all : new String[] {"0.0.0.0", "::"}) {
                 InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(all), 7470);
                 assertEquals(Policy.RDMA, rules(rule).match(Rules.Action.BIND, address), rule);
                 assertNull(rules("bind 192.0.2.1 7470 rdma").match(Rules.Action.BIND, address));
             }
         }
-        assertNull(rules("bind 0.0.0.0 7470 rdma").match(Rules.Action.BIND, new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 7470)));
+        assertNull(rules("bind 0.0.0.0 7470 rdma")
+                .match(Rules.Action.BIND, new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 7470)));
     }
 
     @Test
@@ -92,25 +101,40 @@ class RulesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"connect 10.0.0.1, 'expected \"bind|connect address port [auto|rdma|tcp]\"'",
-            "connect 10.0.0.1 80 tcp please, 'expected \"bind|connect address port [auto|rdma|tcp]\"'",
-            "listen 10.0.0.1 80, 'not one of bind, connect'", "connect 10.0.0.1 80 fast, 'not one of auto, rdma, tcp'",
-            "connect 10.0.0.1 http, port is not a number from 0 to 65535", "connect 10.0.0.1 65536, port is not a number from 0 to 65535",
-            "connect 10.0.0.1 90-80, the port range ends before it begins", "connect 10.0.0.1 80-, port is not a number from 0 to 65535",
-            "connect 10.0.0.1/33 80, prefix length is not a number from 0 to 32", "connect fd00::/129 80, prefix length is not a number from 0 to 128",
-            "connect 10.0.0.1/ 80, prefix length is not a number from 0 to 32", "connect localhost/8 80, a prefix length needs a numeric address",
-            "connect 10.0.0.999 80, not an address", "connect fd00:::1 80, not an address"})
+    @CsvSource({
+        "connect 10.0.0.1, 'expected \"bind|connect address port [auto|rdma|tcp]\"'",
+        "connect 10.0.0.1 80 tcp please, 'expected \"bind|connect address port [auto|rdma|tcp]\"'",
+        "listen 10.0.0.1 80, 'not one of bind, connect'",
+        "connect 10.0.0.1 80 fast, 'not one of auto, rdma, tcp'",
+        "connect 10.0.0.1 http, port is not a number from 0 to 65535",
+        "connect 10.0.0.1 65536, port is not a number from 0 to 65535",
+        "connect 10.0.0.1 90-80, the port range ends before it begins",
+        "connect 10.0.0.1 80-, port is not a number from 0 to 65535",
+        "connect 10.0.0.1/33 80, prefix length is not a number from 0 to 32",
+        "connect fd00::/129 80, prefix length is not a number from 0 to 128",
+        "connect 10.0.0.1/ 80, prefix length is not a number from 0 to 32",
+        "connect localhost/8 80, a prefix length needs a numeric address",
+        "connect 10.0.0.999 80, not an address",
+        "connect fd00:::1 80, not an address"
+    })
     void shouldSayFileLineAndReason(String line, String reason) {
-        String message = assertThrows(ConfigurationException.class, () -> rules("# a comment", line)).getMessage();
+        String message = assertThrows(ConfigurationException.class, () -> rules("# a comment", line))
+                .getMessage();
         assertEquals("sdp.conf line 2: " + reason + ": " + line, message);
     }
 
     @Test
     void shouldSayThatTheFileIsMissingOrNotText(@TempDir Path folder) throws IOException {
         Path missing = folder.resolve("none");
-        assertEquals(missing + ": no such file", assertThrows(ConfigurationException.class, () -> Rules.load(missing)).getMessage());
+        assertEquals(
+                missing + ": no such file",
+                assertThrows(ConfigurationException.class, () -> Rules.load(missing))
+                        .getMessage());
         Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, (byte) 0xfe, 0});
-        assertEquals(binary + ": not UTF-8 text", assertThrows(ConfigurationException.class, () -> Rules.load(binary)).getMessage());
+        assertEquals(
+                binary + ": not UTF-8 text",
+                assertThrows(ConfigurationException.class, () -> Rules.load(binary))
+                        .getMessage());
         assertThrows(ConfigurationException.class, () -> Rules.load(folder));
     }
 }

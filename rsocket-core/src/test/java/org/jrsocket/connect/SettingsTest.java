@@ -20,14 +20,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class SettingsTest {
 
-    private static Settings read(String arguments, Map<String, String> properties, Map<String, String> environment) throws ConfigurationException {
+    private static Settings read(String arguments, Map<String, String> properties, Map<String, String> environment)
+            throws ConfigurationException {
         Properties system = new Properties();
         properties.forEach((key, value) -> system.setProperty("org.jrsocket." + key, value));
         return Settings.read(arguments, system, environment);
     }
 
     private static String error(String arguments, Map<String, String> properties, Map<String, String> environment) {
-        return assertThrows(ConfigurationException.class, () -> read(arguments, properties, environment)).getMessage();
+        return assertThrows(ConfigurationException.class, () -> read(arguments, properties, environment))
+                .getMessage();
     }
 
     @Test
@@ -45,7 +47,8 @@ class SettingsTest {
 
     @Test
     void shouldPreferArgumentsToPropertiesAndThoseToTheEnvironment() throws ConfigurationException {
-        Map<String, String> environment = Map.of("JRSOCKET_POLICY", "rdma", "JRSOCKET_CONNECT_TIMEOUT", "3s", "JRSOCKET_SPIN", "0");
+        Map<String, String> environment =
+                Map.of("JRSOCKET_POLICY", "rdma", "JRSOCKET_CONNECT_TIMEOUT", "3s", "JRSOCKET_SPIN", "0");
         Map<String, String> properties = Map.of("policy", "tcp", "connect.timeout", "4s");
         Settings settings = read("policy=auto, queue.send=64", properties, environment);
         assertEquals(Policy.AUTO, settings.policy());
@@ -63,28 +66,45 @@ class SettingsTest {
     @ParameterizedTest
     @CsvSource({"4096,4096", "64k,65536", "1M,1048576"})
     void shouldReadSizesInBytesOrWithAUnit(String text, int bytes) throws ConfigurationException {
-        assertEquals(bytes, read("buffer.send=" + text, Map.of(), Map.of()).streamConfig().sendBuffer());
+        assertEquals(
+                bytes,
+                read("buffer.send=" + text, Map.of(), Map.of()).streamConfig().sendBuffer());
     }
 
     @ParameterizedTest
-    @CsvSource({"policy,fast,'not one of auto, rdma, tcp'", "connect.timeout,5,'not a number with a unit: us, ms, s, m or h'",
-            "connect.timeout,0,not within 1ms to 1h", "connect.timeout,5124096h,not within 1ms to 1h", "connect.timeout,-1s,'not a whole number with a unit: us, ms, s, m or h'",
-            "buffer.send,1k,not within 4k to 256m", "buffer.send,9999999999,'not a whole number, optionally with k or m'",
-            "queue.send,many,not a whole number", "queue.receive,65535,not within 16 to 65534", "rules,'',is empty",
-            "log,loud,'not one of error, warn, info, debug, trace'"})
+    @CsvSource({
+        "policy,fast,'not one of auto, rdma, tcp'",
+        "connect.timeout,5,'not a number with a unit: us, ms, s, m or h'",
+        "connect.timeout,0,not within 1ms to 1h",
+        "connect.timeout,5124096h,not within 1ms to 1h",
+        "connect.timeout,-1s,'not a whole number with a unit: us, ms, s, m or h'",
+        "buffer.send,1k,not within 4k to 256m",
+        "buffer.send,9999999999,'not a whole number, optionally with k or m'",
+        "queue.send,many,not a whole number",
+        "queue.receive,65535,not within 16 to 65534",
+        "rules,'',is empty",
+        "log,loud,'not one of error, warn, info, debug, trace'"
+    })
     void shouldSayWhereAndWhatIsWrong(String key, String value, String reason) {
         assertEquals("-Dorg.jrsocket." + key + "=" + value + ": " + reason, error(null, Map.of(key, value), Map.of()));
-        assertEquals("agent argument " + key + "=" + value + ": " + reason, error(key + "=" + value, Map.of(), Map.of()));
+        assertEquals(
+                "agent argument " + key + "=" + value + ": " + reason, error(key + "=" + value, Map.of(), Map.of()));
         String variable = "JRSOCKET_" + key.toUpperCase().replace('.', '_');
-        assertEquals("environment " + variable + "=" + value + ": " + reason, error(null, Map.of(), Map.of(variable, value)));
+        assertEquals(
+                "environment " + variable + "=" + value + ": " + reason,
+                error(null, Map.of(), Map.of(variable, value)));
     }
 
     @Test
     void shouldRejectUnknownKeysButNotThoseOfOtherParts() throws ConfigurationException {
-        assertTrue(error("polcy=tcp", Map.of(), Map.of()).startsWith("agent argument polcy=tcp: unknown; known are policy, rules"));
+        assertTrue(error("polcy=tcp", Map.of(), Map.of())
+                .startsWith("agent argument polcy=tcp: unknown; known are policy, rules"));
         assertTrue(error(null, Map.of("polcy", "tcp"), Map.of()).startsWith("-Dorg.jrsocket.polcy: unknown"));
         assertEquals("agent argument tcp: not of the form key=value", error("tcp", Map.of(), Map.of()));
-        read(null, Map.of("shaded.slf4j.simpleLogger.x", "1", "netty.x", "2"), Map.of("JRSOCKET_SERVICE_HOST", "10.0.0.1"));
+        read(
+                null,
+                Map.of("shaded.slf4j.simpleLogger.x", "1", "netty.x", "2"),
+                Map.of("JRSOCKET_SERVICE_HOST", "10.0.0.1"));
     }
 
     @Test
@@ -93,7 +113,8 @@ class SettingsTest {
         String text = Files.readString(Files.exists(page) ? page : Path.of("..").resolve(page));
         for (SettingKey<?> key : Settings.KEYS) {
             String fallback = key.fallback() == null ? "none" : "`" + key.fallback() + "`";
-            assertTrue(text.contains("| `" + key.name() + "` | " + fallback + " | " + key.range() + " |"),
+            assertTrue(
+                    text.contains("| `" + key.name() + "` | " + fallback + " | " + key.range() + " |"),
                     key + " has no row in docs/configuration.md as it should be");
         }
     }

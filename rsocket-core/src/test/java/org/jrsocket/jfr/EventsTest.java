@@ -34,12 +34,20 @@ public class EventsTest {
         String classPath = place(Events.class) + File.pathSeparator + place(EventsTest.class);
         String program = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         Process java = new ProcessBuilder(program, "-Xlog:class+load:stdout", "-cp", classPath, Program.class.getName())
-                .redirectErrorStream(true).start();
-        List<String> lines = new String(java.getInputStream().readAllBytes()).lines().toList();
+                .redirectErrorStream(true)
+                .start();
+        List<String> lines =
+                new String(java.getInputStream().readAllBytes()).lines().toList();
         assertEquals(0, java.waitFor(), () -> String.join("\n", lines));
         assertTrue(lines.contains("done"));
-        assertTrue(lines.stream().anyMatch(line -> line.contains("org.jrsocket.jfr.Events ")), "the log is what it is taken for");
-        assertEquals(List.of(), lines.stream().filter(line -> line.contains("jdk.jfr.Event ") || line.contains("observe.FallbackEvent")).toList());
+        assertTrue(
+                lines.stream().anyMatch(line -> line.contains("org.jrsocket.jfr.Events ")),
+                "the log is what it is taken for");
+        assertEquals(
+                List.of(),
+                lines.stream()
+                        .filter(line -> line.contains("jdk.jfr.Event ") || line.contains("observe.FallbackEvent"))
+                        .toList());
     }
 
     private static Path place(Class<?> type) throws Exception {

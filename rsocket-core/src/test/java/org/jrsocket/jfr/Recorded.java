@@ -29,8 +29,11 @@ public final class Recorded implements AutoCloseable {
         Path file = Files.createTempFile("recorded", ".jfr");
         try {
             recording.dump(file);
-            return RecordingFile.readAllEvents(file).stream().filter(event -> event.getEventType().getName().equals("org.jrsocket." + name))
-                    .filter(filter).sorted((a, b) -> a.getStartTime().compareTo(b.getStartTime())).toList();
+            return RecordingFile.readAllEvents(file).stream()
+                    .filter(event -> event.getEventType().getName().equals("org.jrsocket." + name))
+                    .filter(filter)
+                    .sorted((a, b) -> a.getStartTime().compareTo(b.getStartTime()))
+                    .toList();
         } finally {
             Files.delete(file);
         }
@@ -40,7 +43,11 @@ public final class Recorded implements AutoCloseable {
     public List<RecordedEvent> await(int count, String name, int port) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
         while (true) {
-            List<RecordedEvent> events = events(name, event -> has(event, "port", port) || has(event, "localPort", port) || has(event, "remotePort", port));
+            List<RecordedEvent> events = events(
+                    name,
+                    event -> has(event, "port", port)
+                            || has(event, "localPort", port)
+                            || has(event, "remotePort", port));
             if (events.size() == count) {
                 return events;
             }

@@ -26,8 +26,8 @@ import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
 import org.jrsocket.stream.RdmaListener;
@@ -74,9 +74,10 @@ class BothTransportsTest {
 
     /** With patience: a busy machine is not a silent peer. */
     private TransportContext stack(String settings) throws Exception {
-        String patient = settings == null ? PATIENT
-                : settings.contains("connect.timeout") ? settings : PATIENT + ',' + settings;
-        return new TransportContext(Settings.read(patient, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
+        String patient =
+                settings == null ? PATIENT : settings.contains("connect.timeout") ? settings : PATIENT + ',' + settings;
+        return new TransportContext(
+                Settings.read(patient, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
     private static Socket socket(TransportContext stack) throws IOException {
@@ -120,12 +121,14 @@ class BothTransportsTest {
     void shouldAcceptBothKindsOfClientsOnOnePort() throws Exception {
         TransportContext stack = stack(null);
         try (ServerSocket server = listening(stack, served)) {
-            try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+            try (Socket client = connected(stack, server);
+                    Socket accepted = server.accept()) {
                 assertTrue(isRdma(client));
                 assertTrue(isRdma(accepted));
                 assertTalks(client, accepted);
             }
-            try (Socket client = plain(server); Socket accepted = server.accept()) {
+            try (Socket client = plain(server);
+                    Socket accepted = server.accept()) {
                 assertFalse(isRdma(accepted));
                 assertTalks(client, accepted);
             }
@@ -142,7 +145,8 @@ class BothTransportsTest {
             for (int i = 0; i < 6; i++) {
                 Work<Socket> acceptor = SocketBehaviour.start(server::accept);
                 SocketBehaviour.aMoment();
-                try (Socket client = i % 2 == 0 ? plain(server) : connected(stack, server); Socket accepted = acceptor.get()) {
+                try (Socket client = i % 2 == 0 ? plain(server) : connected(stack, server);
+                        Socket accepted = acceptor.get()) {
                     assertEquals(i % 2 != 0, isRdma(accepted));
                     assertTalks(client, accepted);
                 }
@@ -214,7 +218,8 @@ class BothTransportsTest {
             assertEquals(40_000, server.getSoTimeout());
             Work<Socket> acceptor = SocketBehaviour.start(server::accept);
             SocketBehaviour.aMoment();
-            try (Socket client = plain(server); Socket accepted = acceptor.get()) {
+            try (Socket client = plain(server);
+                    Socket accepted = acceptor.get()) {
                 assertTalks(client, accepted);
                 assertEquals(0, accepted.getSoTimeout());
             }
@@ -279,7 +284,8 @@ class BothTransportsTest {
         TransportContext stack = stack(null);
         try (ServerSocket server = plainServer(served)) {
             for (int i = 0; i < 3; i++) {
-                try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+                try (Socket client = connected(stack, server);
+                        Socket accepted = server.accept()) {
                     assertFalse(isRdma(client));
                     assertTalks(client, accepted);
                 }
@@ -293,7 +299,8 @@ class BothTransportsTest {
     void shouldUseRdmaAgainOnceTheRefusalIsForgotten() throws Exception {
         TransportContext stack = stack("memory.rejected=50ms");
         int port;
-        try (ServerSocket server = plainServer(served); Socket client = connected(stack, server)) {
+        try (ServerSocket server = plainServer(served);
+                Socket client = connected(stack, server)) {
             assertFalse(isRdma(client));
             port = server.getLocalPort();
         }
@@ -311,7 +318,8 @@ class BothTransportsTest {
         TransportContext stack = stack("connect.timeout=200ms");
         try (ServerSocket server = plainServer(silent)) {
             for (int i = 0; i < 3; i++) {
-                try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+                try (Socket client = connected(stack, server);
+                        Socket accepted = server.accept()) {
                     assertFalse(isRdma(client));
                     assertTalks(client, accepted);
                 }
@@ -324,7 +332,8 @@ class BothTransportsTest {
     @Test
     void shouldKeepWithinTheCallersTime() throws Exception {
         TransportContext stack = stack("connect.timeout=50s");
-        try (ServerSocket server = plainServer(silent); Socket client = socket(stack)) {
+        try (ServerSocket server = plainServer(silent);
+                Socket client = socket(stack)) {
             client.connect(server.getLocalSocketAddress(), 1_000);
             assertFalse(isRdma(client));
         }
@@ -333,7 +342,9 @@ class BothTransportsTest {
     @Test
     void shouldUseTcpWhereNoDeviceLeads() throws Exception {
         TransportContext stack = stack(null);
-        try (ServerSocket server = listening(stack, unserved); Socket client = connected(stack, server); Socket accepted = server.accept()) {
+        try (ServerSocket server = listening(stack, unserved);
+                Socket client = connected(stack, server);
+                Socket accepted = server.accept()) {
             assertFalse(isRdma(client));
             assertFalse(isRdma(accepted));
             assertTalks(client, accepted);
@@ -349,7 +360,8 @@ class BothTransportsTest {
             nobody = (InetSocketAddress) server.getLocalSocketAddress();
         }
         ConnectException plain = assertThrows(ConnectException.class, () -> new Socket().connect(nobody));
-        ConnectException ours = assertThrows(ConnectException.class, () -> socket(stack).connect(nobody));
+        ConnectException ours =
+                assertThrows(ConnectException.class, () -> socket(stack).connect(nobody));
         assertEquals(plain.getClass(), ours.getClass());
         assertEquals(plain.getMessage(), ours.getMessage());
     }
@@ -359,13 +371,15 @@ class BothTransportsTest {
     @Test
     void shouldNotUseTcpWhereThePolicyIsRdma() throws Exception {
         TransportContext stack = stack("policy=rdma");
-        try (ServerSocket server = plainServer(served); Socket client = socket(stack)) {
+        try (ServerSocket server = plainServer(served);
+                Socket client = socket(stack)) {
             assertThrows(ConnectException.class, () -> client.connect(server.getLocalSocketAddress()));
             assertEquals(Runtime.version().feature() > 17, client.isClosed());
         }
         try (ServerSocket server = listening(stack, served)) {
             assertThrows(ConnectException.class, () -> plain(server));
-            try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+            try (Socket client = connected(stack, server);
+                    Socket accepted = server.accept()) {
                 assertTalks(client, accepted);
             }
             server.setSoTimeout(50);
@@ -378,11 +392,15 @@ class BothTransportsTest {
     void shouldNotUseRdmaWhereThePolicyIsTcp() throws Exception {
         TransportContext auto = stack(null);
         TransportContext tcp = stack("policy=tcp");
-        try (ServerSocket server = listening(auto, served); Socket client = connected(tcp, server); Socket accepted = server.accept()) {
+        try (ServerSocket server = listening(auto, served);
+                Socket client = connected(tcp, server);
+                Socket accepted = server.accept()) {
             assertFalse(isRdma(client));
             assertFalse(isRdma(accepted));
         }
-        try (ServerSocket server = listening(tcp, served); Socket client = connected(auto, server); Socket accepted = server.accept()) {
+        try (ServerSocket server = listening(tcp, served);
+                Socket client = connected(auto, server);
+                Socket accepted = server.accept()) {
             assertFalse(isRdma(client));
             assertFalse(isRdma(accepted));
         }
@@ -390,11 +408,13 @@ class BothTransportsTest {
 
     @Test
     void shouldFollowTheRulesOfAFile(@TempDir Path folder) throws Exception {
-        try (ServerSocket one = listening(stack(null), served); ServerSocket other = listening(stack(null), served)) {
+        try (ServerSocket one = listening(stack(null), served);
+                ServerSocket other = listening(stack(null), served)) {
             Path file = Files.writeString(folder.resolve("rules"), "connect 127.0.0.0/8 " + one.getLocalPort() + "\n");
             Settings settings = Settings.read("rules=" + file, new Properties(), Map.of());
             TransportContext stack = TransportContext.open(settings, TransportHolder.of(transport));
-            try (Socket first = connected(stack, one); Socket second = connected(stack, other)) {
+            try (Socket first = connected(stack, one);
+                    Socket second = connected(stack, other)) {
                 assertTrue(isRdma(first));
                 assertFalse(isRdma(second));
             }
@@ -405,7 +425,8 @@ class BothTransportsTest {
     void shouldTimeOutWhereThePolicyIsRdmaAndNobodyAnswers() throws Exception {
         TransportContext stack = stack("policy=rdma");
         try (Socket client = socket(stack)) {
-            SocketTimeoutException e = assertThrows(SocketTimeoutException.class, () -> client.connect(new InetSocketAddress(silent, 80), 100));
+            SocketTimeoutException e = assertThrows(
+                    SocketTimeoutException.class, () -> client.connect(new InetSocketAddress(silent, 80), 100));
             assertEquals("Connect timed out", e.getMessage());
         }
     }
@@ -429,7 +450,8 @@ class BothTransportsTest {
         TransportContext stack = stack("policy=rdma");
         Socket client = socket(stack);
         Work<Boolean> connecting = SocketBehaviour.startVirtual(() -> {
-            SocketBehaviour.assertSocketException("Closed by interrupt", () -> client.connect(new InetSocketAddress(silent, 80)));
+            SocketBehaviour.assertSocketException(
+                    "Closed by interrupt", () -> client.connect(new InetSocketAddress(silent, 80)));
             return Thread.interrupted();
         });
         SocketBehaviour.aMoment();
@@ -447,7 +469,8 @@ class BothTransportsTest {
             TransportContext stack = stack(null);
             try (ServerSocket server = SocketKind.over(stack, true).serverSocket()) {
                 server.bind(taken);
-                try (Socket client = plain(server); Socket accepted = server.accept()) {
+                try (Socket client = plain(server);
+                        Socket accepted = server.accept()) {
                     assertTalks(client, accepted);
                 }
             }
@@ -458,7 +481,9 @@ class BothTransportsTest {
         }
     }
 
-    /** On a port that nobody has over TCP: the two have their own, and the one chosen here may be some client's there. */
+    /**
+     * On a port that nobody has over TCP: the two have their own, and the one chosen here may be some client's there.
+     */
     private RdmaListener listeningOverRdmaAlone() throws IOException {
         for (int attempts = 0; attempts < 100; attempts++) {
             RdmaListener listener = transport.listen(new InetSocketAddress(served, 0), 5, StreamConfig.DEFAULT);
@@ -478,7 +503,9 @@ class BothTransportsTest {
         ServerSocket server = listening(stack, served);
         int port = server.getLocalPort();
         server.close();
-        transport.listen(new InetSocketAddress(served, port), 5, StreamConfig.DEFAULT).close();
+        transport
+                .listen(new InetSocketAddress(served, port), 5, StreamConfig.DEFAULT)
+                .close();
         new ServerSocket(port, 50, served).close();
     }
 }

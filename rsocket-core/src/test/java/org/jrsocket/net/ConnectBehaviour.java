@@ -81,7 +81,9 @@ abstract class ConnectBehaviour extends SocketBehaviour {
     @Test
     void shouldDescribeItselfByItsAddresses() throws IOException {
         Socket client = pair().client();
-        assertEquals("Socket[addr=" + client.getInetAddress() + ",port=" + client.getPort() + ",localport=" + client.getLocalPort() + "]",
+        assertEquals(
+                "Socket[addr=" + client.getInetAddress() + ",port=" + client.getPort() + ",localport="
+                        + client.getLocalPort() + "]",
                 client.toString());
     }
 
@@ -167,8 +169,8 @@ abstract class ConnectBehaviour extends SocketBehaviour {
         SocketAddress address = new InetSocketAddress(host(), 1);
         assertThrows(IllegalArgumentException.class, () -> socket.connect(null));
         assertThrows(IllegalArgumentException.class, () -> socket.connect(address, -1));
-        assertThrows(IllegalArgumentException.class, () -> socket.connect(new SocketAddress() { }));
-        assertThrows(IllegalArgumentException.class, () -> socket.bind(new SocketAddress() { }));
+        assertThrows(IllegalArgumentException.class, () -> socket.connect(new SocketAddress() {}));
+        assertThrows(IllegalArgumentException.class, () -> socket.bind(new SocketAddress() {}));
     }
 
     @Test
@@ -205,7 +207,10 @@ abstract class ConnectBehaviour extends SocketBehaviour {
     void shouldTimeOutWhereNobodyAnswers() throws IOException {
         ServerSocket server = full();
         Socket socket = newSocket();
-        assertThrowsSaying(SocketTimeoutException.class, "Connect timed out", () -> socket.connect(server.getLocalSocketAddress(), 200));
+        assertThrowsSaying(
+                SocketTimeoutException.class,
+                "Connect timed out",
+                () -> socket.connect(server.getLocalSocketAddress(), 200));
         assertEquals(jdk() > 17, socket.isClosed());
     }
 
@@ -376,7 +381,8 @@ abstract class ConnectBehaviour extends SocketBehaviour {
     @Test
     void shouldNotBindToAnUnresolvedAddress() throws IOException {
         Socket socket = newSocket();
-        assertSocketException("Unresolved address", () -> socket.bind(InetSocketAddress.createUnresolved("localhost", 0)));
+        assertSocketException(
+                "Unresolved address", () -> socket.bind(InetSocketAddress.createUnresolved("localhost", 0)));
     }
 
     @Test
@@ -425,7 +431,8 @@ abstract class ConnectBehaviour extends SocketBehaviour {
     void shouldConnectAgainAndAgain() throws IOException {
         ServerSocket server = listening();
         for (int i = 0; i < 100; i++) {
-            try (Socket client = connectTo(server); Socket accepted = accept(server)) {
+            try (Socket client = connectTo(server);
+                    Socket accepted = accept(server)) {
                 client.getOutputStream().write(i);
                 assertEquals(i, accepted.getInputStream().read());
             }

@@ -23,8 +23,8 @@ import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
 import org.jrsocket.stream.RdmaTransport;
@@ -159,7 +159,8 @@ class HeadStartTest {
         TransportContext stack = stack(SHORT);
         try (ServerSocket server = listening(stack, served, 0)) {
             verbs.faults().delay(CmMessage.REP, 200);
-            try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+            try (Socket client = connected(stack, server);
+                    Socket accepted = server.accept()) {
                 assertFalse(isRdma(client));
                 assertFalse(isRdma(accepted));
                 assertTalks(client, accepted);
@@ -173,7 +174,8 @@ class HeadStartTest {
     private static void assertUsesRdmaSoon(TransportContext stack, ServerSocket server) throws IOException {
         boolean rdma = false;
         while (!rdma) {
-            try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+            try (Socket client = connected(stack, server);
+                    Socket accepted = server.accept()) {
                 rdma = isRdma(client);
                 assertEquals(rdma, isRdma(accepted), "a connection that nobody made");
                 assertTalks(client, accepted);
@@ -196,7 +198,8 @@ class HeadStartTest {
         try (ServerSocket server = listening(stack, served, 0)) {
             for (int i = 0; i < 200; i++) {
                 verbs.faults().delay(CmMessage.REP, i % 3 + 2);
-                try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+                try (Socket client = connected(stack, server);
+                        Socket accepted = server.accept()) {
                     assertEquals(isRdma(client), isRdma(accepted), "a connection that nobody made");
                     assertTalks(client, accepted);
                 }
@@ -210,16 +213,20 @@ class HeadStartTest {
         TransportContext stack = stack("connect.timeout=300ms");
         try (ServerSocket server = listening(stack, served, 0)) {
             CountDownLatch busy = new CountDownLatch(1);
-            transport.service().execute(() -> { // longer than the head start, with the answer waiting
-                busy.countDown();
-                try {
-                    Thread.sleep(700);
-                } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-            });
+            transport
+                    .service()
+                    .execute(
+                            () -> { // longer than the head start, with the answer waiting
+                                busy.countDown();
+                                try {
+                                    Thread.sleep(700);
+                                } catch (InterruptedException e) {
+                                    throw new AssertionError(e);
+                                }
+                            });
             busy.await();
-            try (Socket client = connected(stack, server); Socket accepted = server.accept()) {
+            try (Socket client = connected(stack, server);
+                    Socket accepted = server.accept()) {
                 assertTrue(isRdma(client));
                 assertTalks(client, accepted);
             }
@@ -238,7 +245,8 @@ class HeadStartTest {
         for (int i = 0; i < 3; i++) {
             assertThrows(ConnectException.class, () -> socket(stack).connect(new InetSocketAddress(served, port)));
         }
-        try (ServerSocket again = listening(stack, served, port); Socket client = connected(stack, again)) {
+        try (ServerSocket again = listening(stack, served, port);
+                Socket client = connected(stack, again)) {
             assertTrue(isRdma(client));
         }
         assertEquals(3, stack.counts().tcpChosen(TcpReason.REFUSED));

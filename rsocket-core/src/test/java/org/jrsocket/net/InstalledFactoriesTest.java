@@ -41,8 +41,23 @@ class InstalledFactoriesTest {
     @Test
     void shouldCarryTls() throws Exception {
         Path store = folder.resolve("keys.p12");
-        run(List.of(tool("keytool"), "-genkeypair", "-alias", "test", "-keyalg", "EC", "-dname", "CN=localhost", "-validity", "3650",
-                "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", store.toString()));
+        run(List.of(
+                tool("keytool"),
+                "-genkeypair",
+                "-alias",
+                "test",
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=localhost",
+                "-validity",
+                "3650",
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                "changeit",
+                "-keystore",
+                store.toString()));
         run(program("tls", store.toString()));
     }
 
@@ -59,8 +74,15 @@ class InstalledFactoriesTest {
     }
 
     private static List<String> program(String... arguments) throws URISyntaxException {
-        List<String> command = new ArrayList<>(List.of(tool("java"), "--add-opens", "java.base/java.net=ALL-UNNAMED",
-                "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-cp", classPath(), InstalledProgram.class.getName()));
+        List<String> command = new ArrayList<>(List.of(
+                tool("java"),
+                "--add-opens",
+                "java.base/java.net=ALL-UNNAMED",
+                "--add-opens",
+                "java.base/sun.nio.ch=ALL-UNNAMED",
+                "-cp",
+                classPath(),
+                InstalledProgram.class.getName()));
         command.addAll(List.of(arguments));
         return command;
     }
@@ -68,15 +90,23 @@ class InstalledFactoriesTest {
     /** Not this JVM's: a test runner may have wrapped that. */
     private static String classPath() throws URISyntaxException {
         List<String> places = new ArrayList<>();
-        for (Class<?> one : Stream.of(InstalledProgram.class, SocketFactories.class, RdmaCm.class, LoggerFactory.class).toList()) {
-            places.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+        for (Class<?> one : Stream.of(InstalledProgram.class, SocketFactories.class, RdmaCm.class, LoggerFactory.class)
+                .toList()) {
+            places.add(Path.of(one.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
+                    .toString());
         }
         return places.stream().distinct().collect(Collectors.joining(File.pathSeparator));
     }
 
     private void run(List<String> command) throws IOException, InterruptedException {
         Path output = folder.resolve("output");
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
         try {
             assertTrue(process.waitFor(90, TimeUnit.SECONDS), () -> command + " does not end");
             String text = Files.readString(output);

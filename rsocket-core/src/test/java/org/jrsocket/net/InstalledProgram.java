@@ -43,14 +43,15 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jrsocket.connect.Counts;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
- * A program whose JVM has our socket factories, over loopback verbs: what of java.net and of the JDK above it makes its own sockets. Run by
- * {@link InstalledFactoriesTest} in a JVM of its own, because factories are installed for good. Ends with 0, or with an exception.
+ * A program whose JVM has our socket factories, over loopback verbs: what of java.net and of the JDK above it makes its
+ * own sockets. Run by {@link InstalledFactoriesTest} in a JVM of its own, because factories are installed for good.
+ * Ends with 0, or with an exception.
  */
 public final class InstalledProgram {
 
@@ -62,14 +63,14 @@ public final class InstalledProgram {
     private static final InetAddress HOST = InetAddress.getLoopbackAddress();
     private static Counts counts;
 
-    private InstalledProgram() {
-    }
+    private InstalledProgram() {}
 
     /** @param args the scenario's name; for {@code tls} a PKCS12 key store with the password "changeit" too */
     public static void main(String[] args) throws Exception {
         // A busy machine is not a silent peer.
         Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
-        TransportContext stack = new TransportContext(patient, Rules.NONE, TransportHolder.opening(LoopbackProvider::new));
+        TransportContext stack =
+                new TransportContext(patient, Rules.NONE, TransportHolder.opening(LoopbackProvider::new));
         SocketFactories.install(stack);
         counts = stack.counts();
         switch (args[0]) {
@@ -87,7 +88,8 @@ public final class InstalledProgram {
 
     private static void check(boolean holds, String what) {
         if (!holds) {
-            throw new AssertionError(what + "; over RDMA: " + counts.rdmaConnected() + " connected, " + counts.rdmaAccepted() + " accepted");
+            throw new AssertionError(what + "; over RDMA: " + counts.rdmaConnected() + " connected, "
+                    + counts.rdmaAccepted() + " accepted");
         }
     }
 
@@ -100,7 +102,8 @@ public final class InstalledProgram {
     }
 
     private static void talk(Socket client, ServerSocket server) throws IOException {
-        try (client; Socket accepted = server.accept()) {
+        try (client;
+                Socket accepted = server.accept()) {
             client.getOutputStream().write(1);
             check(accepted.getInputStream().read() == 1, "up");
             accepted.getOutputStream().write(2);
@@ -135,12 +138,16 @@ public final class InstalledProgram {
         });
     }
 
-    /** Under a security manager, as code that has the rights of a socket's user only. Ours has all, as on the boot class path of the agent. */
+    /**
+     * Under a security manager, as code that has the rights of a socket's user only. Ours has all, as on the boot class
+     * path of the agent.
+     */
     @SuppressWarnings("removal") // JDK 17
     private static <T> T asApplication(PrivilegedExceptionAction<T> action) throws Exception {
         Permissions rights = new Permissions();
         rights.add(new SocketPermission("*", "connect,accept,listen,resolve"));
-        AccessControlContext application = new AccessControlContext(new ProtectionDomain[] {new ProtectionDomain(null, rights)});
+        AccessControlContext application =
+                new AccessControlContext(new ProtectionDomain[] {new ProtectionDomain(null, rights)});
         if (System.getSecurityManager() == null) {
             System.setSecurityManager(new SecurityManager());
         }
@@ -155,13 +162,19 @@ public final class InstalledProgram {
                     while (request.indexOf("\r\n\r\n") < 0) {
                         request.append((char) socket.getInputStream().read());
                     }
-                    socket.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".getBytes(StandardCharsets.US_ASCII));
+                    socket.getOutputStream()
+                            .write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+                                    .getBytes(StandardCharsets.US_ASCII));
                     return request.toString();
                 }
             });
             HttpURLConnection connection =
-                    (HttpURLConnection) URI.create("http://127.0.0.1:" + server.getLocalPort() + "/page").toURL().openConnection();
-            check(new String(connection.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).equals("hello"), "body");
+                    (HttpURLConnection) URI.create("http://127.0.0.1:" + server.getLocalPort() + "/page")
+                            .toURL()
+                            .openConnection();
+            check(
+                    new String(connection.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).equals("hello"),
+                    "body");
             check(served.get().startsWith("GET /page HTTP/1.1"), "request");
         }
         check(counts.rdmaConnected() == 1, "over RDMA");
@@ -192,8 +205,10 @@ public final class InstalledProgram {
                         return all;
                     }
                 });
-                Socket client = i == 0 ? sockets.createSocket(HOST, server.getLocalPort())
-                        : sockets.createSocket(new Socket(HOST, server.getLocalPort()), "localhost", server.getLocalPort(), true);
+                Socket client = i == 0
+                        ? sockets.createSocket(HOST, server.getLocalPort())
+                        : sockets.createSocket(
+                                new Socket(HOST, server.getLocalPort()), "localhost", server.getLocalPort(), true);
                 try (client) {
                     client.getOutputStream().write(data);
                     check(Arrays.equals(data, client.getInputStream().readNBytes(data.length)), "down");
@@ -221,7 +236,8 @@ public final class InstalledProgram {
     }
 
     private static void socks() throws Exception {
-        try (ServerSocket server = new ServerSocket(0, 50, HOST); ServerSocket proxy = new ServerSocket(0, 50, HOST)) {
+        try (ServerSocket server = new ServerSocket(0, 50, HOST);
+                ServerSocket proxy = new ServerSocket(0, 50, HOST)) {
             System.setProperty("socksProxyHost", "127.0.0.1");
             System.setProperty("socksProxyPort", "" + proxy.getLocalPort());
             System.setProperty("socksNonProxyHosts", "");

@@ -32,8 +32,7 @@ final class Loopback {
         }
     }
 
-    private Loopback() {
-    }
+    private Loopback() {}
 }
 
 class LoopbackConnectTest extends ConnectBehaviour {

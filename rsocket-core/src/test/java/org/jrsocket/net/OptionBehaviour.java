@@ -39,9 +39,15 @@ abstract class OptionBehaviour extends SocketBehaviour {
 
     @Test
     void shouldSupportTheStandardOptions() throws IOException {
-        Set<SocketOption<?>> standard = Set.of(StandardSocketOptions.SO_SNDBUF, StandardSocketOptions.SO_RCVBUF,
-                StandardSocketOptions.SO_KEEPALIVE, StandardSocketOptions.SO_LINGER, StandardSocketOptions.SO_REUSEADDR,
-                StandardSocketOptions.SO_REUSEPORT, StandardSocketOptions.TCP_NODELAY, StandardSocketOptions.IP_TOS);
+        Set<SocketOption<?>> standard = Set.of(
+                StandardSocketOptions.SO_SNDBUF,
+                StandardSocketOptions.SO_RCVBUF,
+                StandardSocketOptions.SO_KEEPALIVE,
+                StandardSocketOptions.SO_LINGER,
+                StandardSocketOptions.SO_REUSEADDR,
+                StandardSocketOptions.SO_REUSEPORT,
+                StandardSocketOptions.TCP_NODELAY,
+                StandardSocketOptions.IP_TOS);
         for (Socket socket : sockets()) {
             assertTrue(socket.supportedOptions().containsAll(standard), "" + socket.supportedOptions());
         }
@@ -50,8 +56,11 @@ abstract class OptionBehaviour extends SocketBehaviour {
     @Test
     void shouldSupportTheExtendedOptions() throws IOException {
         for (Socket socket : sockets()) {
-            Set<String> names = socket.supportedOptions().stream().map(SocketOption::name).collect(Collectors.toSet());
-            assertTrue(names.containsAll(Set.of("TCP_KEEPIDLE", "TCP_KEEPINTERVAL", "TCP_KEEPCOUNT", "TCP_QUICKACK")), "" + names);
+            Set<String> names =
+                    socket.supportedOptions().stream().map(SocketOption::name).collect(Collectors.toSet());
+            assertTrue(
+                    names.containsAll(Set.of("TCP_KEEPIDLE", "TCP_KEEPINTERVAL", "TCP_KEEPCOUNT", "TCP_QUICKACK")),
+                    "" + names);
         }
     }
 
@@ -67,9 +76,13 @@ abstract class OptionBehaviour extends SocketBehaviour {
     @Test
     void shouldRejectOptionsOfOtherSockets() throws IOException {
         for (Socket socket : sockets()) {
-            assertThrowsSaying(UnsupportedOperationException.class, "'IP_MULTICAST_TTL' not supported",
+            assertThrowsSaying(
+                    UnsupportedOperationException.class,
+                    "'IP_MULTICAST_TTL' not supported",
                     () -> socket.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1));
-            assertThrowsSaying(UnsupportedOperationException.class, "'IP_MULTICAST_TTL' not supported",
+            assertThrowsSaying(
+                    UnsupportedOperationException.class,
+                    "'IP_MULTICAST_TTL' not supported",
                     () -> socket.getOption(StandardSocketOptions.IP_MULTICAST_TTL));
         }
     }
@@ -77,7 +90,8 @@ abstract class OptionBehaviour extends SocketBehaviour {
     @Test
     void shouldRejectValuesThatMakeNoSense() throws IOException {
         for (Socket socket : sockets()) {
-            assertThrows(IllegalArgumentException.class, () -> socket.setOption(StandardSocketOptions.SO_KEEPALIVE, null));
+            assertThrows(
+                    IllegalArgumentException.class, () -> socket.setOption(StandardSocketOptions.SO_KEEPALIVE, null));
             assertThrows(IllegalArgumentException.class, () -> socket.setOption(StandardSocketOptions.SO_SNDBUF, -1));
             assertThrows(IllegalArgumentException.class, () -> socket.setOption(StandardSocketOptions.IP_TOS, 256));
             assertThrows(IllegalArgumentException.class, () -> socket.setSendBufferSize(0));
@@ -127,7 +141,9 @@ abstract class OptionBehaviour extends SocketBehaviour {
 
     @SuppressWarnings("unchecked") // the JDK declares it so
     private static SocketOption<Integer> keepIdle(Socket socket) {
-        return (SocketOption<Integer>) socket.supportedOptions().stream().filter(o -> o.name().equals("TCP_KEEPIDLE")).findFirst()
+        return (SocketOption<Integer>) socket.supportedOptions().stream()
+                .filter(o -> o.name().equals("TCP_KEEPIDLE"))
+                .findFirst()
                 .orElseGet(() -> Assumptions.abort("no TCP_KEEPIDLE"));
     }
 
@@ -291,14 +307,16 @@ abstract class OptionBehaviour extends SocketBehaviour {
     @Test
     void shouldSetOptionsOfManySocketsAtOnce() throws Exception {
         Pair pair = pair();
-        List<Work<Void>> work = Stream.of(1, 2, 3, 4).map(n -> start(() -> {
-            for (int i = 0; i < 100; i++) {
-                pair.server().setTcpNoDelay(i % 2 == 0);
-                pair.server().getTcpNoDelay();
-                pair.server().setSoTimeout(n * 1000);
-            }
-            return (Void) null;
-        })).toList();
+        List<Work<Void>> work = Stream.of(1, 2, 3, 4)
+                .map(n -> start(() -> {
+                    for (int i = 0; i < 100; i++) {
+                        pair.server().setTcpNoDelay(i % 2 == 0);
+                        pair.server().getTcpNoDelay();
+                        pair.server().setSoTimeout(n * 1000);
+                    }
+                    return (Void) null;
+                }))
+                .toList();
         for (Work<Void> one : work) {
             one.get();
         }

@@ -78,7 +78,8 @@ class PlatformSocketTest {
             socket.setOption(SocketOptions.TCP_NODELAY, true);
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getLocalPort()), 10_000);
             assertEquals(true, socket.getOption(SocketOptions.TCP_NODELAY));
-            assertThrows(java.net.SocketTimeoutException.class, () -> socket.getInputStream().read());
+            assertThrows(java.net.SocketTimeoutException.class, () -> socket.getInputStream()
+                    .read());
         }
     }
 
@@ -87,8 +88,14 @@ class PlatformSocketTest {
         PlatformSocket real = PlatformSocket.client();
         real.create(true);
         try {
-            for (int option : new int[] {SocketOptions.TCP_NODELAY, SocketOptions.SO_KEEPALIVE, SocketOptions.SO_REUSEADDR, SocketOptions.SO_TIMEOUT,
-                SocketOptions.SO_LINGER, SocketOptions.IP_TOS}) {
+            for (int option : new int[] {
+                SocketOptions.TCP_NODELAY,
+                SocketOptions.SO_KEEPALIVE,
+                SocketOptions.SO_REUSEADDR,
+                SocketOptions.SO_TIMEOUT,
+                SocketOptions.SO_LINGER,
+                SocketOptions.IP_TOS
+            }) {
                 assertEquals(real.getOption(option), socket.getOption(option), "option " + option);
             }
         } finally {
@@ -102,8 +109,14 @@ class PlatformSocketTest {
         socket.setOption(SocketOptions.TCP_NODELAY, true);
         socket.close();
         assertFalse(socket.isDeferred());
-        assertEquals("Socket closed", assertThrows(SocketException.class, () -> socket.setOption(SocketOptions.TCP_NODELAY, false)).getMessage());
-        assertEquals("Socket closed", assertThrows(SocketException.class, () -> socket.getOption(SocketOptions.TCP_NODELAY)).getMessage());
+        assertEquals(
+                "Socket closed",
+                assertThrows(SocketException.class, () -> socket.setOption(SocketOptions.TCP_NODELAY, false))
+                        .getMessage());
+        assertEquals(
+                "Socket closed",
+                assertThrows(SocketException.class, () -> socket.getOption(SocketOptions.TCP_NODELAY))
+                        .getMessage());
         assertThrows(IOException.class, () -> socket.bind(InetAddress.getLoopbackAddress(), 0));
     }
 }

@@ -34,7 +34,9 @@ class ProxiesTest {
     @ParameterizedTest
     @ValueSource(strings = {"my_db", "db-1.stack_default", "service.1a", "127.0.0.1", "::1", "localhost"})
     void shouldFindNoProxyWhereNoneIsConfigured(String host) throws IOException {
-        InetSocketAddress to = host.matches("[0-9:.]+") ? new InetSocketAddress(InetAddress.getByName(host), 5432) : InetSocketAddress.createUnresolved(host, 5432);
+        InetSocketAddress to = host.matches("[0-9:.]+")
+                ? new InetSocketAddress(InetAddress.getByName(host), 5432)
+                : InetSocketAddress.createUnresolved(host, 5432);
         assertEquals(false, Proxies.mayUseSocks(to));
     }
 

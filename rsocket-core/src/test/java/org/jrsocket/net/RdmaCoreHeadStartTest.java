@@ -24,7 +24,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Attempts that are given up about when the answer comes, with the connection manager of a real kernel; runs in the lab. */
+/**
+ * Attempts that are given up about when the answer comes, with the connection manager of a real kernel; runs in the
+ * lab.
+ */
 class RdmaCoreHeadStartTest {
 
     private static RdmaTransport transport;

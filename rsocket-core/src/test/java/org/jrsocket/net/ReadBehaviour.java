@@ -180,7 +180,8 @@ abstract class ReadBehaviour extends SocketBehaviour {
     void shouldGiveUpReadingInTime() throws IOException {
         Pair pair = pair();
         pair.server().setSoTimeout(50);
-        assertThrowsSaying(SocketTimeoutException.class, "Read timed out", () -> pair.serverIn().read());
+        assertThrowsSaying(SocketTimeoutException.class, "Read timed out", () -> pair.serverIn()
+                .read());
     }
 
     @Test
@@ -249,7 +250,8 @@ abstract class ReadBehaviour extends SocketBehaviour {
         Work<Integer> first = start(() -> pair.serverIn().read());
         awaitWaiting(first);
         pair.server().setSoTimeout(50);
-        assertThrowsSaying(SocketTimeoutException.class, "Read timed out", () -> pair.serverIn().read());
+        assertThrowsSaying(SocketTimeoutException.class, "Read timed out", () -> pair.serverIn()
+                .read());
         pair.clientOut().write(1);
         assertEquals(1, first.get());
     }
@@ -260,7 +262,9 @@ abstract class ReadBehaviour extends SocketBehaviour {
     void shouldTimeOutOnAVirtualThread() throws Exception {
         Pair pair = pair();
         pair.server().setSoTimeout(50);
-        assertThrowsSaying(SocketTimeoutException.class, "Read timed out", () -> startVirtual(() -> pair.serverIn().read()).get());
+        assertThrowsSaying(SocketTimeoutException.class, "Read timed out", () -> startVirtual(
+                        () -> pair.serverIn().read())
+                .get());
         pair.clientOut().write(5);
         assertEquals(5, startVirtual(() -> pair.serverIn().read()).get());
     }
@@ -422,7 +426,10 @@ abstract class ReadBehaviour extends SocketBehaviour {
         assertSocketException("Connection reset", reader::get);
     }
 
-    /** The JDK shuts the output before it closes, so the peer sees an end and not the reset that close(2) alone would send. */
+    /**
+     * The JDK shuts the output before it closes, so the peer sees an end and not the reset that close(2) alone would
+     * send.
+     */
     @Test
     void shouldReadTheEndOfAPeerThatClosedWithDataUnread() throws Exception {
         Pair pair = pair();

@@ -23,8 +23,8 @@ import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
-import org.jrsocket.net.SocketBehaviour.Work;
 import org.jrsocket.jfr.Recorded;
+import org.jrsocket.net.SocketBehaviour.Work;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
@@ -75,7 +75,10 @@ class RecordedConnectionsTest {
     }
 
     private static RecordedEvent of(List<RecordedEvent> events, int localPort) {
-        return events.stream().filter(event -> event.getInt("localPort") == localPort).findFirst().orElseThrow(() -> new AssertionError(events.toString()));
+        return events.stream()
+                .filter(event -> event.getInt("localPort") == localPort)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(events.toString()));
     }
 
     @Test
@@ -83,7 +86,8 @@ class RecordedConnectionsTest {
         try (ServerSocket server = listening(served)) {
             int port = server.getLocalPort();
             int clientPort;
-            try (Socket client = connected(server); Socket accepted = server.accept()) {
+            try (Socket client = connected(server);
+                    Socket accepted = server.accept()) {
                 clientPort = client.getLocalPort();
                 client.getOutputStream().write(new byte[1000]);
                 assertEquals(1000, accepted.getInputStream().readNBytes(1000).length);
@@ -127,7 +131,8 @@ class RecordedConnectionsTest {
                 try (Socket accepted = server.accept()) {
                     accepted.setSoLinger(true, 0);
                 }
-                SocketBehaviour.assertSocketException("Connection reset", () -> client.getInputStream().read());
+                SocketBehaviour.assertSocketException(
+                        "Connection reset", () -> client.getInputStream().read());
             }
             List<RecordedEvent> closed = recorded.await(2, "ConnectionClosed", port);
             assertEquals("reset", of(closed, port).getString("outcome"));
@@ -141,16 +146,25 @@ class RecordedConnectionsTest {
         try (ServerSocket server = new ServerSocket(0, 50, unserved)) {
             int port = server.getLocalPort();
             for (String reason : List.of("NO_DEVICE", "REMEMBERED")) {
-                try (Socket client = connected(server); Socket accepted = server.accept()) {
+                try (Socket client = connected(server);
+                        Socket accepted = server.accept()) {
                     client.getOutputStream().write(1);
                     assertEquals(1, accepted.getInputStream().read());
                 }
             }
             List<RecordedEvent> fallback = recorded.await(2, "Fallback", port);
-            assertEquals(List.of("NO_DEVICE", "REMEMBERED"), fallback.stream().map(event -> event.getString("reason")).toList());
-            assertEquals(List.of(false, false), fallback.stream().map(event -> event.getBoolean("listening")).toList());
+            assertEquals(
+                    List.of("NO_DEVICE", "REMEMBERED"),
+                    fallback.stream().map(event -> event.getString("reason")).toList());
+            assertEquals(
+                    List.of(false, false),
+                    fallback.stream()
+                            .map(event -> event.getBoolean("listening"))
+                            .toList());
             List<RecordedEvent> opened = recorded.await(2, "ConnectionOpened", port);
-            assertEquals(List.of("NO_DEVICE", "REMEMBERED"), opened.stream().map(event -> event.getString("reason")).toList());
+            assertEquals(
+                    List.of("NO_DEVICE", "REMEMBERED"),
+                    opened.stream().map(event -> event.getString("reason")).toList());
             for (RecordedEvent event : opened) {
                 assertEquals("TCP", event.getString("transport"));
                 assertNull(event.getString("device"));
@@ -173,7 +187,8 @@ class RecordedConnectionsTest {
         try (ServerSocket server = listening(served)) {
             int port = server.getLocalPort();
             int clientPort;
-            try (Socket client = new Socket(served, port); Socket accepted = server.accept()) {
+            try (Socket client = new Socket(served, port);
+                    Socket accepted = server.accept()) {
                 clientPort = client.getLocalPort();
                 client.getOutputStream().write(1);
                 assertEquals(1, accepted.getInputStream().read());
@@ -183,14 +198,17 @@ class RecordedConnectionsTest {
             assertEquals(true, opened.getBoolean("accepted"));
             assertNull(opened.getString("reason"));
             assertEquals(clientPort, opened.getInt("remotePort"));
-            assertEquals(clientPort, recorded.await(1, "ConnectionClosed", port).get(0).getInt("remotePort"));
+            assertEquals(
+                    clientPort,
+                    recorded.await(1, "ConnectionClosed", port).get(0).getInt("remotePort"));
         }
     }
 
     @Test
     void shouldRecordThatAServerListensOverTcpAlone() throws Exception {
         try (ServerSocket server = listening(unserved)) {
-            RecordedEvent fallback = recorded.await(1, "Fallback", server.getLocalPort()).get(0);
+            RecordedEvent fallback =
+                    recorded.await(1, "Fallback", server.getLocalPort()).get(0);
             assertEquals("NO_DEVICE", fallback.getString("reason"));
             assertEquals(true, fallback.getBoolean("listening"));
             assertEquals("127.0.0.2", fallback.getString("address"));
@@ -200,7 +218,9 @@ class RecordedConnectionsTest {
     @Test
     void shouldRecordThatAPeerDoesNotReadForSomeTime() throws Exception {
         int bytes = 4 << 20;
-        try (ServerSocket server = listening(served); Socket client = connected(server); Socket accepted = server.accept()) {
+        try (ServerSocket server = listening(served);
+                Socket client = connected(server);
+                Socket accepted = server.accept()) {
             Work<Void> writer = SocketBehaviour.start(() -> {
                 client.getOutputStream().write(new byte[bytes]);
                 return null;
@@ -211,8 +231,10 @@ class RecordedConnectionsTest {
             Thread.sleep(500); // what was granted is used up in a fraction of that
             assertEquals(bytes, accepted.getInputStream().readNBytes(bytes).length);
             writer.get();
-            List<RecordedEvent> stalls = recorded.events("CreditStall",
-                    event -> event.getInt("localPort") == client.getLocalPort() && event.getDuration().toMillis() >= 50);
+            List<RecordedEvent> stalls = recorded.events(
+                    "CreditStall",
+                    event -> event.getInt("localPort") == client.getLocalPort()
+                            && event.getDuration().toMillis() >= 50);
             assertFalse(stalls.isEmpty());
             RecordedEvent stall = stalls.get(0);
             assertEquals(server.getLocalPort(), stall.getInt("remotePort"));

@@ -65,7 +65,9 @@ abstract class ServerBehaviour extends SocketBehaviour {
     @Test
     void shouldDescribeItselfByItsAddress() throws IOException {
         ServerSocket server = listening();
-        assertEquals("ServerSocket[addr=" + server.getInetAddress() + ",localport=" + server.getLocalPort() + "]", server.toString());
+        assertEquals(
+                "ServerSocket[addr=" + server.getInetAddress() + ",localport=" + server.getLocalPort() + "]",
+                server.toString());
     }
 
     @Test
@@ -143,8 +145,9 @@ abstract class ServerBehaviour extends SocketBehaviour {
     @Test
     void shouldNotBindToAnUnresolvedAddress() throws IOException {
         ServerSocket server = newServer();
-        assertSocketException("Unresolved address", () -> server.bind(InetSocketAddress.createUnresolved("localhost", 0)));
-        assertThrows(IllegalArgumentException.class, () -> server.bind(new SocketAddress() { }));
+        assertSocketException(
+                "Unresolved address", () -> server.bind(InetSocketAddress.createUnresolved("localhost", 0)));
+        assertThrows(IllegalArgumentException.class, () -> server.bind(new SocketAddress() {}));
     }
 
     @Test
@@ -283,7 +286,8 @@ abstract class ServerBehaviour extends SocketBehaviour {
     void shouldGiveUpAcceptingOnAVirtualThread() throws Exception {
         ServerSocket server = listening();
         server.setSoTimeout(50);
-        assertThrowsSaying(SocketTimeoutException.class, "Accept timed out", () -> startVirtual(server::accept).get());
+        assertThrowsSaying(SocketTimeoutException.class, "Accept timed out", () -> startVirtual(server::accept)
+                .get());
     }
 
     @Test
@@ -463,7 +467,8 @@ abstract class ServerBehaviour extends SocketBehaviour {
     @Test
     void shouldRejectOptionsThatMakeNoSense() throws IOException {
         ServerSocket server = listening();
-        assertThrows(UnsupportedOperationException.class, () -> server.setOption(StandardSocketOptions.TCP_NODELAY, true));
+        assertThrows(
+                UnsupportedOperationException.class, () -> server.setOption(StandardSocketOptions.TCP_NODELAY, true));
         assertThrows(UnsupportedOperationException.class, () -> server.getOption(StandardSocketOptions.SO_LINGER));
         assertThrows(IllegalArgumentException.class, () -> server.setReceiveBufferSize(0));
         assertThrows(IllegalArgumentException.class, () -> server.setOption(StandardSocketOptions.SO_RCVBUF, -1));

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * What every behavioural test of {@code java.net} sockets shares. The tests know {@code java.net} alone and must pass on plain JDK sockets first;
- * then, unchanged, on each {@link SocketKind}.
+ * What every behavioural test of {@code java.net} sockets shares. The tests know {@code java.net} alone and must pass
+ * on plain JDK sockets first; then, unchanged, on each {@link SocketKind}.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class SocketBehaviour {
@@ -176,7 +176,8 @@ abstract class SocketBehaviour {
         }
 
         private boolean isInside() {
-            return Stream.of(thread.getStackTrace()).anyMatch(frame -> frame.getClassName().startsWith("java.net."));
+            return Stream.of(thread.getStackTrace())
+                    .anyMatch(frame -> frame.getClassName().startsWith("java.net."));
         }
     }
 
@@ -191,7 +192,8 @@ abstract class SocketBehaviour {
     /** On a virtual thread: for tests that are enabled from JDK 21 on. */
     static <T> Work<T> startVirtual(Callable<T> work) throws Exception {
         FutureTask<T> task = new FutureTask<>(work);
-        Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
+        Thread thread = (Thread)
+                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
         return new Work<>(thread, task);
     }
 
@@ -200,7 +202,10 @@ abstract class SocketBehaviour {
         Thread.sleep(A_MOMENT);
     }
 
-    /** Returns when each of them has been inside a call of {@code java.net} for a moment, where it waits by then; or has ended. */
+    /**
+     * Returns when each of them has been inside a call of {@code java.net} for a moment, where it waits by then; or has
+     * ended.
+     */
     static void awaitWaiting(Work<?>... works) throws InterruptedException {
         for (Work<?> work : works) {
             for (int seen = 0; seen < 2 && !work.isDone(); seen = work.isInside() ? seen + 1 : 0) {

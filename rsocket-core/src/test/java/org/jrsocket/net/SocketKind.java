@@ -21,18 +21,20 @@ interface SocketKind {
 
     ServerSocket serverSocket() throws IOException;
 
-    /** Whether connections have urgent data. rsocket has none: the byte is dropped, as by a TCP receiver that does not ask for it. */
+    /**
+     * Whether connections have urgent data. rsocket has none: the byte is dropped, as by a TCP receiver that does not
+     * ask for it.
+     */
     default boolean hasUrgentData() {
         return true;
     }
 
     /** Fails if {@code connected} is carried by something else than this kind promises. */
-    default void check(Socket connected) throws ReflectiveOperationException {
-    }
+    default void check(Socket connected) throws ReflectiveOperationException {}
 
     /**
-     * Whatever {@code new Socket()} gives: the reference when nothing is installed; the agent's sockets in a JVM that has it. With
-     * {@code -Dorg.jrsocket.test.rdma=true} each connection has to be carried by RDMA.
+     * Whatever {@code new Socket()} gives: the reference when nothing is installed; the agent's sockets in a JVM that
+     * has it. With {@code -Dorg.jrsocket.test.rdma=true} each connection has to be carried by RDMA.
      */
     SocketKind INSTALLED = new SocketKind() {
         private final boolean rdma = Boolean.getBoolean("org.jrsocket.test.rdma");

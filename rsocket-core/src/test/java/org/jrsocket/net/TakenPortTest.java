@@ -54,7 +54,8 @@ class TakenPortTest {
     }
 
     private TransportContext stack(String settings) throws Exception {
-        return new TransportContext(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
+        return new TransportContext(
+                Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
     /** As {@link java.net.ServerSocket} makes one, up to the point where it would listen. */
@@ -111,7 +112,10 @@ class TakenPortTest {
         RServerSocketImpl impl = bound(stack("policy=rdma"), served, port);
         try (RdmaListener taken = take(port)) {
             assertEquals(port, taken.localAddress().getPort());
-            assertEquals("Address already in use", assertThrows(BindException.class, () -> impl.listen(BACKLOG)).getMessage());
+            assertEquals(
+                    "Address already in use",
+                    assertThrows(BindException.class, () -> impl.listen(BACKLOG))
+                            .getMessage());
         } finally {
             impl.close();
         }

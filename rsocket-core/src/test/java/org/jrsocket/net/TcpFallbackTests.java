@@ -13,11 +13,15 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 /** Our sockets in a process without RDMA. */
 final class TcpFallback {
 
-    static final SocketKind KIND = SocketKind.over(new TransportContext(Settings.defaults(), Rules.NONE, TransportHolder.unavailable(
-            new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "this test has no RDMA device", null))), false);
+    static final SocketKind KIND = SocketKind.over(
+            new TransportContext(
+                    Settings.defaults(),
+                    Rules.NONE,
+                    TransportHolder.unavailable(new VerbsUnavailableException(
+                            VerbsUnavailableException.Reason.NO_DEVICE, "this test has no RDMA device", null))),
+            false);
 
-    private TcpFallback() {
-    }
+    private TcpFallback() {}
 }
 
 class TcpFallbackConnectTest extends ConnectBehaviour {

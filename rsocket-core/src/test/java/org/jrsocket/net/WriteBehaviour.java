@@ -24,7 +24,10 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Writing to a Socket: sizes, both directions at once, a peer that does not read or is gone, and what other threads do to a writer. */
+/**
+ * Writing to a Socket: sizes, both directions at once, a peer that does not read or is gone, and what other threads do
+ * to a writer.
+ */
 abstract class WriteBehaviour extends SocketBehaviour {
 
     WriteBehaviour(SocketKind kind) {
@@ -73,7 +76,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
     /** In pieces of many sizes. */
     private static Void write(OutputStream out, byte[] data) throws IOException {
         SplittableRandom random = new SplittableRandom(7);
-        for (int at = 0; at < data.length;) {
+        for (int at = 0; at < data.length; ) {
             int n = Math.min(data.length - at, random.nextInt(1, 1 << random.nextInt(1, 18)));
             out.write(data, at, n);
             at += n;
@@ -127,12 +130,13 @@ abstract class WriteBehaviour extends SocketBehaviour {
             return null;
         });
         startVirtual(() -> {
-            for (int i = 0; i < 500; i++) {
-                pair.clientOut().write(i);
-                assertEquals(i & 0xff, pair.clientIn().read());
-            }
-            return null;
-        }).get();
+                    for (int i = 0; i < 500; i++) {
+                        pair.clientOut().write(i);
+                        assertEquals(i & 0xff, pair.clientIn().read());
+                    }
+                    return null;
+                })
+                .get();
         pair.client().close();
         echo.get();
     }
@@ -298,7 +302,11 @@ abstract class WriteBehaviour extends SocketBehaviour {
 
     private static void assertBrokenOrReset(SocketException e) {
         String message = e.getMessage();
-        assertTrue(message.equals("Broken pipe") || message.equals("Connection reset") || message.equals("Connection reset by peer"), message);
+        assertTrue(
+                message.equals("Broken pipe")
+                        || message.equals("Connection reset")
+                        || message.equals("Connection reset by peer"),
+                message);
     }
 
     @Test

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -46,7 +45,8 @@ public class NativeFdsTest {
 
     @Test
     void shouldTellWhichOfTwoIsReadable() throws Exception {
-        try (EventFd a = new EventFd(); EventFd b = new EventFd()) {
+        try (EventFd a = new EventFd();
+                EventFd b = new EventFd()) {
             assertEquals(0, Fds.waitReadable(a.fd(), b.fd(), 0));
             b.signal();
             assertEquals(2, Fds.waitReadable(a.fd(), b.fd(), -1));
@@ -76,7 +76,8 @@ public class NativeFdsTest {
 
     @Test
     void shouldWakeASleeper() throws Exception {
-        try (EventFd event = new EventFd(); Epoll epoll = new Epoll(1)) {
+        try (EventFd event = new EventFd();
+                Epoll epoll = new Epoll(1)) {
             epoll.add(event.fd(), Epoll.IN, 1);
             Thread waker = new Thread(() -> {
                 try {
@@ -119,7 +120,9 @@ public class NativeFdsTest {
 
     @Test
     void shouldReportNoMoreThanItsCapacity() throws Exception {
-        try (Epoll epoll = new Epoll(1); EventFd a = new EventFd(); EventFd b = new EventFd()) {
+        try (Epoll epoll = new Epoll(1);
+                EventFd a = new EventFd();
+                EventFd b = new EventFd()) {
             a.signal();
             b.signal();
             epoll.add(a.fd(), Epoll.IN, 1);
@@ -130,7 +133,8 @@ public class NativeFdsTest {
 
     @Test
     void shouldHonourOneShotEdgeAndRemoval() throws Exception {
-        try (Epoll epoll = new Epoll(4); EventFd event = new EventFd()) {
+        try (Epoll epoll = new Epoll(4);
+                EventFd event = new EventFd()) {
             event.signal();
             epoll.add(event.fd(), Epoll.IN | Epoll.ONESHOT, 5);
             assertEquals(1, epoll.await(0));
@@ -148,7 +152,9 @@ public class NativeFdsTest {
 
     @Test
     void shouldBeWatchableItself() throws Exception {
-        try (Epoll inner = new Epoll(1); Epoll outer = new Epoll(1); EventFd event = new EventFd()) {
+        try (Epoll inner = new Epoll(1);
+                Epoll outer = new Epoll(1);
+                EventFd event = new EventFd()) {
             inner.add(event.fd(), Epoll.IN, 1);
             outer.add(inner.fd(), Epoll.IN, 2);
             assertEquals(0, outer.await(0));

@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 @Timeout(120)
 public class NativeLibraryTest {
 
-    private static final NativeLibrary LINKED = new NativeLibrary("libjrsocket",
+    private static final NativeLibrary LINKED = new NativeLibrary(
+            "libjrsocket",
             "install librdmacm1 and ibverbs-providers (Debian, Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)");
 
     @TempDir
@@ -43,14 +44,22 @@ public class NativeLibraryTest {
     /** Where the classes are from; the class path of this JVM may be a launcher's. */
     private static String classPath() {
         return Stream.of(NativeLibrary.class, NativeLibraryTest.class, RdmaProvider.class, LoggerFactory.class)
-                .map(type -> Path.of(URI.create(type.getProtectionDomain().getCodeSource().getLocation().toString())).toString())
+                .map(type -> Path.of(URI.create(type.getProtectionDomain()
+                                .getCodeSource()
+                                .getLocation()
+                                .toString()))
+                        .toString())
                 .collect(Collectors.joining(":"));
     }
 
     /** Runs this JVM's java; its output, standard error included. */
     public static String java(String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
-                "-XX:TieredStopAtLevel=1", "-cp", classPath()));
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xshare:auto",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                classPath()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("JAVA_TOOL") || name.startsWith("JDK_JAVA"));
@@ -74,7 +83,9 @@ public class NativeLibraryTest {
                 NativeMemory.allocate(1).free();
                 return "loaded";
             } catch (UnsatisfiedLinkError e) {
-                return "failed: " + (((NativeLibraryException) e.getCause()).isOfPlatform() ? "PLATFORM: " : "LIBRARY: ") + e.getMessage();
+                return "failed: "
+                        + (((NativeLibraryException) e.getCause()).isOfPlatform() ? "PLATFORM: " : "LIBRARY: ")
+                        + e.getMessage();
             }
         }
     }
@@ -89,7 +100,8 @@ public class NativeLibraryTest {
 
     private Path library() throws IOException {
         Path copy = folder.resolve("libjrsocket-os.so");
-        try (var in = NativeLibrary.class.getResourceAsStream(NativeLibrary.OS.resource(System.getProperty("os.arch")))) {
+        try (var in =
+                NativeLibrary.class.getResourceAsStream(NativeLibrary.OS.resource(System.getProperty("os.arch")))) {
             Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
         }
         return copy;
@@ -100,7 +112,9 @@ public class NativeLibraryTest {
         String output = load("-Djava.io.tmpdir=" + folder);
         assertTrue(output.contains("loaded"), output);
         try (Stream<Path> left = Files.list(folder)) {
-            assertEquals(List.of(), left.filter(p -> p.toString().contains("libjrsocket")).toList());
+            assertEquals(
+                    List.of(),
+                    left.filter(p -> p.toString().contains("libjrsocket")).toList());
         }
     }
 
@@ -119,7 +133,8 @@ public class NativeLibraryTest {
 
     @Test
     void shouldLoadTheLibraryOfTheProperty() throws Exception {
-        String output = load("-D" + NativeLibrary.LIBRARY_PROPERTY + "=" + library().getParent());
+        String output =
+                load("-D" + NativeLibrary.LIBRARY_PROPERTY + "=" + library().getParent());
         assertTrue(output.contains("loaded"), output);
     }
 
@@ -133,7 +148,10 @@ public class NativeLibraryTest {
     @Test
     void shouldSayThatTheArchitectureIsMissing() throws Exception {
         String output = load("-Dos.arch=vax");
-        assertTrue(output.contains("failed: PLATFORM: no native library for vax in the jar (/META-INF/native/linux-vax/libjrsocket-os.so)"), output);
+        assertTrue(
+                output.contains(
+                        "failed: PLATFORM: no native library for vax in the jar (/META-INF/native/linux-vax/libjrsocket-os.so)"),
+                output);
         assertTrue(load("-Dos.name=Plan9").contains("failed: PLATFORM: RDMA verbs need Linux, this is Plan9"));
     }
 
@@ -146,24 +164,28 @@ public class NativeLibraryTest {
     @Test
     void shouldNameThePackagesWhenRdmaCoreIsMissing() {
         Path copy = Path.of("/tmp/libjrsocket123.so");
-        String message = LINKED.explain(copy, copy + ": librdmacm.so.1: cannot open shared object file: No such file or directory");
-        assertEquals("librdmacm.so.1: cannot open shared object file: No such file or directory: install librdmacm1 and ibverbs-providers (Debian, "
-                + "Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)", message);
+        String message = LINKED.explain(
+                copy, copy + ": librdmacm.so.1: cannot open shared object file: No such file or directory");
+        assertEquals(
+                "librdmacm.so.1: cannot open shared object file: No such file or directory: install librdmacm1 and ibverbs-providers (Debian, "
+                        + "Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)",
+                message);
     }
 
     @Test
     void shouldNameThePropertyWhenTheFolderIsNoexec() {
         Path copy = Path.of("/tmp/libjrsocket123.so");
         String message = LINKED.explain(copy, copy + ": " + copy + ": failed to map segment from shared object");
-        assertEquals("failed to map segment from shared object: /tmp is mounted noexec; choose another folder with -D"
-                + NativeLibrary.DIR_PROPERTY, message);
+        assertEquals(
+                "failed to map segment from shared object: /tmp is mounted noexec; choose another folder with -D"
+                        + NativeLibrary.DIR_PROPERTY,
+                message);
     }
 
     /** What an agent is to us: it opens the way and loads. */
     public static final class Agent {
 
-        private Agent() {
-        }
+        private Agent() {}
 
         public static void premain(String arguments, Instrumentation instrumentation) {
             NativeLibrary.enableNativeAccess(instrumentation);
@@ -183,7 +205,8 @@ public class NativeLibraryTest {
         }
         Path jar = folder.resolve("agent.jar");
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar), manifest)) {
-            for (Class<?> type : List.of(NativeLibrary.class, OsNative.class, NativeLibraryException.class, Agent.class)) {
+            for (Class<?> type :
+                    List.of(NativeLibrary.class, OsNative.class, NativeLibraryException.class, Agent.class)) {
                 add(out, '/' + type.getName().replace('.', '/') + ".class");
             }
             add(out, NativeLibrary.OS.resource(System.getProperty("os.arch")));
@@ -201,7 +224,8 @@ public class NativeLibraryTest {
 
     private String runAgent(boolean boot, String... options) throws Exception {
         List<String> arguments = new ArrayList<>(List.of(options));
-        arguments.addAll(List.of("-javaagent:" + agent(boot), "-cp", folder.resolve("agent.jar").toString(), "-version"));
+        arguments.addAll(List.of(
+                "-javaagent:" + agent(boot), "-cp", folder.resolve("agent.jar").toString(), "-version"));
         return java(arguments.toArray(String[]::new));
     }
 
@@ -224,6 +248,9 @@ public class NativeLibraryTest {
         assumeTrue(Runtime.version().feature() >= 24, "JDK 24 brought --illegal-native-access");
         assertTrue(runAgent(true, "--illegal-native-access=deny").contains("loaded by null"));
         String refused = load("--illegal-native-access=deny");
-        assertTrue(refused.contains("failed: LIBRARY: the native library may not be loaded") && refused.contains("--enable-native-access"), refused);
+        assertTrue(
+                refused.contains("failed: LIBRARY: the native library may not be loaded")
+                        && refused.contains("--enable-native-access"),
+                refused);
     }
 }

@@ -8,10 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.junit.jupiter.api.Test;
-
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.Test;
 
 class InboundTest {
 

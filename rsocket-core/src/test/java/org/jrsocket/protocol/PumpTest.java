@@ -8,11 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayDeque;
-
-import org.junit.jupiter.api.Test;
-
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.Test;
 
 class PumpTest {
 
@@ -23,9 +21,12 @@ class PumpTest {
         FakeQueues queues = new FakeQueues();
         ConnData peer = ConnData.local(CREDITS, 0x1000, 1, 2, 0x2000, 2, 4); // grants 4 bytes
         Slab first = new Slab(0x3000, 64, 3, 4);
-        Connection connection = new Connection(new Inbound(peer, 2, CREDITS, first, 128),
-                new Outbound(new Outbound.Limits(32, 1, 2, 1024, 64, 4, 64), peer, 2, CREDITS), new SendMemory(new Slab(0x4000, 64, 5, 6), 64),
-                new NoSlabs(), new NoTable());
+        Connection connection = new Connection(
+                new Inbound(peer, 2, CREDITS, first, 128),
+                new Outbound(new Outbound.Limits(32, 1, 2, 1024, 64, 4, 64), peer, 2, CREDITS),
+                new SendMemory(new Slab(0x4000, 64, 5, 6), 64),
+                new NoSlabs(),
+                new NoTable());
         Pump pump = new Pump(connection, queues, 16);
         connection.writeRoom();
         connection.sendMemory().reserve();
@@ -94,8 +95,7 @@ class PumpTest {
         }
 
         @Override
-        public void arm() {
-        }
+        public void arm() {}
 
         @Override
         public int room() {
@@ -103,24 +103,19 @@ class PumpTest {
         }
 
         @Override
-        public void data(int imm, long remoteAddress, int remoteKey, boolean inline, boolean signaled) {
-        }
+        public void data(int imm, long remoteAddress, int remoteKey, boolean inline, boolean signaled) {}
 
         @Override
-        public void piece(long address, int length, int localKey) {
-        }
+        public void piece(long address, int length, int localKey) {}
 
         @Override
-        public void grant(int imm, long tableAddress, int tableKey, Slab granted, boolean signaled) {
-        }
+        public void grant(int imm, long tableAddress, int tableKey, Slab granted, boolean signaled) {}
 
         @Override
-        public void control(int imm, boolean signaled) {
-        }
+        public void control(int imm, boolean signaled) {}
 
         @Override
-        public void probe() {
-        }
+        public void probe() {}
     }
 
     private static final class NoSlabs implements SlabSource {
@@ -130,8 +125,7 @@ class PumpTest {
         }
 
         @Override
-        public void release(Slab slab) {
-        }
+        public void release(Slab slab) {}
     }
 
     private static final class NoTable implements GrantTable {
@@ -151,7 +145,6 @@ class PumpTest {
         }
 
         @Override
-        public void clear(int entry) {
-        }
+        public void clear(int entry) {}
     }
 }

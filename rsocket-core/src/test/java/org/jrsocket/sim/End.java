@@ -16,6 +16,7 @@ abstract class End {
     final SimQueuePair queuePair;
     /** What the application here writes, and what it reads. */
     Flow out;
+
     Flow in;
     final Plan plan = new Plan();
     boolean done;
@@ -48,7 +49,12 @@ abstract class End {
 
     /** For {@link Plan#talksFirst}: whether it is time to read. */
     boolean mayRead() {
-        return !plan.talksFirst || out.read() == plan.bytes || peer().readsNoMore() || isOver() || out.mayLose || world.isBroken();
+        return !plan.talksFirst
+                || out.read() == plan.bytes
+                || peer().readsNoMore()
+                || isOver()
+                || out.mayLose
+                || world.isBroken();
     }
 
     abstract boolean readsNoMore();

@@ -14,13 +14,16 @@ import org.jrsocket.protocol.Slab;
 import org.jrsocket.wire.ConnData;
 
 /**
- * An end that is the engine, driven as its drivers drive it: a writer and a reader that sleep when they have to wait, and somebody who watches the queues'
- * channel. A sleeper is woken by the effect that ends its wait and by nothing else, so an effect that is missing, or a queue that nobody armed, leaves it asleep.
+ * An end that is the engine, driven as its drivers drive it: a writer and a reader that sleep when they have to wait,
+ * and somebody who watches the queues' channel. A sleeper is woken by the effect that ends its wait and by nothing
+ * else, so an effect that is missing, or a queue that nobody armed, leaves it asleep.
  */
 final class EngineEnd extends End implements SimCompletions.Channel {
 
-    private static final int READER = Effects.READABLE | Effects.ENDED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
-    private static final int WRITER = Effects.ACKNOWLEDGED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
+    private static final int READER =
+            Effects.READABLE | Effects.ENDED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
+    private static final int WRITER =
+            Effects.ACKNOWLEDGED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
     private static final int CLOSER = Effects.DRAINED | Effects.GONE | Effects.VIOLATION | Pump.FAILED;
 
     private static final int CLOSE_TIME = 100_000;
@@ -50,6 +53,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     private boolean leaving;
     /** The application has closed. */
     boolean closed;
+
     private boolean destroyed;
     boolean peerEnded;
     boolean gone;
@@ -126,24 +130,41 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         deadline.enter(0);
         writer.begin();
         reader.begin();
-        ConnData data = ConnData.local(credits, table.region.base, table.region.remoteKey(), tableEntries, first.address(), first.remoteKey(),
+        ConnData data = ConnData.local(
+                credits,
+                table.region.base,
+                table.region.remoteKey(),
+                tableEntries,
+                first.address(),
+                first.remoteKey(),
                 first.length());
-        return toC ? data : data.withFeatures((chance.oneIn(4) ? 0 : ConnData.FEATURE_RESET) | (chance.oneIn(4) ? 0 : ConnData.FEATURE_RELEASE));
+        return toC
+                ? data
+                : data.withFeatures((chance.oneIn(4) ? 0 : ConnData.FEATURE_RESET)
+                        | (chance.oneIn(4) ? 0 : ConnData.FEATURE_RELEASE));
     }
 
     @Override
     void connected(ConnData peer) {
         Chance chance = simulation.chance;
         int busy = chance.spread(2, 16);
-        Outbound.Limits limits = new Outbound.Limits(slots, 1, chance.between(1, 3), chance.spread(1, world.large ? 1 << 20 : 4096), inline, busy,
+        Outbound.Limits limits = new Outbound.Limits(
+                slots,
+                1,
+                chance.between(1, 3),
+                chance.spread(1, world.large ? 1 << 20 : 4096),
+                inline,
+                busy,
                 world.longLived ? 1 : chance.spread(1, 2000));
         Outbound outbound = new Outbound(limits, peer, tableEntries, credits);
         Inbound inbound = new Inbound(peer, tableEntries, credits, first, most);
         connection = new Connection(inbound, outbound, new SendMemory(firstSend, mostSend), slabs, table);
-        pump = new Pump(connection, queues, credits + Inbound.SPARE_RECEIVES); // all that can be there when the queues are armed
+        // all that can be there when the queues are armed
+        pump = new Pump(connection, queues, credits + Inbound.SPARE_RECEIVES);
         if (simulation.tracing) {
-            simulation.trace(name + ": table of " + tableEntries + ", " + credits + " credits, receive memory " + first.length() + " to " + most
-                    + ", send memory " + firstSend.length() + " to " + mostSend + ", " + limits);
+            simulation.trace(name + ": table of " + tableEntries + ", " + credits + " credits, receive memory "
+                    + first.length() + " to " + most + ", send memory " + firstSend.length() + " to " + mostSend + ", "
+                    + limits);
             simulation.trace(name + ": " + plan);
         }
     }
@@ -224,9 +245,12 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             simulation.trace(name + " is quiet");
         }
         act(connection.quiet());
-        if (!isOver() && connection.out().acknowledged() == connection.out().written() && !writer.isCopying()
+        if (!isOver()
+                && connection.out().acknowledged() == connection.out().written()
+                && !writer.isCopying()
                 && connection.sendMemory().capacity() > firstSend.length()) {
-            throw simulation.failure(name + " is quiet and keeps " + connection.sendMemory().capacity() + " bytes of send memory");
+            throw simulation.failure(
+                    name + " is quiet and keeps " + connection.sendMemory().capacity() + " bytes of send memory");
         }
         leave();
     }
@@ -268,7 +292,8 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             closer.wake();
         }
         if (connection.in().heldBytes() > most) {
-            throw simulation.failure(name + " holds " + connection.in().heldBytes() + " bytes of receive memory, which may be " + most);
+            throw simulation.failure(
+                    name + " holds " + connection.in().heldBytes() + " bytes of receive memory, which may be " + most);
         }
     }
 
@@ -387,11 +412,16 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     @Override
     String describe() {
         Outbound sends = connection.out();
-        return name + ": " + (done ? "done" : closed ? "closed" : "open") + (gone ? ", peer gone" : peerEnded ? ", peer ended" : "")
-                + (failed ? ", failed" : "") + "; writer " + writer + ", reader " + reader + "; written " + sends.written() + ", posted " + sends.posted()
-                + ", acknowledged " + sends.acknowledged() + ", peer's room " + sends.peerRoom() + ", readable " + connection.in().readable()
-                + (sends.waitsForCompletion() ? ", waits for completion" : "") + (sends.waitsForPeer() ? ", waits for peer" : "")
+        return name + ": " + (done ? "done" : closed ? "closed" : "open")
+                + (gone ? ", peer gone" : peerEnded ? ", peer ended" : "")
+                + (failed ? ", failed" : "") + "; writer " + writer + ", reader " + reader + "; written "
+                + sends.written() + ", posted " + sends.posted()
+                + ", acknowledged " + sends.acknowledged() + ", peer's room " + sends.peerRoom() + ", readable "
+                + connection.in().readable()
+                + (sends.waitsForCompletion() ? ", waits for completion" : "")
+                + (sends.waitsForPeer() ? ", waits for peer" : "")
                 + ", send queue " + (queues.sends.isArmed() ? "armed" : "unarmed") + " with " + queues.sends.size()
-                + ", receive queue " + (queues.receives.isArmed() ? "armed" : "unarmed") + " with " + queues.receives.size();
+                + ", receive queue " + (queues.receives.isArmed() ? "armed" : "unarmed") + " with "
+                + queues.receives.size();
     }
 }

@@ -14,8 +14,7 @@ final class GrantBytes {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
 
-    private GrantBytes() {
-    }
+    private GrantBytes() {}
 
     static void put(byte[] bytes, int at, long address, int key, int length) {
         LONG.set(bytes, at, address);

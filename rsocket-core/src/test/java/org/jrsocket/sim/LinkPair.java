@@ -5,7 +5,6 @@
 package org.jrsocket.sim;
 
 import java.util.function.IntSupplier;
-
 import org.jrsocket.protocol.Connection;
 import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Inbound;
@@ -27,6 +26,7 @@ final class LinkPair {
     private static final int CHAIN = 16;
     /** Bytes that a writer copies before it lets the device begin. */
     private static final int CHUNK = 64 << 10;
+
     private static final Outbound.Limits LIMITS = new Outbound.Limits(SLOTS, 1, 2, 1 << 20, INLINE, 4, 4 << 10);
 
     private final Simulation simulation = new Simulation(0);
@@ -83,7 +83,7 @@ final class LinkPair {
             memory.reset(false);
             slabs.reset(0, Long.MAX_VALUE);
             int receives = CREDITS + Inbound.SPARE_RECEIVES;
-            queues.reset(SLOTS, receives, CHAIN, INLINE, false, () -> { });
+            queues.reset(SLOTS, receives, CHAIN, INLINE, false, () -> {});
             queuePair.reset(peer.queuePair, SLOTS, queues.sends, queues.receives, false, false);
             queuePair.rules.reset(false, false);
             table = new SimTable(memory, ENTRIES);
@@ -92,13 +92,24 @@ final class LinkPair {
             queuePair.postReceives(receives);
             target = simulation.enter(this);
             simulation.at(0, target, 0);
-            return ConnData.local(CREDITS, table.region.base, table.region.remoteKey(), ENTRIES, first.address(), first.remoteKey(), SMALLEST)
+            return ConnData.local(
+                            CREDITS,
+                            table.region.base,
+                            table.region.remoteKey(),
+                            ENTRIES,
+                            first.address(),
+                            first.remoteKey(),
+                            SMALLEST)
                     .withFeatures(ConnData.FEATURE_RESET | ConnData.FEATURE_RELEASE);
         }
 
         private void connected(ConnData peer) {
-            connection = new Connection(new Inbound(peer, ENTRIES, CREDITS, first, MOST), new Outbound(LIMITS, peer, ENTRIES, CREDITS),
-                    new SendMemory(slabs.make(SMALLEST), MOST), slabs, table);
+            connection = new Connection(
+                    new Inbound(peer, ENTRIES, CREDITS, first, MOST),
+                    new Outbound(LIMITS, peer, ENTRIES, CREDITS),
+                    new SendMemory(slabs.make(SMALLEST), MOST),
+                    slabs,
+                    table);
             pump = new Pump(connection, queues, CREDITS + Inbound.SPARE_RECEIVES);
             act(connection.open());
         }

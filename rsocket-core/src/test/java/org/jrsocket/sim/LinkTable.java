@@ -7,8 +7,9 @@ package org.jrsocket.sim;
 import java.util.Arrays;
 
 /**
- * What the engine lets through on links that no machine here has: one stream, in virtual time, on a link of given bandwidth and round trip. Whether grants,
- * credits, the sizes of messages and completions keep the link busy is what it shows; how long a program's instructions take is assumed, by the constants here.
+ * What the engine lets through on links that no machine here has: one stream, in virtual time, on a link of given
+ * bandwidth and round trip. Whether grants, credits, the sizes of messages and completions keep the link busy is what
+ * it shows; how long a program's instructions take is assumed, by the constants here.
  */
 final class LinkTable {
 
@@ -18,6 +19,7 @@ final class LinkTable {
     private static final int CALL = 75;
     /** A call into the device's library that posts, or that takes completions; and one that finds none. */
     private static final int CROSSING = 100;
+
     private static final int EMPTY_POLL = 30;
     /** The device, for each request. */
     private static final int REQUEST = 50;
@@ -26,11 +28,11 @@ final class LinkTable {
     private static final int[] ROUND_TRIPS = {2, 10, 50, 200}; // microseconds
     private static final int[] SIZES = {64, 4 << 10, 64 << 10, 1 << 20};
 
-    private LinkTable() {
-    }
+    private LinkTable() {}
 
     public static void main(String[] arguments) {
-        System.out.println("| Gbit/s | round trip | 64 B | 4 KiB | 64 KiB | 1 MiB | 64 KiB lent | 1 MiB lent | 64 B there and back, added |");
+        System.out.println(
+                "| Gbit/s | round trip | 64 B | 4 KiB | 64 KiB | 1 MiB | 64 KiB lent | 1 MiB lent | 64 B there and back, added |");
         System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
         for (int gigabits : GIGABITS) {
             for (int microseconds : ROUND_TRIPS) {
@@ -41,7 +43,8 @@ final class LinkTable {
                 for (int size : new int[] {SIZES[2], SIZES[3]}) {
                     row.append(text(stream(gigabits, microseconds, size, true)));
                 }
-                System.out.println(row.append(' ').append(added(gigabits, microseconds)).append(" |"));
+                System.out.println(
+                        row.append(' ').append(added(gigabits, microseconds)).append(" |"));
             }
         }
     }
@@ -57,7 +60,9 @@ final class LinkTable {
         LinkPair.Side reader = pair.sides[1];
         writer.program = () -> lends ? writer.lend(size) : writer.write(size);
         reader.program = () -> reader.read(1 << 20, lends);
-        return measure(pair, Math.max(2_000_000, 40_000L * microseconds),
+        return measure(
+                pair,
+                Math.max(2_000_000, 40_000L * microseconds),
                 Math.max(2_000_000, 20_000L * microseconds) + (long) (8.0 * 64 * size / gigabits));
     }
 
@@ -71,7 +76,10 @@ final class LinkTable {
         return 8.0 * (reader.bytesRead() - before) / (pair.now() - start);
     }
 
-    /** What the middle one and the longest of some thousand round trips of 64 bytes take more than the link, in nanoseconds. */
+    /**
+     * What the middle one and the longest of some thousand round trips of 64 bytes take more than the link, in
+     * nanoseconds.
+     */
     static String added(int gigabits, int microseconds) {
         LinkPair pair = new LinkPair(gigabits, microseconds, REQUEST);
         LinkPair.Side asks = pair.sides[0];

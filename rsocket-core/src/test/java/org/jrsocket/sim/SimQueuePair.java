@@ -7,14 +7,16 @@ package org.jrsocket.sim;
 import org.jrsocket.wire.Imm;
 
 /**
- * An RC queue pair: requests are carried out in order. Each passes three moments whose times the {@link Link} says: it arrives (its payload is read from
- * the sender's memory, and written to the receiver's), the receiver's completion is seen, and it is acknowledged, which the sender sees if it asked. Until
- * the last of them the device may read the memory again, so it is compared then with what was sent.
+ * An RC queue pair: requests are carried out in order. Each passes three moments whose times the {@link Link} says: it
+ * arrives (its payload is read from the sender's memory, and written to the receiver's), the receiver's completion is
+ * seen, and it is acknowledged, which the sender sees if it asked. Until the last of them the device may read the
+ * memory again, so it is compared then with what was sent.
  */
 final class SimQueuePair implements Simulation.Target {
 
     /** A write with immediate data, a plain write, and a SEND, which no rsocket sends. */
     static final byte WRITE_IMM = 0;
+
     static final byte WRITE = 1;
     static final byte SEND = 2;
 
@@ -28,7 +30,11 @@ final class SimQueuePair implements Simulation.Target {
     /** Bytes that any request may carry inline. */
     static final int MOST_INLINE = 128;
 
-    private enum State { WORKS, ERROR, DESTROYED }
+    private enum State {
+        WORKS,
+        ERROR,
+        DESTROYED
+    }
 
     final String name;
     private final Simulation simulation;
@@ -80,6 +86,7 @@ final class SimQueuePair implements Simulation.Target {
 
     /** Whether requests find no receive although their sender keeps the rules: C's peers may meet that. */
     private boolean mayLackReceives;
+
     long lackedReceives;
 
     SimQueuePair(Simulation simulation, Link link, SimMemory memory, String name) {
@@ -97,7 +104,13 @@ final class SimQueuePair implements Simulation.Target {
      * @param allSignaled every request asks for a completion
      * @param mayLack whether requests of the peer's may find no receive
      */
-    void reset(SimQueuePair other, int sendSlots, SimCompletions sends, SimCompletions received, boolean allSignaled, boolean mayLack) {
+    void reset(
+            SimQueuePair other,
+            int sendSlots,
+            SimCompletions sends,
+            SimCompletions received,
+            boolean allSignaled,
+            boolean mayLack) {
         peer = other;
         target = simulation.enter(this);
         state = State.WORKS;
@@ -186,7 +199,8 @@ final class SimQueuePair implements Simulation.Target {
             }
             rules.posted(op[at], imm[at], remote[at], length[at], pieceAddress[at * PIECES]);
             busyUntil = link.sentAt(busyUntil, length[at]);
-            arrivesAt[at] = Math.max(link.arrivesAt(busyUntil), posted - 1 == arrived ? 0 : arrivesAt[posted - 2 & mask]);
+            arrivesAt[at] =
+                    Math.max(link.arrivesAt(busyUntil), posted - 1 == arrived ? 0 : arrivesAt[posted - 2 & mask]);
             if (posted - 1 == arrived && state == State.WORKS) {
                 simulation.at(arrivesAt[at], target, ARRIVE);
             }
@@ -198,7 +212,9 @@ final class SimQueuePair implements Simulation.Target {
 
     private String describe(int at) {
         String what = op[at] == WRITE_IMM ? Imm.describe(imm[at]) : op[at] == WRITE ? "a plain write" : "a SEND";
-        return what + (length[at] > 0 ? " to " + SimMemory.text(remote[at]) : "") + (inline[at] && length[at] > 0 ? " inline" : "")
+        return what
+                + (length[at] > 0 ? " to " + SimMemory.text(remote[at]) : "")
+                + (inline[at] && length[at] > 0 ? " inline" : "")
                 + (signaled[at] ? " signaled" : "");
     }
 
@@ -278,8 +294,7 @@ final class SimQueuePair implements Simulation.Target {
                     acknowledge();
                 }
             }
-            default -> {
-            }
+            default -> {}
         }
     }
 
@@ -293,7 +308,8 @@ final class SimQueuePair implements Simulation.Target {
         boolean takesReceive = op[at] != WRITE;
         if (takesReceive && peer.receives == 0) {
             if (!peer.mayLackReceives) {
-                throw simulation.failure(name + " sends " + describe(at) + ", and " + peer.name + " has no receive posted");
+                throw simulation.failure(
+                        name + " sends " + describe(at) + ", and " + peer.name + " has no receive posted");
             }
             peer.lackedReceives++;
             arrivesAt[at] = simulation.now() + RNR_TIME; // for ever, if need be: rsocket asks for that
@@ -316,7 +332,8 @@ final class SimQueuePair implements Simulation.Target {
             peer.receives--;
             peer.arrived(op[at], imm[at], length[at]);
         }
-        acknowledgedAt[at] = Math.max(link.acknowledgedAt(), arrived - 1 == acknowledged ? 0 : acknowledgedAt[arrived - 2 & mask]);
+        acknowledgedAt[at] =
+                Math.max(link.acknowledgedAt(), arrived - 1 == acknowledged ? 0 : acknowledgedAt[arrived - 2 & mask]);
         if (arrived - 1 == acknowledged) {
             simulation.at(acknowledgedAt[at], target, ACKNOWLEDGE);
         }
@@ -343,7 +360,8 @@ final class SimQueuePair implements Simulation.Target {
         for (int i = at * PIECES; i < at * PIECES + pieces[at]; i++) {
             SimMemory.Region region = memory.find(pieceAddress[i], pieceLength[i], pieceKey[i]);
             if (region == null) {
-                throw simulation.failure(name + " sends " + pieceLength[i] + " bytes at " + SimMemory.text(pieceAddress[i]) + ", which are not registered");
+                throw simulation.failure(name + " sends " + pieceLength[i] + " bytes at "
+                        + SimMemory.text(pieceAddress[i]) + ", which are not registered");
             }
             System.arraycopy(region.bytes, region.at(pieceAddress[i]), bytes, to, pieceLength[i]);
             to += pieceLength[i];
@@ -368,7 +386,8 @@ final class SimQueuePair implements Simulation.Target {
             }
             gather(at, scratch, 0);
             if (hash(scratch, 0, length[at]) != hash[at]) {
-                throw simulation.failure(name + " has changed memory before its request was acknowledged: " + describe(at));
+                throw simulation.failure(
+                        name + " has changed memory before its request was acknowledged: " + describe(at));
             }
         }
         acknowledged++;
@@ -390,7 +409,8 @@ final class SimQueuePair implements Simulation.Target {
         unseenImm[at] = newImm;
         unseenLength[at] = n;
         unseenOp[at] = newOp;
-        unseenAt[at] = Math.max(link.noticedAt(), unseenTail - unseenHead > 1 ? unseenAt[unseenTail - 2 & unseenAt.length - 1] : 0);
+        unseenAt[at] = Math.max(
+                link.noticedAt(), unseenTail - unseenHead > 1 ? unseenAt[unseenTail - 2 & unseenAt.length - 1] : 0);
         if (unseenTail - unseenHead == 1) {
             simulation.at(unseenAt[at], target, NOTICE);
         }
@@ -419,8 +439,8 @@ final class SimQueuePair implements Simulation.Target {
         int at = unseenHead++ & unseenImm.length - 1;
         boolean withImm = unseenOp[at] == WRITE_IMM;
         if (simulation.tracing) {
-            simulation.trace(name + " can see " + (withImm ? Imm.describe(unseenImm[at]) : "a SEND") + (unseenLength[at] > 0 ? " of " + unseenLength[at]
-                    + " bytes" : ""));
+            simulation.trace(name + " can see " + (withImm ? Imm.describe(unseenImm[at]) : "a SEND")
+                    + (unseenLength[at] > 0 ? " of " + unseenLength[at] + " bytes" : ""));
         }
         if (withImm) {
             rules.noticed(unseenImm[at]);

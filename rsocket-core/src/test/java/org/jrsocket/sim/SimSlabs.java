@@ -6,7 +6,6 @@ package org.jrsocket.sim;
 
 import java.util.ArrayList;
 import java.util.List;
-
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.protocol.SlabSource;
 

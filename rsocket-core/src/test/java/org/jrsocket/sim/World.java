@@ -7,13 +7,17 @@ package org.jrsocket.sim;
 import org.jrsocket.wire.ConnData;
 
 /**
- * One run: two ends, what lies between them, and what goes wrong. A run is done when nothing will happen any more; then everything has to have come to its
- * end. Made once and used for many seeds, because a run is short.
+ * One run: two ends, what lies between them, and what goes wrong. A run is done when nothing will happen any more; then
+ * everything has to have come to its end. Made once and used for many seeds, because a run is short.
  */
 final class World implements Simulation.Target {
 
     /** Who talks to whom. */
-    enum Kind { OURS, C, HOSTILE }
+    enum Kind {
+        OURS,
+        C,
+        HOSTILE
+    }
 
     private static final int OPEN = 0; // and 1: the number of the end is added
     private static final int DISCONNECTED = 2;
@@ -43,6 +47,7 @@ final class World implements Simulation.Target {
     boolean roomy;
     /** Whether so many messages are sent that every counter on the wire starts again from 0. */
     boolean longLived;
+
     private boolean broken;
 
     World(Kind kind, Mistakes mistakes, int traceLines) {
@@ -75,7 +80,10 @@ final class World implements Simulation.Target {
             tally.runs++;
             tally.longLived += longLived ? 1 : 0;
             tally.steps += simulation.steps();
-        } catch (IllegalStateException | IllegalArgumentException | IndexOutOfBoundsException | NullPointerException
+        } catch (IllegalStateException
+                | IllegalArgumentException
+                | IndexOutOfBoundsException
+                | NullPointerException
                 | java.util.NoSuchElementException e) {
             // What the engine throws at mistakes of its caller: the caller makes none.
             SimulationFailure failure = simulation.failure(e.toString());
@@ -171,7 +179,9 @@ final class World implements Simulation.Target {
         tally.lackedReceives += ends[0].queuePair.lackedReceives;
         for (End end : ends) {
             if (!end.done && !end.mayHang()) {
-                throw simulation.failure((simulation.isIdle() ? "nothing will happen any more" : "no end after " + simulation.steps() + " steps")
+                throw simulation.failure((simulation.isIdle()
+                                ? "nothing will happen any more"
+                                : "no end after " + simulation.steps() + " steps")
                         + ": " + ends[0].describe() + "\n  " + ends[1].describe());
             }
         }

@@ -30,7 +30,9 @@ class BundlesTest extends RawPeerTests {
 
     private void freed() {
         RawPeer.await(() -> transport.liveStreams() == 0, () -> transport.liveStreams() + " streams are not freed");
-        RawPeer.await(() -> verbs.liveObjects().qps() == peers.size(), () -> "queue pairs are not freed: " + verbs.liveObjects());
+        RawPeer.await(
+                () -> verbs.liveObjects().qps() == peers.size(),
+                () -> "queue pairs are not freed: " + verbs.liveObjects());
     }
 
     /** A stream that has come to an end by both, so that what it leaves can be used again. */
@@ -53,11 +55,14 @@ class BundlesTest extends RawPeerTests {
         for (Role role : Role.values()) {
             Link next = link(role);
             assertEquals(first.peer().stream.dataAddr(), next.peer().stream.dataAddr());
-            assertEquals(after.mrs() + 3, verbs.liveObjects().mrs(), "the raw peer's own three, and none of the stream's");
+            assertEquals(
+                    after.mrs() + 3, verbs.liveObjects().mrs(), "the raw peer's own three, and none of the stream's");
             next.peer().data(bytes(30_000));
             assertArrayEquals(bytes(30_000), read(next.stream(), 30_000));
             next.stream().write(bytes(30_000), 0, 30_000, PATIENCE);
-            RawPeer.await(() -> next.peer().dataBytes() == 30_000, () -> "came only " + next.peer().dataBytes());
+            RawPeer.await(
+                    () -> next.peer().dataBytes() == 30_000,
+                    () -> "came only " + next.peer().dataBytes());
             next.stream().close();
             freed();
             after = verbs.liveObjects();
@@ -68,7 +73,9 @@ class BundlesTest extends RawPeerTests {
     @Test
     void shouldNotUseAgainWhatHasAnotherSize() throws Exception {
         Link first = ended(CONFIG);
-        assertNotEquals(first.peer().stream.dataAddr(), link(Role.PASSIVE, RawPeer.Spec.DEFAULT, SMALL).peer().stream.dataAddr());
+        assertNotEquals(
+                first.peer().stream.dataAddr(),
+                link(Role.PASSIVE, RawPeer.Spec.DEFAULT, SMALL).peer().stream.dataAddr());
     }
 
     /** The peer of a connection that is over still knows the keys, and may have other connections. */
@@ -80,20 +87,29 @@ class BundlesTest extends RawPeerTests {
         assertEquals(address, l.peer().stream.dataAddr());
         first.peer().post(SendBatch.RDMA_WRITE, 0, address, first.peer().stream.dataKey(), bytes(50));
         Link another = link(Role.PASSIVE);
-        another.peer().post(SendBatch.RDMA_WRITE, 0, address, first.peer().stream.dataKey(), bytes(50));
+        another.peer()
+                .post(SendBatch.RDMA_WRITE, 0, address, first.peer().stream.dataKey(), bytes(50));
         assertThrows(SocketException.class, () -> another.stream().read(new byte[1], 0, 1, PATIENCE));
         l.peer().data(new byte[10]);
         assertArrayEquals(new byte[10], read(l.stream(), 10));
         assertEquals(0, NativeMemory.view(address, 50).getLong(20));
     }
 
-    /** A peer that announces what it wrote elsewhere has whatever stands in the ring read; that must not be the former peer's. */
+    /**
+     * A peer that announces what it wrote elsewhere has whatever stands in the ring read; that must not be the former
+     * peer's.
+     */
     @Test
     void shouldNotShowTheFormerPeersBytes() throws Exception {
         ended(CONFIG);
         Link l = link(Role.PASSIVE);
         RawPeer peer = l.peer();
-        peer.post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.data(1000), peer.position() + 5000, peer.positionKey(), new byte[1000]);
+        peer.post(
+                SendBatch.RDMA_WRITE_WITH_IMM,
+                Imm.data(1000),
+                peer.position() + 5000,
+                peer.positionKey(),
+                new byte[1000]);
         assertArrayEquals(new byte[1000], read(l.stream(), 1000));
     }
 
@@ -102,7 +118,13 @@ class BundlesTest extends RawPeerTests {
     void shouldClearTheWholeRingAfterAPeerThatVanished() throws Exception {
         Link gone = link(Role.PASSIVE);
         long address = gone.peer().stream.dataAddr();
-        gone.peer().post(SendBatch.RDMA_WRITE, 0, address + 9000, gone.peer().stream.dataKey(), bytes(50));
+        gone.peer()
+                .post(
+                        SendBatch.RDMA_WRITE,
+                        0,
+                        address + 9000,
+                        gone.peer().stream.dataKey(),
+                        bytes(50));
         gone.peer().close();
         peers.remove(gone.peer());
         assertThrows(SocketException.class, () -> gone.stream().read(new byte[1], 0, 1, PATIENCE));
@@ -112,14 +134,17 @@ class BundlesTest extends RawPeerTests {
         assertEquals(0, NativeMemory.view(address + 9000, 50).getLong(20));
     }
 
-    /** C does not keep an application from sending after its own shutdown; that is dropped, but it stands in the ring. */
+    /**
+     * C does not keep an application from sending after its own shutdown; that is dropped, but it stands in the ring.
+     */
     @Test
     void shouldClearWhatAPeerSentAfterItsEnd() throws Exception {
         Link l = link(Role.PASSIVE);
         long address = l.peer().stream.dataAddr();
         l.peer().ctrl(Imm.CTRL_SHUTDOWN);
         l.peer().data(bytes(1000));
-        l.peer().post(SendBatch.RDMA_WRITE, 0, address + 9000, l.peer().stream.dataKey(), bytes(50)); // and this it never announced
+        // and this it never announced
+        l.peer().post(SendBatch.RDMA_WRITE, 0, address + 9000, l.peer().stream.dataKey(), bytes(50));
         assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
         l.stream().close();
         freed();
@@ -132,7 +157,13 @@ class BundlesTest extends RawPeerTests {
     @Test
     void shouldForgetTheFormerPeersGrants() throws Exception {
         Link first = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
-        first.peer().post(SendBatch.RDMA_WRITE, 0, first.peer().stream.targetAddr(), first.peer().stream.targetKey(), bytes(32));
+        first.peer()
+                .post(
+                        SendBatch.RDMA_WRITE,
+                        0,
+                        first.peer().stream.targetAddr(),
+                        first.peer().stream.targetKey(),
+                        bytes(32));
         first.stream().close();
         freed();
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
@@ -179,7 +210,8 @@ class BundlesTest extends RawPeerTests {
         }
         links.forEach(l -> l.stream().close());
         freed();
-        RawPeer.await(() -> verbs.liveObjects().pds() == peers.size() + 64, () -> "not 64 are kept: " + verbs.liveObjects());
+        RawPeer.await(
+                () -> verbs.liveObjects().pds() == peers.size() + 64, () -> "not 64 are kept: " + verbs.liveObjects());
         transport.freeIdle();
         assertEquals(peers.size(), verbs.liveObjects().pds());
     }
@@ -194,7 +226,9 @@ class BundlesTest extends RawPeerTests {
         }
         links.forEach(l -> l.stream().close());
         freed();
-        RawPeer.await(() -> verbs.liveObjects().pds() == peers.size() + 1, () -> "16 MiB and a bit go once into 32 MiB: " + verbs.liveObjects());
+        RawPeer.await(
+                () -> verbs.liveObjects().pds() == peers.size() + 1,
+                () -> "16 MiB and a bit go once into 32 MiB: " + verbs.liveObjects());
         for (RawPeer peer : peers) {
             peer.close();
         }
@@ -208,7 +242,9 @@ class BundlesTest extends RawPeerTests {
         verbs.addDevice(new LoopbackConfig().name("short").maxRegistered(600 << 10), there);
         RdmaListener listener = listen(CONFIG);
         for (StreamConfig config : List.of(CONFIG, SMALL.withBuffers(200 << 10, 200 << 10), CONFIG)) {
-            RdmaStream client = transport.connect(new InetSocketAddress(there, 0), listener.localAddress(), config).await(PATIENCE);
+            RdmaStream client = transport
+                    .connect(new InetSocketAddress(there, 0), listener.localAddress(), config)
+                    .await(PATIENCE);
             RdmaStream server = StreamPair.accept(listener);
             client.close();
             server.close();

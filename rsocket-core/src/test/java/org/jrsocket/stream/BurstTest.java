@@ -14,7 +14,9 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
 
-/** What is written faster than a device can post, where posting takes long: collected in a burst, and never otherwise. */
+/**
+ * What is written faster than a device can post, where posting takes long: collected in a burst, and never otherwise.
+ */
 class BurstTest extends RawPeerTests {
 
     private static final long COST = 20_000;
@@ -107,7 +109,8 @@ class BurstTest extends RawPeerTests {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.credits(WRITES + 100).receives(WRITES + 100));
         verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
             long start = System.nanoTime();
-            while (Imm.op(imm) == Imm.OP_DATA && System.nanoTime() - start < TimeUnit.MICROSECONDS.toNanos(POST_MICROS)) {
+            while (Imm.op(imm) == Imm.OP_DATA
+                    && System.nanoTime() - start < TimeUnit.MICROSECONDS.toNanos(POST_MICROS)) {
                 Thread.onSpinWait();
             }
             l.peer().record(to, opcode, imm, length, address, key);
@@ -141,8 +144,13 @@ class BurstTest extends RawPeerTests {
         RawPeer.await(() -> l.peer().dataBytes() >= all.length, () -> l.peer().dataBytes() + " bytes arrived");
         assertEquals(all.length, l.peer().dataBytes());
         int messages = l.peer().dataMessages();
-        assertTrue(messages < WRITES, messages + " messages"); // a few dozen, if the writer gets the processor all the time
-        assertArrayEquals(all, RawPeer.bytesOf(l.peer().messages().stream().filter(RawPeer.Message::isData).toList()));
+        // a few dozen, if the writer gets the processor all the time
+        assertTrue(messages < WRITES, messages + " messages");
+        assertArrayEquals(
+                all,
+                RawPeer.bytesOf(l.peer().messages().stream()
+                        .filter(RawPeer.Message::isData)
+                        .toList()));
     }
 
     @Test

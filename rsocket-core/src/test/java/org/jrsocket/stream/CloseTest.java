@@ -85,11 +85,17 @@ class CloseTest extends RawPeerTests {
         });
         RawPeer.await(() -> l.stream().bytesWritten() == 4096, () -> "the ring is not full");
         l.stream().close();
-        assertEquals("Socket closed", assertThrows(ExecutionException.class, () -> get(writer)).getCause().getMessage());
+        assertEquals(
+                "Socket closed",
+                assertThrows(ExecutionException.class, () -> get(writer))
+                        .getCause()
+                        .getMessage());
         for (int i = 1; i <= 4; i++) {
             l.peer().grantRing(i % 2 * 1000, 1000);
             int bytes = Math.min((i + 1) * 1000, 4096);
-            RawPeer.await(() -> l.peer().dataBytes() == bytes, () -> "only " + l.peer().dataBytes() + " bytes came");
+            RawPeer.await(
+                    () -> l.peer().dataBytes() == bytes,
+                    () -> "only " + l.peer().dataBytes() + " bytes came");
         }
         assertTrue(l.stream().awaitDrained(PATIENCE));
         assertTrue(l.peer().has(Imm.ctrl(Imm.CTRL_DISCONNECT)));
@@ -108,7 +114,11 @@ class CloseTest extends RawPeerTests {
         l.peer().data(new byte[1]);
         first.await();
         l.stream().close();
-        assertEquals("Socket closed", assertThrows(ExecutionException.class, () -> get(reader)).getCause().getMessage());
+        assertEquals(
+                "Socket closed",
+                assertThrows(ExecutionException.class, () -> get(reader))
+                        .getCause()
+                        .getMessage());
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
     }
 }

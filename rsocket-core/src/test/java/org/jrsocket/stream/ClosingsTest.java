@@ -123,7 +123,9 @@ class ClosingsTest extends RawPeerTests {
             assertFalse(l.stream().awaitDrained(1));
             l.peer().grantRing(i % 2 * 100, 100);
             int bytes = (i + 2) * 100;
-            RawPeer.await(() -> l.peer().dataBytes() == bytes, () -> "only " + l.peer().dataBytes());
+            RawPeer.await(
+                    () -> l.peer().dataBytes() == bytes,
+                    () -> "only " + l.peer().dataBytes());
             transport.closings().starvedNanos(1); // this one has had room since
         }
         assertTrue(l.stream().awaitDrained(PATIENCE));
@@ -137,7 +139,8 @@ class ClosingsTest extends RawPeerTests {
         l.stream().write(bytes(300), 0, 300, PATIENCE);
         l.stream().close();
         l.peer().grantRing(100, 100); // the peer takes something: it is not that which ends it
-        RawPeer.await(() -> l.peer().dataBytes() == 200, () -> "only " + l.peer().dataBytes());
+        RawPeer.await(
+                () -> l.peer().dataBytes() == 200, () -> "only " + l.peer().dataBytes());
         flood(l);
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "the flood goes on");
     }
@@ -148,7 +151,9 @@ class ClosingsTest extends RawPeerTests {
         Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
         CountDownLatch watched = new CountDownLatch(1);
         hooked.hook = (at, queue) -> {
-            if (at == Point.AFTER_ARM && queue == ConnectionResources.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
+            if (at == Point.AFTER_ARM
+                    && queue == ConnectionResources.SEND_COOKIE
+                    && Thread.currentThread().getName().equals("jrsocket-service")) {
                 watched.countDown();
             }
         };
@@ -166,10 +171,19 @@ class ClosingsTest extends RawPeerTests {
     /** At every look of the service thread there is more. */
     private void flood(Link l) throws IOException {
         hooked.hook = (at, cookie) -> {
-            if (at == Point.BEFORE_POLL && cookie == ConnectionResources.RECV_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
+            if (at == Point.BEFORE_POLL
+                    && cookie == ConnectionResources.RECV_COOKIE
+                    && Thread.currentThread().getName().equals("jrsocket-service")) {
                 try {
-                    while (l.peer().inFlight() < 40 && posted() > 40
-                            && l.peer().post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(l.peer().spec.credits()), 0, 0) && l.peer().reap()) {
+                    while (l.peer().inFlight() < 40
+                            && posted() > 40
+                            && l.peer()
+                                    .post(
+                                            SendBatch.RDMA_WRITE_WITH_IMM,
+                                            Imm.sgl(l.peer().spec.credits()),
+                                            0,
+                                            0)
+                            && l.peer().reap()) {
                         // until the receives are used up, or nearly
                     }
                 } catch (IOException e) {
@@ -181,6 +195,10 @@ class ClosingsTest extends RawPeerTests {
     }
 
     private int posted() {
-        return verbs.qps().stream().filter(qp -> peers.stream().noneMatch(peer -> peer.qp() == qp)).mapToInt(qp -> qp.postedReceives()).max().orElse(0);
+        return verbs.qps().stream()
+                .filter(qp -> peers.stream().noneMatch(peer -> peer.qp() == qp))
+                .mapToInt(qp -> qp.postedReceives())
+                .max()
+                .orElse(0);
     }
 }

@@ -27,11 +27,11 @@ class ConnectionLeakTest {
 
     private static final int CONNECTIONS = 10_000;
     private static final int WARM_UP = 200;
-    private static final StreamConfig CONFIG = StreamConfig.DEFAULT.withBuffers(4096, 8192).withQueues(16, 16);
+    private static final StreamConfig CONFIG =
+            StreamConfig.DEFAULT.withBuffers(4096, 8192).withQueues(16, 16);
     private static final long PATIENCE = StreamPair.PATIENCE;
 
-    private record Use(LiveObjects objects, long memory, long descriptors, List<String> threads) {
-    }
+    private record Use(LiveObjects objects, long memory, long descriptors, List<String> threads) {}
 
     private final LoopbackProvider verbs = new LoopbackProvider();
 
@@ -39,7 +39,8 @@ class ConnectionLeakTest {
     @Timeout(value = 10, unit = TimeUnit.MINUTES)
     void shouldKeepNothingOfTenThousandConnections() throws Exception {
         RdmaTransport transport = RdmaTransport.over(verbs);
-        try (RdmaListener listener = transport.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50, CONFIG)) {
+        try (RdmaListener listener =
+                transport.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50, CONFIG)) {
             for (int i = 0; i < WARM_UP; i++) {
                 connection(transport, listener, i);
             }
@@ -50,7 +51,10 @@ class ConnectionLeakTest {
             Use after = settled(transport);
             assertEquals(before.objects, after.objects);
             // Not more: other tests of this JVM may have left something to the collector.
-            assertTrue(after.memory <= before.memory && after.descriptors <= before.descriptors && after.threads.size() <= before.threads.size(),
+            assertTrue(
+                    after.memory <= before.memory
+                            && after.descriptors <= before.descriptors
+                            && after.threads.size() <= before.threads.size(),
                     () -> before + " before, " + after + " after");
         } finally {
             transport.close();
@@ -119,8 +123,11 @@ class ConnectionLeakTest {
 
     /** Without the reapers, which come and go. */
     private static List<String> threads() {
-        return Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
-                .filter(name -> name.startsWith("jrsocket") && !name.equals("jrsocket-reaper")).sorted().collect(Collectors.toList());
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("jrsocket") && !name.equals("jrsocket-reaper"))
+                .sorted()
+                .collect(Collectors.toList());
     }
 
     private Use use(RdmaTransport transport) throws IOException {

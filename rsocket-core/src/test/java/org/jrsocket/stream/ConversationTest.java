@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What a stream puts on the wire and what it makes of a correct peer's messages, message by message: sections 2, 3 and 8 of the protocol page, with the
- * traps of section 9 that concern them (their numbers in brackets).
+ * What a stream puts on the wire and what it makes of a correct peer's messages, message by message: sections 2, 3 and
+ * 8 of the protocol page, with the traps of section 9 that concern them (their numbers in brackets).
  */
 class ConversationTest extends RawPeerTests {
 
@@ -50,7 +50,10 @@ class ConversationTest extends RawPeerTests {
         assertEquals(l.peer().tableMr.getRkey(), first.key());
         int half = l.peer().stream.dataLength();
         assertEquals(CONFIG.receiveBuffer() / 2, half);
-        assertEquals(new RawPeer.Area(l.peer().stream.dataAddr() + half, l.peer().stream.dataKey(), half), l.peer().areas().peek());
+        assertEquals(
+                new RawPeer.Area(
+                        l.peer().stream.dataAddr() + half, l.peer().stream.dataKey(), half),
+                l.peer().areas().peek());
     }
 
     /** Section 8: the same five bytes there and back, half close, close. */
@@ -96,7 +99,8 @@ class ConversationTest extends RawPeerTests {
         long at = peer.ringAddress();
         for (RawPeer.Message m : got) {
             assertEquals(at, m.address(), "no gap, no early switch");
-            assertTrue(at >= peer.ringAddress() + 65536 || at + m.length() <= peer.ringAddress() + 65536, "crosses: " + m);
+            assertTrue(
+                    at >= peer.ringAddress() + 65536 || at + m.length() <= peer.ringAddress() + 65536, "crosses: " + m);
             at += m.length();
         }
     }
@@ -104,10 +108,12 @@ class ConversationTest extends RawPeerTests {
     /** Everything until that many bytes of data came. */
     static List<RawPeer.Message> awaitData(RawPeer peer, int count) {
         List<RawPeer.Message> got = new ArrayList<>();
-        RawPeer.await(() -> {
-            got.addAll(peer.takeMessages());
-            return RawPeer.bytesOf(got).length >= count;
-        }, () -> "awaited " + count + " bytes, came " + got);
+        RawPeer.await(
+                () -> {
+                    got.addAll(peer.takeMessages());
+                    return RawPeer.bytesOf(got).length >= count;
+                },
+                () -> "awaited " + count + " bytes, came " + got);
         return got;
     }
 
@@ -153,8 +159,13 @@ class ConversationTest extends RawPeerTests {
         RawPeer peer = l.peer();
         peer.takeMessages(1);
         byte[] grant = new byte[16];
-        Grant.put(ByteBuffer.wrap(grant).order(ByteOrder.nativeOrder()), 0,
-                Grant.BIG_ENDIAN_HOST, peer.ringAddress() + 64, peer.ringMr.getRkey(), 64);
+        Grant.put(
+                ByteBuffer.wrap(grant).order(ByteOrder.nativeOrder()),
+                0,
+                Grant.BIG_ENDIAN_HOST,
+                peer.ringAddress() + 64,
+                peer.ringMr.getRkey(),
+                64);
         peer.post(SendBatch.RDMA_WRITE, 0, peer.stream.targetAddr() + 16, peer.stream.targetKey(), grant);
         l.stream().write(bytes(128), 0, 128, PATIENCE);
         l.stream().poll();
@@ -175,7 +186,9 @@ class ConversationTest extends RawPeerTests {
             assertArrayEquals(half, read(l.stream(), 4096));
             peer.pump();
         }
-        List<Long> entries = peer.takeMessages(13).stream().filter(RawPeer.Message::isGrant).map(m -> (m.address() - peer.tableAddress()) / 16)
+        List<Long> entries = peer.takeMessages(13).stream()
+                .filter(RawPeer.Message::isGrant)
+                .map(m -> (m.address() - peer.tableAddress()) / 16)
                 .toList();
         assertEquals(List.of(1L, 2L, 3L, 4L, 0L, 1L, 2L, 3L, 4L, 0L, 1L, 2L, 3L), entries);
     }
@@ -235,7 +248,8 @@ class ConversationTest extends RawPeerTests {
     /** One of ours posts receives for control messages beyond its credits: all of them are for data. */
     @Test
     void shouldUseAllCreditsOfAPeerOfItsOwnKind() throws Exception {
-        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.credits(16).receives(24).ours());
+        Link l =
+                link(Role.PASSIVE, RawPeer.Spec.DEFAULT.credits(16).receives(24).ours());
         for (int i = 0; i < 40; i++) {
             l.stream().write(bytes(1), 0, 1, PATIENCE);
             l.stream().poll();
@@ -279,10 +293,12 @@ class ConversationTest extends RawPeerTests {
                 peer.pump();
             }
         }
-        RawPeer.await(() -> {
-            l.stream().poll();
-            return peer.dataBytes() == l.stream().bytesWritten();
-        }, () -> "arrived " + peer.dataBytes() + " of " + l.stream().bytesWritten());
+        RawPeer.await(
+                () -> {
+                    l.stream().poll();
+                    return peer.dataBytes() == l.stream().bytesWritten();
+                },
+                () -> "arrived " + peer.dataBytes() + " of " + l.stream().bytesWritten());
         assertEquals(0, verbs.rnrCount());
     }
 
@@ -320,7 +336,10 @@ class ConversationTest extends RawPeerTests {
         assertEquals(2000, read(l.stream(), 2000).length);
     }
 
-    /** [1, 18, 20] While we do not poll at all, a peer that keeps the rules never meets an empty receive queue, not even to close. */
+    /**
+     * [1, 18, 20] While we do not poll at all, a peer that keeps the rules never meets an empty receive queue, not even
+     * to close.
+     */
     @ParameterizedTest
     @EnumSource(Role.class)
     void shouldHaveCreditsAndEightReceivesWhenIdle(Role role) throws Exception {
@@ -346,10 +365,16 @@ class ConversationTest extends RawPeerTests {
     }
 
     LoopbackQp streamQp(Link l) {
-        return verbs.qps().stream().filter(qp -> qp != l.peer().qp()).findFirst().orElseThrow();
+        return verbs.qps().stream()
+                .filter(qp -> qp != l.peer().qp())
+                .findFirst()
+                .orElseThrow();
     }
 
-    /** [1, 3, 18] The same at whatever moment we stopped polling: control messages of before may not have eaten the spare receives. */
+    /**
+     * [1, 3, 18] The same at whatever moment we stopped polling: control messages of before may not have eaten the
+     * spare receives.
+     */
     @Test
     void shouldKeepReceivesForAPeersCloseAtAnyMoment() throws Exception {
         for (int before = 0; before < 24; before++) {
@@ -410,7 +435,10 @@ class ConversationTest extends RawPeerTests {
         awaitData(l.peer(), 5);
     }
 
-    /** [15] A C client that only sends and closes pays its second half after its DISCONNECT; data after it is nothing either. */
+    /**
+     * [15] A C client that only sends and closes pays its second half after its DISCONNECT; data after it is nothing
+     * either.
+     */
     @Test
     void shouldTolerateAnythingAfterDisconnect() throws Exception {
         Link l = link(Role.PASSIVE);
@@ -636,7 +664,10 @@ class ConversationTest extends RawPeerTests {
         assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
     }
 
-    /** [11, 12] Half a ring is all there is until the peer's application does something: a writer goes on without the second half. */
+    /**
+     * [11, 12] Half a ring is all there is until the peer's application does something: a writer goes on without the
+     * second half.
+     */
     @Test
     void shouldSendIntoTheFirstHalfWithoutWaitingForTheSecond() throws Exception {
         Link l = link(Role.ACTIVE);
@@ -731,7 +762,10 @@ class ConversationTest extends RawPeerTests {
         assertEquals(List.of(36), RawPeer.dataLengths(awaitData(peer, 36)));
     }
 
-    /** [22, 23] However many small writes: no work request is posted that the queue has no room for, and the last is never forgotten. */
+    /**
+     * [22, 23] However many small writes: no work request is posted that the queue has no room for, and the last is
+     * never forgotten.
+     */
     @Test
     void shouldPushManySmallWritesThroughASmallSendQueue() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, CONFIG.withQueues(16, 16));
@@ -750,16 +784,25 @@ class ConversationTest extends RawPeerTests {
     }
 
     /**
-     * A peer that posts no receives keeps our updates in the send queue until it is full. What is asked for then, a SHUTDOWN, goes out when there is room
-     * again, although the application does nothing more.
+     * A peer that posts no receives keeps our updates in the send queue until it is full. What is asked for then, a
+     * SHUTDOWN, goes out when there is room again, although the application does nothing more.
      */
     @Test
     void shouldSendShutdownWhenAFullSendQueueHasRoomAgain() throws Exception {
-        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.receives(1), CONFIG.withBuffers(8192, 8192).withQueues(16, 64));
+        Link l = link(
+                Role.PASSIVE,
+                RawPeer.Spec.DEFAULT.receives(1),
+                CONFIG.withBuffers(8192, 8192).withQueues(16, 64));
         RawPeer peer = l.peer();
         long half = peer.stream.dataAddr();
-        for (int i = 0; i < 15; i++) { // the peer needs no grants to know them: the stream granted them as soon as it queued them
-            peer.post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.data(4096), half + i % 2 * 4096, peer.positionKey(), bytes(4096));
+        // the peer needs no grants to know them: the stream granted them as soon as it queued them
+        for (int i = 0; i < 15; i++) {
+            peer.post(
+                    SendBatch.RDMA_WRITE_WITH_IMM,
+                    Imm.data(4096),
+                    half + i % 2 * 4096,
+                    peer.positionKey(),
+                    bytes(4096));
             if (i < 14) {
                 assertEquals(4096, read(l.stream(), 4096).length);
             }

@@ -41,8 +41,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Getting connected: section 1 of the protocol page, its traps 1, 14, 19 and 25, and what section 10 says of connection data. Whatever happens, every
- * object is given back.
+ * Getting connected: section 1 of the protocol page, its traps 1, 14, 19 and 25, and what section 10 says of connection
+ * data. Whatever happens, every object is given back.
  */
 class HandshakeTest extends RawPeerTests {
 
@@ -84,7 +84,10 @@ class HandshakeTest extends RawPeerTests {
         assertEquals(56, l.peer().streamBytes.length);
     }
 
-    /** [1] 7 and 0 in the answer too, whatever was asked: C echoes, and a client that asks for 0 loses its connection at the first RNR NAK. */
+    /**
+     * [1] 7 and 0 in the answer too, whatever was asked: C echoes, and a client that asks for 0 loses its connection at
+     * the first RNR NAK.
+     */
     @ParameterizedTest
     @MethodSource("rnrRetries")
     void shouldAnswerAsRsocketsShould(int asked) throws Exception {
@@ -105,7 +108,8 @@ class HandshakeTest extends RawPeerTests {
     void shouldAnswerWithItsExtensionOnlyToItsOwnKind() throws Exception {
         RawPeer c = link(Role.PASSIVE).peer();
         assertFalse(c.stream.hasExtension());
-        assertArrayEquals(new byte[c.streamBytes.length - 40], Arrays.copyOfRange(c.streamBytes, 40, c.streamBytes.length));
+        assertArrayEquals(
+                new byte[c.streamBytes.length - 40], Arrays.copyOfRange(c.streamBytes, 40, c.streamBytes.length));
         assertTrue(link(Role.PASSIVE, RawPeer.Spec.DEFAULT.ours()).peer().stream.hasExtension());
         try (RdmaListener listener = listen(CONFIG)) {
             for (int i = 40; i < 56; i++) {
@@ -231,11 +235,21 @@ class HandshakeTest extends RawPeerTests {
 
     /** Connection data that no rsocket sends: what to change, and what the message must name. */
     enum Bad {
-        VERSION_0(0, 1, 0, "version"), VERSION_2(0, 1, 2, "version"), VERSION_255(0, 1, -1, "version"), CREDITS_0(2, 2, 0, "credits"),
-        ENTRIES_0(20, 4, 0, "target_sgl.length"), ENTRIES_1(20, 4, 1, "target_sgl.length"), ENTRIES_1025(20, 4, 1025, "target_sgl.length"),
-        ENTRIES_MAX(20, 4, -1, "target_sgl.length"), ENTRIES_SIGN(20, 4, Integer.MIN_VALUE, "target_sgl.length"),
-        TABLE_OVERFLOW(8, 8, -16, "target_sgl.addr"), RING_OVERFLOW(24, 8, -100, "data_buf.addr"), RING_MAX(36, 4, -1, "data_buf.length"),
-        RING_SIGN(36, 4, Integer.MIN_VALUE, "data_buf.length"), NOTHING(0, 0, 0, "version"), SHORT(0, -1, 0, "");
+        VERSION_0(0, 1, 0, "version"),
+        VERSION_2(0, 1, 2, "version"),
+        VERSION_255(0, 1, -1, "version"),
+        CREDITS_0(2, 2, 0, "credits"),
+        ENTRIES_0(20, 4, 0, "target_sgl.length"),
+        ENTRIES_1(20, 4, 1, "target_sgl.length"),
+        ENTRIES_1025(20, 4, 1025, "target_sgl.length"),
+        ENTRIES_MAX(20, 4, -1, "target_sgl.length"),
+        ENTRIES_SIGN(20, 4, Integer.MIN_VALUE, "target_sgl.length"),
+        TABLE_OVERFLOW(8, 8, -16, "target_sgl.addr"),
+        RING_OVERFLOW(24, 8, -100, "data_buf.addr"),
+        RING_MAX(36, 4, -1, "data_buf.length"),
+        RING_SIGN(36, 4, Integer.MIN_VALUE, "data_buf.length"),
+        NOTHING(0, 0, 0, "version"),
+        SHORT(0, -1, 0, "");
 
         final int at;
         final int size;
@@ -257,7 +271,8 @@ class HandshakeTest extends RawPeerTests {
                 case 4 -> data.putInt(at, (int) value);
                 case 8 -> data.putLong(at, value);
                 case 0 -> data = ByteBuffer.allocate(0);
-                default -> data = ByteBuffer.wrap(Arrays.copyOf(good, 22)); // zeros follow on IB and RoCE: half of the table's count is gone
+                // zeros follow on IB and RoCE: half of the table's count is gone
+                default -> data = ByteBuffer.wrap(Arrays.copyOf(good, 22));
             }
             return data.array();
         }
@@ -293,7 +308,8 @@ class HandshakeTest extends RawPeerTests {
         RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
         assertEquals(Reason.PROTOCOL, e.reason());
         assertTrue(e.getMessage().contains(bad.field), e.getMessage());
-        assertEquals(EventType.RDMA_CM_EVENT_ESTABLISHED, peer.nextEvent(5000), "the manager's RTU was under way by then");
+        assertEquals(
+                EventType.RDMA_CM_EVENT_ESTABLISHED, peer.nextEvent(5000), "the manager's RTU was under way by then");
         assertEquals(EventType.RDMA_CM_EVENT_DISCONNECTED, peer.nextEvent(5000));
         assertEquals(0, peer.arrivals());
     }
@@ -318,8 +334,9 @@ class HandshakeTest extends RawPeerTests {
         InetAddress there = InetAddress.getByName("127.0.0.9");
         verbs.addDevice(new LoopbackConfig().name("tiny").maxQpWr(8), there);
         RdmaListener listener = listen(CONFIG);
-        RdmaConnectException e = assertThrows(RdmaConnectException.class,
-                () -> transport.connect(new InetSocketAddress(there, 0), listener.localAddress(), CONFIG).await(PATIENCE));
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> transport
+                .connect(new InetSocketAddress(there, 0), listener.localAddress(), CONFIG)
+                .await(PATIENCE));
         assertEquals(Reason.RESOURCES, e.reason());
     }
 
@@ -327,9 +344,12 @@ class HandshakeTest extends RawPeerTests {
     @Test
     void shouldSurviveLackOfMemory() throws Exception {
         RdmaListener listener = listen(CONFIG);
-        for (int failing = 1; failing <= 6; failing++) { // three regions an endpoint: the connecting one's, then the accepting one's
+        // three regions an endpoint: the connecting one's, then the accepting one's
+        for (int failing = 1; failing <= 6; failing++) {
             AtomicInteger left = new AtomicInteger(failing);
-            RawPeer.await(() -> verbs.liveObjects().ids() <= 1, () -> "the last attempt is not freed: " + verbs.liveObjects());
+            RawPeer.await(
+                    () -> verbs.liveObjects().ids() <= 1,
+                    () -> "the last attempt is not freed: " + verbs.liveObjects());
             transport.freeIdle();
             hooked.hook = (at, cookie) -> {
                 if (at == Point.BEFORE_REGISTER && left.decrementAndGet() == 0) {
@@ -340,8 +360,9 @@ class HandshakeTest extends RawPeerTests {
             RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
             assertEquals(failing <= 3 ? Reason.RESOURCES : Reason.REFUSED, e.reason(), "registration " + failing);
         }
-        hooked.hook = (at, cookie) -> { };
-        RdmaStream client = transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE);
+        hooked.hook = (at, cookie) -> {};
+        RdmaStream client =
+                transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE);
         RdmaStream server = StreamPair.accept(listener);
         client.write(bytes(10), 0, 10, PATIENCE);
         assertArrayEquals(bytes(10), read(server, 10));
@@ -351,7 +372,10 @@ class HandshakeTest extends RawPeerTests {
 
     /** Where a connection attempt can hang. */
     enum Stage {
-        ADDRESS, REQUEST, ANSWER, CONFIRMATION
+        ADDRESS,
+        REQUEST,
+        ANSWER,
+        CONFIRMATION
     }
 
     private InetSocketAddress hang(Stage stage, RdmaListener listener) throws IOException {
@@ -392,7 +416,8 @@ class HandshakeTest extends RawPeerTests {
             }
             assertTrue(pending.isDone());
         }
-        for (PendingConnect pending : all) { // one that was connected before it was cancelled, and was taken: ours to close
+        // one that was connected before it was cancelled, and was taken: ours to close
+        for (PendingConnect pending : all) {
             try {
                 pending.await(1).close();
             } catch (RdmaConnectException expected) {
@@ -413,14 +438,18 @@ class HandshakeTest extends RawPeerTests {
 
     /** Messages of the manager that are lost for good end an attempt, too, in time that the manager sets. */
     @ParameterizedTest
-    @EnumSource(value = CmMessage.class, names = {"REQ", "REP"})
+    @EnumSource(
+            value = CmMessage.class,
+            names = {"REQ", "REP"})
     void shouldFailWhenAMessageOfTheManagerIsLost(CmMessage lost) throws Exception {
         RdmaListener listener = listen(CONFIG);
         verbs.faults().drop(lost, 1);
-        RdmaConnectException e = assertThrows(RdmaConnectException.class,
+        RdmaConnectException e = assertThrows(
+                RdmaConnectException.class,
                 () -> transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE));
         assertEquals(Reason.UNREACHABLE, e.reason());
-        RdmaStream next = transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE);
+        RdmaStream next =
+                transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE);
         next.write(bytes(3), 0, 3, PATIENCE);
         assertArrayEquals(bytes(3), read(StreamPair.accept(listener), 3));
     }
@@ -474,7 +503,10 @@ class HandshakeTest extends RawPeerTests {
         }
     }
 
-    /** The passive side may give up after its answer made this side a connected one: a reject then ends the connection like a disconnect. */
+    /**
+     * The passive side may give up after its answer made this side a connected one: a reject then ends the connection
+     * like a disconnect.
+     */
     @Test
     void shouldResetAConnectionThatIsRejectedAfterTheAnswer() throws Exception {
         verbs.faults().delay(CmMessage.RTU, 3_600_000);
@@ -483,7 +515,8 @@ class HandshakeTest extends RawPeerTests {
         RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
         peer.answer(peer.connData());
         RdmaStream stream = pending.await(PATIENCE);
-        Future<SocketException> reader = background(() -> assertThrows(SocketException.class, () -> stream.read(new byte[1], 0, 1, 0)));
+        Future<SocketException> reader =
+                background(() -> assertThrows(SocketException.class, () -> stream.read(new byte[1], 0, 1, 0)));
         Thread.sleep(10);
         peer.close();
         assertEquals("Connection reset", get(reader).getMessage());
@@ -521,7 +554,10 @@ class HandshakeTest extends RawPeerTests {
                     throw (Error) trouble;
                 }
             };
-            try (RdmaStream client = transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE); RdmaStream server = StreamPair.accept(listener)) {
+            try (RdmaStream client = transport
+                            .connect(null, listener.localAddress(), CONFIG)
+                            .await(PATIENCE);
+                    RdmaStream server = StreamPair.accept(listener)) {
                 assertTrue(once.get());
                 client.write(bytes(4), 0, 4, PATIENCE);
                 assertArrayEquals(bytes(4), read(server, 4));

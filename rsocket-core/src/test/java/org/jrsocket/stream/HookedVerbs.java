@@ -32,19 +32,28 @@ import org.jrsocket.verbs.disni.DisniVerbs;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
- * Loopback verbs whose user stops at chosen places: before and after each poll and each arming of a completion queue, before memory is
- * registered and before a queue pair is made, a {@link Hook} of the test's runs in the thread that does it. So "exactly in between" needs no luck. Objects made through the {@link LoopbackProvider}
- * itself, such as a raw peer's, are not concerned.
+ * Loopback verbs whose user stops at chosen places: before and after each poll and each arming of a completion queue,
+ * before memory is registered and before a queue pair is made, a {@link Hook} of the test's runs in the thread that
+ * does it. So "exactly in between" needs no luck. Objects made through the {@link LoopbackProvider} itself, such as a
+ * raw peer's, are not concerned.
  */
 final class HookedVerbs extends VerbsProvider {
 
     enum Point {
-        BEFORE_POLL, AFTER_POLL, BEFORE_ARM, AFTER_ARM, BEFORE_REGISTER, BEFORE_QP
+        BEFORE_POLL,
+        AFTER_POLL,
+        BEFORE_ARM,
+        AFTER_ARM,
+        BEFORE_REGISTER,
+        BEFORE_QP
     }
 
     @FunctionalInterface
     interface Hook {
-        /** @param cookie of the completion queue, {@link ConnectionHandles#RECV_COOKIE} or {@link ConnectionHandles#SEND_COOKIE} */
+        /**
+         * @param cookie of the completion queue, {@link ConnectionHandles#RECV_COOKIE} or
+         * {@link ConnectionHandles#SEND_COOKIE}
+         */
         void at(Point point, int cookie);
     }
 
@@ -56,9 +65,9 @@ final class HookedVerbs extends VerbsProvider {
     private final LoopbackProvider inner;
     private final Cm cm;
     private final Verbs verbs;
-    volatile Hook hook = (point, cookie) -> { };
+    volatile Hook hook = (point, cookie) -> {};
     /** Runs before an event of the connection manager is taken; what it throws comes out there. */
-    volatile Event beforeEvent = () -> { };
+    volatile Event beforeEvent = () -> {};
 
     HookedVerbs(LoopbackProvider inner) {
         this.inner = inner;
@@ -206,7 +215,8 @@ final class HookedVerbs extends VerbsProvider {
         }
 
         @Override
-        public void resolveAddr(RdmaCmId id, SocketAddress source, SocketAddress destination, int timeoutMillis) throws IOException {
+        public void resolveAddr(RdmaCmId id, SocketAddress source, SocketAddress destination, int timeoutMillis)
+                throws IOException {
             real.resolveAddr(id, source, destination, timeoutMillis);
         }
 

@@ -30,12 +30,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A peer that breaks the protocol, section 10 of the protocol page: each way resets this one connection, with one line in the log, frees its objects
- * although the application holds on to it, and leaves other connections alone. The verbs check every access against what was registered.
+ * A peer that breaks the protocol, section 10 of the protocol page: each way resets this one connection, with one line
+ * in the log, frees its objects although the application holds on to it, and leaves other connections alone. The verbs
+ * check every access against what was registered.
  */
 class HostilePeerTest extends RawPeerTests {
 
-    private static final StreamConfig RINGS_OF_8K = CONFIG.withBuffers(16 * 1024, 8192).withQueues(32, 16);
+    private static final StreamConfig RINGS_OF_8K =
+            CONFIG.withBuffers(16 * 1024, 8192).withQueues(32, 16);
 
     private HookedVerbs hooked;
 
@@ -115,8 +117,22 @@ class HostilePeerTest extends RawPeerTests {
             l.stream().poll();
             l.peer().grantRing(0, 10);
         }),
-        CONTROL_MESSAGE_WITH_PAYLOAD("control message", l -> imm(l, Imm.ctrl(Imm.CTRL_SHUTDOWN), l.peer().position(), l.peer().positionKey(), 4)),
-        DISCONNECT_WITH_PAYLOAD("control message", l -> imm(l, Imm.ctrl(Imm.CTRL_DISCONNECT), l.peer().position(), l.peer().positionKey(), 4)),
+        CONTROL_MESSAGE_WITH_PAYLOAD(
+                "control message",
+                l -> imm(
+                        l,
+                        Imm.ctrl(Imm.CTRL_SHUTDOWN),
+                        l.peer().position(),
+                        l.peer().positionKey(),
+                        4)),
+        DISCONNECT_WITH_PAYLOAD(
+                "control message",
+                l -> imm(
+                        l,
+                        Imm.ctrl(Imm.CTRL_DISCONNECT),
+                        l.peer().position(),
+                        l.peer().positionKey(),
+                        4)),
         SEND_WITHOUT_IMMEDIATE_VALUE("not rsocket's", l -> l.peer().post(SendBatch.SEND, 0, 0, 0)),
         DATA_BY_SEND("announced", l -> l.peer().post(SendBatch.SEND_WITH_IMM, 5, 0, 0));
 
@@ -136,7 +152,9 @@ class HostilePeerTest extends RawPeerTests {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Violation.class, names = {"DATA_LONGER_THAN_ANNOUNCED", "CREDITS_BEYOND_THE_WINDOW", "GRANT_PAST_THE_END_OF_MEMORY"})
+    @EnumSource(
+            value = Violation.class,
+            names = {"DATA_LONGER_THAN_ANNOUNCED", "CREDITS_BEYOND_THE_WINDOW", "GRANT_PAST_THE_END_OF_MEMORY"})
     void shouldResetAConnectionItMadeAfter(Violation violation) throws Exception {
         reset(violation, Role.ACTIVE);
     }
@@ -180,7 +198,8 @@ class HostilePeerTest extends RawPeerTests {
                 l.stream().close();
             }
         });
-        assertTrue(warnings.size() <= 2, warnings.size() + " lines, of which " + warnings.get(0)); // two if it took ten seconds
+        // two if it took ten seconds
+        assertTrue(warnings.size() <= 2, warnings.size() + " lines, of which " + warnings.get(0));
     }
 
     /** The peer is told before its queue pair goes, however long that takes. */
@@ -204,7 +223,8 @@ class HostilePeerTest extends RawPeerTests {
     @EnumSource(Role.class)
     void shouldWakeReaderAndWriterAfterAViolation(Role role) throws Exception {
         Link l = link(role, RawPeer.Spec.DEFAULT.half(100), RINGS_OF_8K);
-        Future<SocketException> reader = background(() -> assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, 0)));
+        Future<SocketException> reader = background(
+                () -> assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, 0)));
         Future<SocketException> writer = background(
                 () -> assertThrows(SocketException.class, () -> l.stream().write(new byte[100_000], 0, 100_000, 0)));
         Thread.sleep(20);
@@ -215,10 +235,18 @@ class HostilePeerTest extends RawPeerTests {
 
     /** What the device itself refuses: keys, bounds, a SEND that is too long. */
     enum Device {
-        WRITE_BEHIND_THE_RING(l -> imm(l, 5, l.peer().stream.dataAddr() + 8190, l.peer().stream.dataKey(), 5)),
-        WRITE_BEFORE_THE_RING(l -> imm(l, 5, l.peer().stream.dataAddr() - 1, l.peer().stream.dataKey(), 5)),
-        WRITE_BEHIND_THE_TABLE(l -> imm(l, Imm.sgl(384), l.peer().stream.targetAddr() + 32, l.peer().stream.targetKey(), 16)),
-        WRITE_INTO_THE_RING_WITH_THE_TABLES_KEY(l -> imm(l, 5, l.peer().stream.dataAddr(), l.peer().stream.targetKey(), 5)),
+        WRITE_BEHIND_THE_RING(l ->
+                imm(l, 5, l.peer().stream.dataAddr() + 8190, l.peer().stream.dataKey(), 5)),
+        WRITE_BEFORE_THE_RING(
+                l -> imm(l, 5, l.peer().stream.dataAddr() - 1, l.peer().stream.dataKey(), 5)),
+        WRITE_BEHIND_THE_TABLE(l -> imm(
+                l,
+                Imm.sgl(384),
+                l.peer().stream.targetAddr() + 32,
+                l.peer().stream.targetKey(),
+                16)),
+        WRITE_INTO_THE_RING_WITH_THE_TABLES_KEY(
+                l -> imm(l, 5, l.peer().stream.dataAddr(), l.peer().stream.targetKey(), 5)),
         WRITE_WITH_NO_KEY(l -> imm(l, 5, l.peer().stream.dataAddr(), 0, 5)),
         PLAIN_WRITE_TO_NOWHERE(l -> l.peer().post(SendBatch.RDMA_WRITE, 0, 4096, 77, new byte[8])),
         SEND_WITH_PAYLOAD(l -> l.peer().post(SendBatch.SEND_WITH_IMM, 5, 0, 0, new byte[5]));
@@ -234,7 +262,8 @@ class HostilePeerTest extends RawPeerTests {
     @EnumSource(Device.class)
     void shouldResetTheConnectionWhenTheDeviceRefuses(Device device) throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, RINGS_OF_8K);
-        Future<SocketException> reader = background(() -> assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, 0)));
+        Future<SocketException> reader = background(
+                () -> assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, 0)));
         device.crime.commit(l);
         assertEquals("Connection reset", get(reader).getMessage());
     }
@@ -244,7 +273,13 @@ class HostilePeerTest extends RawPeerTests {
     void shouldNotLetOnePeerWriteWithTheKeysOfAnother() throws Exception {
         Link victim = link(Role.PASSIVE);
         Link l = link(Role.PASSIVE);
-        l.peer().post(SendBatch.RDMA_WRITE, 0, victim.peer().stream.dataAddr(), victim.peer().stream.dataKey(), bytes(50));
+        l.peer()
+                .post(
+                        SendBatch.RDMA_WRITE,
+                        0,
+                        victim.peer().stream.dataAddr(),
+                        victim.peer().stream.dataKey(),
+                        bytes(50));
         assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, PATIENCE));
         victim.peer().data(new byte[10]);
         assertArrayEquals(new byte[10], read(victim.stream(), 10));
@@ -256,13 +291,16 @@ class HostilePeerTest extends RawPeerTests {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(10));
         l.peer().grant(4096, 12345, 1000);
         assertThrows(SocketException.class, () -> {
-            for (;;) {
+            for (; ; ) {
                 l.stream().write(new byte[100], 0, 100, PATIENCE);
             }
         });
     }
 
-    /** The table is the peer's to change at any time: only what is there when the message is handled counts, and it counts once. */
+    /**
+     * The table is the peer's to change at any time: only what is there when the message is handled counts, and it
+     * counts once.
+     */
     @Test
     void shouldTakeEachGrantOnceWhateverBecomesOfTheTable() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(10));
@@ -287,11 +325,19 @@ class HostilePeerTest extends RawPeerTests {
         Link l = link(Role.PASSIVE);
         l.peer().data(bytes(100));
         byte[] got = read(l.stream(), 100);
-        l.peer().post(SendBatch.RDMA_WRITE, 0, l.peer().stream.dataAddr(), l.peer().stream.dataKey(), new byte[100]);
+        l.peer()
+                .post(
+                        SendBatch.RDMA_WRITE,
+                        0,
+                        l.peer().stream.dataAddr(),
+                        l.peer().stream.dataKey(),
+                        new byte[100]);
         assertArrayEquals(bytes(100), got);
     }
 
-    /** A peer that sends faster than we look costs CPU only: whoever handles its messages still minds its time limit. */
+    /**
+     * A peer that sends faster than we look costs CPU only: whoever handles its messages still minds its time limit.
+     */
     @Test
     void shouldKeepItsTimeLimitsUnderAFlood() throws Exception {
         Link l = link(Role.PASSIVE);
@@ -325,7 +371,9 @@ class HostilePeerTest extends RawPeerTests {
         hooked.hook = (at, cookie) -> {
             if (at == Point.BEFORE_POLL && cookie == ConnectionResources.RECV_COOKIE && !over.get()) {
                 try {
-                    while (l.peer().inFlight() < 40 && l.peer().post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(384), 0, 0) && l.peer().reap()
+                    while (l.peer().inFlight() < 40
+                            && l.peer().post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(384), 0, 0)
+                            && l.peer().reap()
                             && floods(l) > 40) {
                         // until the receives are used up, or nearly
                     }
@@ -338,6 +386,10 @@ class HostilePeerTest extends RawPeerTests {
     }
 
     private int floods(Link l) {
-        return verbs.qps().stream().filter(qp -> qp != l.peer().qp()).mapToInt(qp -> qp.postedReceives()).max().orElse(0);
+        return verbs.qps().stream()
+                .filter(qp -> qp != l.peer().qp())
+                .mapToInt(qp -> qp.postedReceives())
+                .max()
+                .orElse(0);
     }
 }

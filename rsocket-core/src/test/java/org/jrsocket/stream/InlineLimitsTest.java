@@ -13,8 +13,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.os.Errno;
+import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
@@ -29,7 +29,8 @@ class InlineLimitsTest {
     private static final StreamConfig CONFIG = StreamConfig.DEFAULT.withSpinNanos(0);
 
     private static void converse(RdmaTransport transport, RdmaListener listener) throws Exception {
-        try (RdmaStream client = transport.connect(null, listener.localAddress(), CONFIG).await(StreamPair.PATIENCE);
+        try (RdmaStream client =
+                        transport.connect(null, listener.localAddress(), CONFIG).await(StreamPair.PATIENCE);
                 RdmaStream server = StreamPair.accept(listener)) {
             for (int size : new int[] {1, 16, 64, 65, 96, 97, 128, 129, 100_000}) { // the last one: grants go both ways
                 for (int i = 0; i < 8; i++) {
@@ -46,10 +47,21 @@ class InlineLimitsTest {
 
     /** {@code refusals}: of the first queue pair; the one on the other side asks once, and so do all after it. */
     @ParameterizedTest
-    @CsvSource({"1024, false, 0", "128, false, 0", "101, false, 1", "96, false, 1", "64, false, 2", "60, false, 3", "0, false, 3",
-            "96, true, 1", "64, true, 2", "4, true, 3"})
+    @CsvSource({
+        "1024, false, 0",
+        "128, false, 0",
+        "101, false, 1",
+        "96, false, 1",
+        "64, false, 2",
+        "60, false, 3",
+        "0, false, 3",
+        "96, true, 1",
+        "64, true, 2",
+        "4, true, 3"
+    })
     void shouldConnectOnADeviceThatTakes(int inline, boolean iwarp, int refusals) throws Exception {
-        try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().maxInline(inline).iwarp(iwarp))) {
+        try (LoopbackProvider verbs =
+                new LoopbackProvider(new LoopbackConfig().maxInline(inline).iwarp(iwarp))) {
             RdmaTransport transport = RdmaTransport.over(verbs);
             try (RdmaListener listener = transport.listen(new InetSocketAddress(RawPeerTests.HERE, 0), 5, CONFIG)) {
                 converse(transport, listener);
@@ -64,10 +76,14 @@ class InlineLimitsTest {
         }
     }
 
-    /** ENOMEM may be the device's answer to too much inline data, or be true: then the next connection asks for all again. */
+    /**
+     * ENOMEM may be the device's answer to too much inline data, or be true: then the next connection asks for all
+     * again.
+     */
     @Test
     void shouldAskAgainAfterLackOfMemory() throws Exception {
-        try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().maxInline(64).inlineErrno(Errno.ENOMEM))) {
+        try (LoopbackProvider verbs =
+                new LoopbackProvider(new LoopbackConfig().maxInline(64).inlineErrno(Errno.ENOMEM))) {
             RdmaTransport transport = RdmaTransport.over(verbs);
             assertEquals(64, transport.tryQueuePair(RawPeerTests.HERE, CONFIG).inline());
             assertEquals(64, transport.tryQueuePair(RawPeerTests.HERE, CONFIG).inline());
@@ -86,8 +102,11 @@ class InlineLimitsTest {
             RdmaTransport transport = RdmaTransport.over(verbs);
             List<Integer> granted = new CopyOnWriteArrayList<>();
             for (int asked : new int[] {128, 16, 4096, 128}) {
-                granted.add(transport.tryQueuePair(RawPeerTests.HERE, CONFIG.withInline(asked)).inline());
-                granted.add(transport.tryQueuePair(there, CONFIG.withInline(asked)).inline());
+                granted.add(transport
+                        .tryQueuePair(RawPeerTests.HERE, CONFIG.withInline(asked))
+                        .inline());
+                granted.add(
+                        transport.tryQueuePair(there, CONFIG.withInline(asked)).inline());
             }
             assertEquals(List.of(64, 128, 16, 16, 64, 512, 64, 128), granted);
             transport.close();
@@ -101,10 +120,14 @@ class InlineLimitsTest {
         try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().maxInline(-1))) {
             RdmaTransport transport = RdmaTransport.over(verbs);
             try (RdmaListener listener = transport.listen(new InetSocketAddress(RawPeerTests.HERE, 0), 5, CONFIG)) {
-                RdmaConnectException e = assertThrows(RdmaConnectException.class,
-                        () -> transport.connect(null, listener.localAddress(), CONFIG).await(StreamPair.PATIENCE));
+                RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> transport
+                        .connect(null, listener.localAddress(), CONFIG)
+                        .await(StreamPair.PATIENCE));
                 assertEquals(Reason.RESOURCES, e.reason());
-                assertTrue(e.getMessage().contains("makes no queue pair") && e.getMessage().contains("queue.send"), e.getMessage());
+                assertTrue(
+                        e.getMessage().contains("makes no queue pair")
+                                && e.getMessage().contains("queue.send"),
+                        e.getMessage());
             }
             transport.close();
             verbs.assertClean();

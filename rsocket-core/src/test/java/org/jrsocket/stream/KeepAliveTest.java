@@ -23,7 +23,9 @@ class KeepAliveTest extends RawPeerTests {
 
     private int timers() throws Exception {
         CompletableFuture<Integer> count = new CompletableFuture<>();
-        transport.service().execute(() -> count.complete(transport.serviceThread().timersLaterThan(TWO_HOURS / 2)));
+        transport
+                .service()
+                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(TWO_HOURS / 2)));
         return count.get(30, TimeUnit.SECONDS);
     }
 
@@ -42,10 +44,12 @@ class KeepAliveTest extends RawPeerTests {
     void shouldNotHoldAClosedStream() throws Exception {
         WeakReference<RdmaStream> closed = closedStream();
         transport.freeIdle();
-        RawPeer.await(() -> {
-            System.gc();
-            return closed.get() == null;
-        }, () -> "something holds a closed stream");
+        RawPeer.await(
+                () -> {
+                    System.gc();
+                    return closed.get() == null;
+                },
+                () -> "something holds a closed stream");
         assertNull(closed.get());
     }
 
@@ -82,7 +86,11 @@ class KeepAliveTest extends RawPeerTests {
     void shouldProbeAgainAndAgain() throws Exception {
         Link l = link(Role.PASSIVE);
         l.stream().keepAlive(1_000_000);
-        RawPeer.await(() -> l.peer().messages().stream().filter(m -> m.opcode() == SendBatch.RDMA_WRITE && m.length() == 0).count() >= 3,
+        RawPeer.await(
+                () -> l.peer().messages().stream()
+                                .filter(m -> m.opcode() == SendBatch.RDMA_WRITE && m.length() == 0)
+                                .count()
+                        >= 3,
                 () -> "no probes");
     }
 }

@@ -17,7 +17,10 @@ import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
 
-/** What a writer leaves behind always has somebody who sends it, whoever took the events of the stream meanwhile and whatever went wrong. */
+/**
+ * What a writer leaves behind always has somebody who sends it, whoever took the events of the stream meanwhile and
+ * whatever went wrong.
+ */
 class LeftoverTest extends RawPeerTests {
 
     private static final int HALF = 100;
@@ -45,8 +48,9 @@ class LeftoverTest extends RawPeerTests {
     }
 
     /**
-     * The service thread waits for the peer's room. A reader that sleeps takes the event of the grant, sends what was left, and takes the event of that
-     * request's completion; so the send queue is unarmed, and the reader has no reason to arm it. The next burst must not wait for somebody else's traffic.
+     * The service thread waits for the peer's room. A reader that sleeps takes the event of the grant, sends what was
+     * left, and takes the event of that request's completion; so the send queue is unarmed, and the reader has no
+     * reason to arm it. The next burst must not wait for somebody else's traffic.
      */
     @Test
     void shouldSendTheTailOfABurstAfterAReaderTookTheEventsThatTheServiceThreadWaitedFor() throws Exception {
@@ -55,7 +59,9 @@ class LeftoverTest extends RawPeerTests {
         AtomicInteger readersLooks = new AtomicInteger();
         hooked.hook = (at, queue) -> {
             String thread = Thread.currentThread().getName();
-            if (at == Point.AFTER_ARM && queue == ConnectionResources.SEND_COOKIE && thread.equals("jrsocket-service")) {
+            if (at == Point.AFTER_ARM
+                    && queue == ConnectionResources.SEND_COOKIE
+                    && thread.equals("jrsocket-service")) {
                 watched.countDown();
             }
             if (at == Point.AFTER_POLL && queue == ConnectionResources.RECV_COOKIE && thread.equals("reader")) {
@@ -90,7 +96,9 @@ class LeftoverTest extends RawPeerTests {
         }
         assertTrue(l.peer().dataBytes() < 3 * HALF + 10, "there is no tail");
         verbs.faults().holdAcks(false);
-        RawPeer.await(() -> l.peer().dataBytes() == 3 * HALF + 10, () -> "only " + l.peer().dataBytes() + " bytes came");
+        RawPeer.await(
+                () -> l.peer().dataBytes() == 3 * HALF + 10,
+                () -> "only " + l.peer().dataBytes() + " bytes came");
         l.peer().data((byte) 7);
         assertEquals(1, get(reader));
     }
@@ -102,7 +110,9 @@ class LeftoverTest extends RawPeerTests {
         Link other = link(Role.PASSIVE);
         AtomicInteger thrown = new AtomicInteger();
         hooked.hook = (at, queue) -> {
-            if (at == Point.BEFORE_POLL && queue == ConnectionResources.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-flusher")
+            if (at == Point.BEFORE_POLL
+                    && queue == ConnectionResources.SEND_COOKIE
+                    && Thread.currentThread().getName().equals("jrsocket-flusher")
                     && thrown.getAndIncrement() == 0) {
                 throw new OutOfMemoryError("says a test");
             }
@@ -113,7 +123,8 @@ class LeftoverTest extends RawPeerTests {
         burst(other);
         verbs.faults().holdAcks(false);
         RawPeer.await(() -> other.peer().dataBytes() == 10, () -> "the other stream's tail is not sent");
-        SocketException e = assertThrows(SocketException.class, () -> broken.stream().read(new byte[1], 0, 1, PATIENCE));
+        SocketException e =
+                assertThrows(SocketException.class, () -> broken.stream().read(new byte[1], 0, 1, PATIENCE));
         assertEquals("Connection reset", e.getMessage());
     }
 
@@ -123,7 +134,9 @@ class LeftoverTest extends RawPeerTests {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(HALF));
         AtomicInteger thrown = new AtomicInteger();
         hooked.hook = (at, queue) -> {
-            if (at == Point.BEFORE_POLL && queue == ConnectionResources.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")
+            if (at == Point.BEFORE_POLL
+                    && queue == ConnectionResources.SEND_COOKIE
+                    && Thread.currentThread().getName().equals("jrsocket-service")
                     && thrown.getAndIncrement() == 0) {
                 throw new OutOfMemoryError("says a test");
             }

@@ -14,7 +14,10 @@ class LoopbackIwarpStreamTest extends LoopbackStreamTest {
         return new LoopbackConfig().iwarp(true);
     }
 
-    /** A credit update and the grant that follows it: on iWARP the grant is written before its message is seen, perhaps while the update is handled. */
+    /**
+     * A credit update and the grant that follows it: on iWARP the grant is written before its message is seen, perhaps
+     * while the update is handled.
+     */
     @Test
     void shouldNotLoseAGrantThatIsWrittenWhileAnUpdateIsHandled() throws Exception {
         for (int i = 0; i < 300; i++) {

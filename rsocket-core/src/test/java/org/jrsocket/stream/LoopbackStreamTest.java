@@ -21,7 +21,10 @@ import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The stream over loopback verbs: all of its behaviour, no RNR ever, every object given back; and what a real device will not do on request. */
+/**
+ * The stream over loopback verbs: all of its behaviour, no RNR ever, every object given back; and what a real device
+ * will not do on request.
+ */
 class LoopbackStreamTest extends StreamBehaviour {
 
     LoopbackProvider verbs;
@@ -58,8 +61,8 @@ class LoopbackStreamTest extends StreamBehaviour {
     @Test
     void shouldFailAReaderWhenTheQueuePairBreaks() throws Exception {
         try (StreamPair p = pair()) {
-            Future<SocketException> reader = background(
-                    () -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
+            Future<SocketException> reader =
+                    background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
             Thread.sleep(20);
             verbs.qps().forEach(verbs.faults()::breakQp);
             assertEquals("Connection reset", get(reader).getMessage());
@@ -69,8 +72,8 @@ class LoopbackStreamTest extends StreamBehaviour {
     @Test
     void shouldFailReaderAndWriterWhenTheDeviceIsRemoved() throws Exception {
         try (StreamPair p = pair()) {
-            Future<SocketException> reader = background(
-                    () -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
+            Future<SocketException> reader =
+                    background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
             Future<SocketException> writer = background(
                     () -> assertThrows(SocketException.class, () -> p.client.write(new byte[8 << 20], 0, 8 << 20, 0)));
             Thread.sleep(20);
@@ -84,7 +87,8 @@ class LoopbackStreamTest extends StreamBehaviour {
     void shouldFailAWriterWhosePeerNoLongerAnswers() throws Exception {
         try (StreamPair p = pair()) {
             verbs.faults().killAll(true);
-            SocketException e = assertThrows(SocketException.class, () -> p.client.write(new byte[8 << 20], 0, 8 << 20, 0));
+            SocketException e =
+                    assertThrows(SocketException.class, () -> p.client.write(new byte[8 << 20], 0, 8 << 20, 0));
             assertTrue(e.getMessage().matches("Connection reset|Broken pipe"), e.getMessage());
         }
     }
@@ -93,8 +97,8 @@ class LoopbackStreamTest extends StreamBehaviour {
     void shouldNoticeADeadPeerByKeepAliveAlone() throws Exception {
         try (StreamPair p = pair()) {
             p.client.keepAlive(10_000_000);
-            Future<SocketException> reader = background(
-                    () -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
+            Future<SocketException> reader =
+                    background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
             Thread.sleep(50);
             verbs.faults().killAll(true);
             assertEquals("Connection reset", get(reader).getMessage());
@@ -120,8 +124,8 @@ class LoopbackStreamTest extends StreamBehaviour {
         try (StreamPair p = StreamPair.connect(transport, address(), config)) {
             AtomicInteger probes = new AtomicInteger();
             p.client.keepAlive(1_000_000);
-            Future<SocketException> reader = background(
-                    () -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
+            Future<SocketException> reader =
+                    background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
             transport.service().execute(new Runnable() {
                 @Override
                 public void run() { // the probes' own thread: one millisecond later there has been another
@@ -151,14 +155,17 @@ class LoopbackStreamTest extends StreamBehaviour {
             assertTrue(second.await(60, TimeUnit.SECONDS));
             verbs.qps().forEach(verbs.faults()::breakQp);
             assertThrows(SocketException.class, () -> {
-                for (;;) {
+                for (; ; ) {
                     p.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
                 }
             });
             byte[] b = new byte[5];
             assertEquals(5, p.client.read(b, 0, 5, StreamPair.PATIENCE));
             p.client.read(b, 0, p.client.available(), StreamPair.PATIENCE);
-            assertEquals("Connection reset", assertThrows(SocketException.class, () -> p.client.read(b, 0, 5, StreamPair.PATIENCE)).getMessage());
+            assertEquals(
+                    "Connection reset",
+                    assertThrows(SocketException.class, () -> p.client.read(b, 0, 5, StreamPair.PATIENCE))
+                            .getMessage());
         }
     }
 
@@ -167,6 +174,8 @@ class LoopbackStreamTest extends StreamBehaviour {
         verbs.faults().rejectConnects(1, 28);
         RdmaConnectException e = assertThrows(RdmaConnectException.class, this::pair);
         assertEquals(RdmaConnectException.Reason.REFUSED, e.reason());
-        assertEquals(verbs.device().isIwarp() ? "Connection refused" : "Connection refused (reject reason 28)", e.getMessage());
+        assertEquals(
+                verbs.device().isIwarp() ? "Connection refused" : "Connection refused (reject reason 28)",
+                e.getMessage());
     }
 }

@@ -7,7 +7,10 @@ package org.jrsocket.stream;
 import org.jrsocket.verbs.loopback.Delivery;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 
-/** All of it with messages that travel on a thread of their own, so that sends are still under way when the poster goes on. */
+/**
+ * All of it with messages that travel on a thread of their own, so that sends are still under way when the poster goes
+ * on.
+ */
 class LoopbackThreadedStreamTest extends LoopbackStreamTest {
     @Override
     LoopbackConfig config() {

@@ -26,16 +26,17 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The race that every arm-and-sleep has: a completion that comes in the wrong instant raises no event, and who sleeps then sleeps for ever. A hook in the
- * completion queue lets the one completion that there will be arrive exactly
+ * The race that every arm-and-sleep has: a completion that comes in the wrong instant raises no event, and who sleeps
+ * then sleeps for ever. A hook in the completion queue lets the one completion that there will be arrive exactly
  * <ul>
- * <li>before the queue is armed, after it was found empty ({@link Point#BEFORE_ARM}): no event is raised, only the poll after arming can find it;
+ * <li>before the queue is armed, after it was found empty ({@link Point#BEFORE_ARM}): no event is raised, only the poll
+ * after arming can find it;
  * <li>after it is armed, before it is polled again ({@link Point#AFTER_ARM});
  * <li>after that poll, before the sleep ({@link Point#AFTER_POLL}): the event must end the sleep at once.
  * </ul>
- * With the poll after arming taken out of {@link ReceiveSide#armAndPoll} the tests that wait for data, the end or a grant fail, for want of a wake-up
- * within seconds; with it taken out of {@link SendSide#armAndPoll} those that wait for an acknowledgement or a grant. Nothing else is under way that could
- * wake anybody by chance.
+ * With the poll after arming taken out of {@link ReceiveSide#armAndPoll} the tests that wait for data, the end or a
+ * grant fail, for want of a wake-up within seconds; with it taken out of {@link SendSide#armAndPoll} those that wait
+ * for an acknowledgement or a grant. Nothing else is under way that could wake anybody by chance.
  */
 class LostWakeUpTest extends RawPeerTests {
 
@@ -144,8 +145,9 @@ class LostWakeUpTest extends RawPeerTests {
     }
 
     /**
-     * The same while somebody else comes and goes with the send lock: a poll that gives way to another thread is not the poll that must follow arming. With
-     * {@code tryLock} there (as it was) the completion stays in the queue unseen after few rounds.
+     * The same while somebody else comes and goes with the send lock: a poll that gives way to another thread is not
+     * the poll that must follow arming. With {@code tryLock} there (as it was) the completion stays in the queue unseen
+     * after few rounds.
      */
     @Test
     void shouldNotGiveWayToAnotherThreadBetweenArmingAndSleeping() throws Exception {
@@ -169,7 +171,8 @@ class LostWakeUpTest extends RawPeerTests {
                     return null;
                 });
                 verbs.faults().holdAcks(true);
-                arrive(Point.BEFORE_ARM, ConnectionResources.SEND_COOKIE, () -> verbs.faults().holdAcks(false));
+                arrive(Point.BEFORE_ARM, ConnectionResources.SEND_COOKIE, () -> verbs.faults()
+                        .holdAcks(false));
                 Future<Boolean> writer = run(false, () -> {
                     l.stream().write(new byte[8_000], 0, 8_000, 0);
                     return true;
@@ -186,15 +189,18 @@ class LostWakeUpTest extends RawPeerTests {
     }
 
     /**
-     * What a writer left behind is the service thread's to send when the peer grants. A selector that takes the channel's events, and then does not look
-     * again for long, must not leave the queues unarmed with nobody to look: the service thread is told.
+     * What a writer left behind is the service thread's to send when the peer grants. A selector that takes the
+     * channel's events, and then does not look again for long, must not leave the queues unarmed with nobody to look:
+     * the service thread is told.
      */
     @Test
     void shouldSendWhatIsLeftAlthoughASelectorTookTheEvent() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100), CONFIG.withBuffers(4096, 8192));
         CountDownLatch watched = new CountDownLatch(1);
         hooked.hook = (at, queue) -> {
-            if (at == Point.AFTER_ARM && queue == ConnectionResources.SEND_COOKIE && Thread.currentThread().getName().equals("jrsocket-service")) {
+            if (at == Point.AFTER_ARM
+                    && queue == ConnectionResources.SEND_COOKIE
+                    && Thread.currentThread().getName().equals("jrsocket-service")) {
                 watched.countDown();
             }
         };
@@ -216,8 +222,10 @@ class LostWakeUpTest extends RawPeerTests {
         free.countDown();
         Thread.sleep(50);
         l.peer().grantRing(100, 100);
-        RawPeer.await(() -> l.peer().dataBytes() == 200, () -> "only " + l.peer().dataBytes() + " bytes came");
+        RawPeer.await(
+                () -> l.peer().dataBytes() == 200, () -> "only " + l.peer().dataBytes() + " bytes came");
         l.peer().grantRing(0, 100);
-        RawPeer.await(() -> l.peer().dataBytes() == 300, () -> "only " + l.peer().dataBytes() + " bytes came");
+        RawPeer.await(
+                () -> l.peer().dataBytes() == 300, () -> "only " + l.peer().dataBytes() + " bytes came");
     }
 }

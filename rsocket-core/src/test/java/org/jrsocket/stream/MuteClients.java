@@ -25,15 +25,14 @@ import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.wire.ConnData;
 
 /**
- * Plain verbs clients that ask for a connection as an rsocket does and never say another word: they do not fetch the answer, without which librdmacm does
- * not confirm it. Each keeps its id as long as it may. One thread.
+ * Plain verbs clients that ask for a connection as an rsocket does and never say another word: they do not fetch the
+ * answer, without which librdmacm does not confirm it. Each keeps its id as long as it may. One thread.
  */
 final class MuteClients implements AutoCloseable {
 
     private static final int WAIT_MILLIS = 10_000;
 
-    private record Client(CmChannel events, CmId id) {
-    }
+    private record Client(CmChannel events, CmId id) {}
 
     private final Cm cm;
     private final Verbs verbs;
@@ -51,7 +50,8 @@ final class MuteClients implements AutoCloseable {
     }
 
     void request(InetSocketAddress server) throws IOException {
-        CmChannel events = cm.createEventChannel(); // of its own: whoever takes an event of the channel takes the answer too
+        // of its own: whoever takes an event of the channel takes the answer too
+        CmChannel events = cm.createEventChannel();
         CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
         clients.add(new Client(events, id));
         cm.resolveAddr(id, null, server, WAIT_MILLIS);
@@ -72,8 +72,11 @@ final class MuteClients implements AutoCloseable {
         attr.cap().setMax_send_sge(1);
         attr.cap().setMax_recv_sge(1);
         cm.createQP(id, pd, attr);
-        byte[] data = ConnData.local(16, 4096, 1, 2, 8192, 2, 4096).withFeatures(ConnData.FEATURE_RESET).encode();
-        cm.connect(id, new ConnParam().depths(0, 0).flowControl(true).retries(6, 7).privateData(data));
+        byte[] data = ConnData.local(16, 4096, 1, 2, 8192, 2, 4096)
+                .withFeatures(ConnData.FEATURE_RESET)
+                .encode();
+        cm.connect(
+                id, new ConnParam().depths(0, 0).flowControl(true).retries(6, 7).privateData(data));
         if (clients.size() > most) {
             destroy(clients.poll());
         }

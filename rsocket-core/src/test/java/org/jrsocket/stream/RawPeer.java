@@ -39,11 +39,12 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * An rsocket peer on plain verbs that does exactly what a test says, right or wrong, and records what the stream sends. It has a grant table, a ring of
- * two halves and a scratch area in one memory, with a key of its own for each of the first two. One thread at a time; what arrives is recorded by whoever
- * delivers it.
+ * An rsocket peer on plain verbs that does exactly what a test says, right or wrong, and records what the stream sends.
+ * It has a grant table, a ring of two halves and a scratch area in one memory, with a key of its own for each of the
+ * first two. One thread at a time; what arrives is recorded by whoever delivers it.
  *
- * <p>Once closed it does nothing more. It knows C's rules ({@link #data}, {@link #grant}: credits, grants in the order of the tables), and how to break each of them ({@link #post}).
+ * <p>Once closed it does nothing more. It knows C's rules ({@link #data}, {@link #grant}: credits, grants in the order
+ * of the tables), and how to break each of them ({@link #post}).
  */
 final class RawPeer implements AutoCloseable {
 
@@ -51,6 +52,7 @@ final class RawPeer implements AutoCloseable {
     static final int RING = 32 * 1024;
     /** Bytes behind the ring for payload on its way out. */
     private static final int SCRATCH = 256 * 1024;
+
     private static final int SENDS = 4096;
     /** What the memory holds where nobody may write. */
     static final byte GUARD = 0x5a;
@@ -105,13 +107,13 @@ final class RawPeer implements AutoCloseable {
 
         @Override
         public String toString() {
-            return (opcode == SendBatch.RDMA_WRITE ? "plain write" : Imm.describe(imm)) + " with " + payload.length + " bytes";
+            return (opcode == SendBatch.RDMA_WRITE ? "plain write" : Imm.describe(imm)) + " with " + payload.length
+                    + " bytes";
         }
     }
 
     /** A grant of the stream's. */
-    record Area(long address, int key, int length) {
-    }
+    record Area(long address, int key, int length) {}
 
     private final LoopbackProvider provider;
     final RawEndpoint raw;
@@ -163,7 +165,14 @@ final class RawPeer implements AutoCloseable {
     }
 
     private static RawEndpoint.Sizes sizes(Spec spec) {
-        return new RawEndpoint.Sizes(SENDS, Math.max(spec.receives, 16), 64, RING + 2 * spec.half + SCRATCH, true, SENDS, Math.max(spec.receives, 16));
+        return new RawEndpoint.Sizes(
+                SENDS,
+                Math.max(spec.receives, 16),
+                64,
+                RING + 2 * spec.half + SCRATCH,
+                true,
+                SENDS,
+                Math.max(spec.receives, 16));
     }
 
     /** Ready to {@link #request}. */
@@ -194,7 +203,8 @@ final class RawPeer implements AutoCloseable {
         /** Takes a request; sends no answer yet. */
         RawPeer take(Spec spec) throws IOException {
             CmEvent request = RawEndpoint.await(cm, events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
-            RawPeer peer = new RawPeer(provider, RawEndpoint.passive(provider, events, request, sizes(spec)), spec, this);
+            RawPeer peer =
+                    new RawPeer(provider, RawEndpoint.passive(provider, events, request, sizes(spec)), spec, this);
             peer.learn(request);
             return peer;
         }
@@ -218,14 +228,20 @@ final class RawPeer implements AutoCloseable {
             return data.array();
         }
         try {
-            return ConnData.parse(data.array()).withFeatures(ConnData.FEATURE_RESET).encode();
+            return ConnData.parse(data.array())
+                    .withFeatures(ConnData.FEATURE_RESET)
+                    .encode();
         } catch (IOException e) {
             throw new AssertionError(e);
         }
     }
 
     private ConnParam param(byte[] data) {
-        return new ConnParam().depths(0, 0).flowControl(true).retries(7, spec.rnrRetries).privateData(data);
+        return new ConnParam()
+                .depths(0, 0)
+                .flowControl(true)
+                .retries(7, spec.rnrRetries)
+                .privateData(data);
     }
 
     void request(byte[] data) throws IOException {
@@ -272,7 +288,10 @@ final class RawPeer implements AutoCloseable {
                 ByteBuffer table = raw.memory.buffer();
                 int entry = (int) (address - raw.memory.address());
                 boolean big = (spec.flags & ConnData.NET) != 0;
-                areas.add(new Area(Grant.address(table, entry, big), Grant.key(table, entry, big), Grant.length(table, entry, big)));
+                areas.add(new Area(
+                        Grant.address(table, entry, big),
+                        Grant.key(table, entry, big),
+                        Grant.length(table, entry, big)));
             }
         }
         if (recording) {
@@ -336,7 +355,8 @@ final class RawPeer implements AutoCloseable {
 
     /** Waits for a message with this immediate value. */
     void awaitImm(int imm) {
-        await(() -> messages().stream().anyMatch(m -> m.opcode != SendBatch.RDMA_WRITE && m.imm == imm),
+        await(
+                () -> messages().stream().anyMatch(m -> m.opcode != SendBatch.RDMA_WRITE && m.imm == imm),
                 () -> "awaited " + Imm.describe(imm) + ", came " + messages());
     }
 
@@ -356,7 +376,8 @@ final class RawPeer implements AutoCloseable {
 
     /** The bytes of all DATA messages in {@code all}, in order. */
     static byte[] bytesOf(List<Message> all) {
-        int length = all.stream().filter(Message::isData).mapToInt(Message::length).sum();
+        int length =
+                all.stream().filter(Message::isData).mapToInt(Message::length).sum();
         ByteBuffer bytes = ByteBuffer.allocate(length);
         all.stream().filter(Message::isData).forEach(m -> bytes.put(m.payload));
         return bytes.array();
@@ -460,7 +481,11 @@ final class RawPeer implements AutoCloseable {
     void grant(long address, int key, int length) throws IOException {
         ByteBuffer entry = ByteBuffer.allocate(Grant.SIZE).order(ByteOrder.nativeOrder());
         Grant.put(entry, 0, Grant.BIG_ENDIAN_HOST, address, key, length);
-        post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(consumed + spec.credits), stream.targetAddr() + (long) Grant.SIZE * tableIndex, stream.targetKey(),
+        post(
+                SendBatch.RDMA_WRITE_WITH_IMM,
+                Imm.sgl(consumed + spec.credits),
+                stream.targetAddr() + (long) Grant.SIZE * tableIndex,
+                stream.targetKey(),
                 entry.array());
         tableIndex = (tableIndex + 1) % stream.targetLength();
     }
@@ -501,7 +526,8 @@ final class RawPeer implements AutoCloseable {
         raw.batch.clear();
         raw.batch.add(0, opcode, bytes.length > 0 && bytes.length <= 64 ? SendBatch.INLINE : 0, imm, address, key);
         if (bytes.length > 0) {
-            // Each message in a place of its own until none is under way: it is read when it arrives, which can be later.
+            // Each message in a place of its own until none is under way: it is read when it arrives, which can be
+            // later.
             if (scratchAt + bytes.length > SCRATCH) {
                 scratchAt = 0;
             }

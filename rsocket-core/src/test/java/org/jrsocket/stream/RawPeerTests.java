@@ -28,7 +28,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
-/** Streams against {@link RawPeer}s over loopback verbs; afterwards everything must be given back and nothing used wrongly. */
+/**
+ * Streams against {@link RawPeer}s over loopback verbs; afterwards everything must be given back and nothing used
+ * wrongly.
+ */
 @Timeout(120)
 abstract class RawPeerTests {
 
@@ -39,12 +42,12 @@ abstract class RawPeerTests {
 
     /** Which end the stream is. */
     enum Role {
-        ACTIVE, PASSIVE
+        ACTIVE,
+        PASSIVE
     }
 
     /** A stream and the raw peer it is connected to. */
-    record Link(RdmaStream stream, RawPeer peer) {
-    }
+    record Link(RdmaStream stream, RawPeer peer) {}
 
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task);
@@ -186,6 +189,9 @@ abstract class RawPeerTests {
             System.setErr(before);
             before.print(captured.toString(StandardCharsets.UTF_8));
         }
-        return captured.toString(StandardCharsets.UTF_8).lines().filter(line -> line.contains(" WARN ") || line.contains(" ERROR ")).toList();
+        return captured.toString(StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.contains(" WARN ") || line.contains(" ERROR "))
+                .toList();
     }
 }

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.junit.jupiter.api.BeforeAll;
 
 /** The stream over a real device; runs in the lab. */

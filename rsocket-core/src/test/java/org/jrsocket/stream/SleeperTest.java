@@ -23,7 +23,8 @@ class SleeperTest {
         Sleeper sleeper = Sleeper.acquire();
         try {
             SocketException e = assertThrows(SocketException.class, () -> sleeper.sleep(NO_DESCRIPTOR, 1_000_000_000));
-            assertTrue(e.getMessage().startsWith("waiting for the events of an RDMA connection failed"), e.getMessage());
+            assertTrue(
+                    e.getMessage().startsWith("waiting for the events of an RDMA connection failed"), e.getMessage());
         } finally {
             sleeper.release();
         }

@@ -13,19 +13,25 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A writer that is out of the peer's room when the peer has made more: it sends at once, not when its ring is full or the flusher comes by. */
+/**
+ * A writer that is out of the peer's room when the peer has made more: it sends at once, not when its ring is full or
+ * the flusher comes by.
+ */
 class StarvedWriterTest extends RawPeerTests {
 
     private static final int HALF = 64;
 
     enum Call {
-        BLOCKING, NON_BLOCKING, GATHERING;
+        BLOCKING,
+        NON_BLOCKING,
+        GATHERING;
 
         void write(RdmaStream stream, int count) throws IOException {
             switch (this) {
                 case BLOCKING -> stream.write(new byte[count], 0, count, PATIENCE);
                 case NON_BLOCKING -> assertEquals(count, stream.write(ByteBuffer.allocate(count)));
-                case GATHERING -> assertEquals(count, stream.write(new ByteBuffer[] {ByteBuffer.allocate(count)}, 0, 1));
+                case GATHERING ->
+                    assertEquals(count, stream.write(new ByteBuffer[] {ByteBuffer.allocate(count)}, 0, 1));
             }
         }
     }

@@ -36,7 +36,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 abstract class StreamBehaviour {
 
-    private static final StreamConfig SMALL = StreamConfig.DEFAULT.withBuffers(16 * 1024, 16 * 1024).withQueues(16, 16);
+    private static final StreamConfig SMALL =
+            StreamConfig.DEFAULT.withBuffers(16 * 1024, 16 * 1024).withQueues(16, 16);
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     RdmaTransport transport;
@@ -93,7 +94,8 @@ abstract class StreamBehaviour {
     @Test
     void shouldEchoMessagesOfManySizes() throws Exception {
         try (StreamPair p = pair()) {
-            for (int size : new int[] {1, 63, 64, 65, 127, 128, 129, 1000, 4096, 65535, 65536, 65537, 200_000, 300_000}) {
+            for (int size :
+                    new int[] {1, 63, 64, 65, 127, 128, 129, 1000, 4096, 65535, 65536, 65537, 200_000, 300_000}) {
                 byte[] out = random(size, size);
                 Future<byte[]> echoed = background(() -> {
                     byte[] in = new byte[size];
@@ -237,7 +239,9 @@ abstract class StreamBehaviour {
     void shouldDeliverWhatWasWrittenToAPeerThatReadsMuchLater() throws Exception {
         try (StreamPair p = StreamPair.connect(transport, address(), SMALL)) {
             ByteBuffer data = ByteBuffer.wrap(random(30_000, 6));
-            p.client.write(data); // ring 16 KiB here, ring 16 KiB there: the last part waits for a grant, and nobody is inside the client any more
+            // ring 16 KiB here, ring 16 KiB there: the last part waits for a grant, and nobody is inside the client any
+            // more
+            p.client.write(data);
             int written = data.position();
             Thread.sleep(100);
             byte[] in = new byte[written];
@@ -249,7 +253,8 @@ abstract class StreamBehaviour {
     @Test
     void shouldTimeOutAReadAndStayUsable() throws Exception {
         try (StreamPair p = pair()) {
-            SocketTimeoutException e = assertThrows(SocketTimeoutException.class, () -> p.client.read(new byte[1], 0, 1, 20_000_000));
+            SocketTimeoutException e =
+                    assertThrows(SocketTimeoutException.class, () -> p.client.read(new byte[1], 0, 1, 20_000_000));
             assertEquals("Read timed out", e.getMessage());
             p.server.write(new byte[] {42}, 0, 1, 0);
             assertEquals(1, p.client.read(new byte[1], 0, 1, StreamPair.PATIENCE));
@@ -319,12 +324,15 @@ abstract class StreamBehaviour {
     @Test
     void shouldWakeABlockedReaderWhenClosed() throws Exception {
         try (StreamPair p = pair()) {
-            Future<SocketException> reader = background(
-                    () -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
+            Future<SocketException> reader =
+                    background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
             Thread.sleep(50);
             p.client.close();
             assertEquals("Socket closed", get(reader).getMessage());
-            assertEquals("Socket closed", assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)).getMessage());
+            assertEquals(
+                    "Socket closed",
+                    assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0))
+                            .getMessage());
         }
     }
 
@@ -342,8 +350,8 @@ abstract class StreamBehaviour {
     @Test
     void shouldShowAResetWhenThePeerAborts() throws Exception {
         try (StreamPair p = pair()) {
-            Future<SocketException> reader = background(
-                    () -> assertThrows(SocketException.class, () -> p.server.read(new byte[1], 0, 1, 0)));
+            Future<SocketException> reader =
+                    background(() -> assertThrows(SocketException.class, () -> p.server.read(new byte[1], 0, 1, 0)));
             Thread.sleep(20);
             p.client.abort();
             assertEquals("Connection reset", get(reader).getMessage());
@@ -356,8 +364,10 @@ abstract class StreamBehaviour {
             p.server.write(new byte[10], 0, 10, 0);
             assertTrue(p.client.awaitReadable(StreamPair.PATIENCE));
             p.client.close();
-            assertEquals("Connection reset",
-                    assertThrows(SocketException.class, () -> p.server.read(new byte[1], 0, 1, StreamPair.PATIENCE)).getMessage());
+            assertEquals(
+                    "Connection reset",
+                    assertThrows(SocketException.class, () -> p.server.read(new byte[1], 0, 1, StreamPair.PATIENCE))
+                            .getMessage());
         }
     }
 
@@ -371,7 +381,8 @@ abstract class StreamBehaviour {
                     p.client.write(new byte[1000], 0, 1000, 0);
                 }
             });
-            assertTrue(e.getMessage().equals("Broken pipe") || e.getMessage().equals("Connection reset"), e.getMessage());
+            assertTrue(
+                    e.getMessage().equals("Broken pipe") || e.getMessage().equals("Connection reset"), e.getMessage());
         }
     }
 
@@ -428,7 +439,9 @@ abstract class StreamBehaviour {
     @Test
     void shouldConnectAndWriteBeforeAnybodyAccepts() throws Exception {
         try (RdmaListener listener = transport.listen(new InetSocketAddress(address(), 0), 5, StreamConfig.DEFAULT)) {
-            try (RdmaStream client = transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT).await(StreamPair.PATIENCE)) {
+            try (RdmaStream client = transport
+                    .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                    .await(StreamPair.PATIENCE)) {
                 client.write(new byte[] {9}, 0, 1, 0);
                 try (RdmaStream server = StreamPair.accept(listener)) {
                     byte[] b = new byte[1];
@@ -459,7 +472,9 @@ abstract class StreamBehaviour {
     void shouldResetConnectionsThatNobodyAcceptedWhenTheListenerCloses() throws Exception {
         RdmaStream client;
         try (RdmaListener listener = transport.listen(new InetSocketAddress(address(), 0), 5, StreamConfig.DEFAULT)) {
-            client = transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT).await(StreamPair.PATIENCE);
+            client = transport
+                    .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                    .await(StreamPair.PATIENCE);
         }
         assertThrows(SocketException.class, () -> client.read(new byte[1], 0, 1, StreamPair.PATIENCE));
         client.close();
@@ -468,7 +483,9 @@ abstract class StreamBehaviour {
     @Test
     void shouldRefuseAPortThatIsTaken() throws Exception {
         try (RdmaListener listener = transport.listen(new InetSocketAddress(address(), 0), 5, StreamConfig.DEFAULT)) {
-            assertThrows(IOException.class, () -> transport.listen(listener.localAddress(), 5, StreamConfig.DEFAULT).close());
+            assertThrows(IOException.class, () -> transport
+                    .listen(listener.localAddress(), 5, StreamConfig.DEFAULT)
+                    .close());
         }
     }
 
@@ -495,7 +512,8 @@ abstract class StreamBehaviour {
         StreamPair p = pair();
         for (RdmaStream end : List.of(p.client, p.server)) {
             ByteBuffer bytes = ByteBuffer.allocate(4 << 20);
-            while (bytes.hasRemaining() && (end.write(bytes) > 0 || end.awaitWritable(TimeUnit.MILLISECONDS.toNanos(200)))) {
+            while (bytes.hasRemaining()
+                    && (end.write(bytes) > 0 || end.awaitWritable(TimeUnit.MILLISECONDS.toNanos(200)))) {
                 // until nothing goes
             }
             assertTrue(bytes.hasRemaining());

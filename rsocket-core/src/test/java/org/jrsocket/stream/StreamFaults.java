@@ -7,10 +7,11 @@ package org.jrsocket.stream;
 /** What tests of other packages have a stream suffer. */
 public final class StreamFaults {
 
-    private StreamFaults() {
-    }
+    private StreamFaults() {}
 
-    /** As if the peer had sent what none may send; when this returns the stream is freed, though nobody has closed it. */
+    /**
+     * As if the peer had sent what none may send; when this returns the stream is freed, though nobody has closed it.
+     */
     public static void breakProtocol(RdmaStream stream) throws InterruptedException {
         stream.protocolError("nonsense, says a test");
         while (!stream.isFreed()) {

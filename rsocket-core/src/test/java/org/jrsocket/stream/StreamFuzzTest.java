@@ -27,12 +27,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Random peers against live streams with a reader and a writer inside, and random connection data against both sides of the handshake: more than a million
- * messages and blobs. A peer does mostly what is right, now and then something wrong; each connection must end by data, end of stream, reset or close
- * within bounds, with the exceptions of sockets only, and leave nothing behind. Peers that keep the rules get their data through unharmed.
+ * Random peers against live streams with a reader and a writer inside, and random connection data against both sides of
+ * the handshake: more than a million messages and blobs. A peer does mostly what is right, now and then something
+ * wrong; each connection must end by data, end of stream, reset or close within bounds, with the exceptions of sockets
+ * only, and leave nothing behind. Peers that keep the rules get their data through unharmed.
  *
- * <p>Properties: {@code jrsocket.fuzz.scale} (default 1) and {@code jrsocket.fuzz.seed} (default: the same each time); a failure names the seed of its
- * connection.
+ * <p>Properties: {@code jrsocket.fuzz.scale} (default 1) and {@code jrsocket.fuzz.seed} (default: the same each time);
+ * a failure names the seed of its connection.
  */
 @Timeout(300)
 class StreamFuzzTest extends RawPeerTests {
@@ -45,8 +46,12 @@ class StreamFuzzTest extends RawPeerTests {
     private static final int HALF = 4096;
     /** One wrong message in so many; 0 is none. */
     private static final int[] WRONG = {0, 3000, 1000, 200, 20};
+
     private static final int PER_CONNECTION = 6000;
-    /** One connection in so many has threads inside, which is much slower; the others are read and written without waiting, by the peer's thread. */
+    /**
+     * One connection in so many has threads inside, which is much slower; the others are read and written without
+     * waiting, by the peer's thread.
+     */
     private static final int THREADED = 16;
 
     @Override
@@ -56,7 +61,10 @@ class StreamFuzzTest extends RawPeerTests {
 
     @Test
     void shouldSurviveRandomPeers() throws Exception {
-        RdmaListener listener = listen(StreamConfig.DEFAULT.withSpinNanos(0).withBuffers(4096, 2 * HALF).withQueues(16, 32));
+        RdmaListener listener = listen(StreamConfig.DEFAULT
+                .withSpinNanos(0)
+                .withBuffers(4096, 2 * HALF)
+                .withQueues(16, 32));
         long sent = 0;
         for (long n = 0; sent < MESSAGES; n++) {
             long seed = SEED + n;
@@ -91,7 +99,10 @@ class StreamFuzzTest extends RawPeerTests {
             random = new Random(seed);
             wrong = WRONG[random.nextInt(WRONG.length)];
             threaded = random.nextInt(THREADED) == 0;
-            RawPeer.Spec spec = RawPeer.Spec.DEFAULT.half(HALF).credits(16 + random.nextInt(100)).receives(200);
+            RawPeer.Spec spec = RawPeer.Spec.DEFAULT
+                    .half(HALF)
+                    .credits(16 + random.nextInt(100))
+                    .receives(200);
             peer = active(listener.localAddress(), random.nextBoolean() ? spec.ours() : spec);
             peer.stopRecording();
             peer.request(peer.connData());
@@ -112,7 +123,11 @@ class StreamFuzzTest extends RawPeerTests {
                 if (peer.inFlight() > 500 || random.nextInt(50) == 0) {
                     peer.pump();
                 }
-                while (threaded && alive && peer.inFlight() > 1000 && peer.qp().currentState() == IbvQP.IBV_QPS_RTS && !over) {
+                while (threaded
+                        && alive
+                        && peer.inFlight() > 1000
+                        && peer.qp().currentState() == IbvQP.IBV_QPS_RTS
+                        && !over) {
                     peer.pump(); // the stream is behind, or gone
                     if (reader.isDone() && writer.isDone() && !over) {
                         throw new AssertionError("reader and writer ended, and neither says that the connection did");
@@ -134,16 +149,20 @@ class StreamFuzzTest extends RawPeerTests {
                 reader.get(60, TimeUnit.SECONDS);
                 writer.get(60, TimeUnit.SECONDS);
             } else {
-                RawPeer.await(() -> {
-                    visit();
-                    return over || shutdown;
-                }, () -> "the stream did not notice its end");
+                RawPeer.await(
+                        () -> {
+                            visit();
+                            return over || shutdown;
+                        },
+                        () -> "the stream did not notice its end");
             }
             stream.abort();
-            RawPeer.await(() -> {
-                peer.pump();
-                return stream.awaitDrained(1);
-            }, () -> "not drained");
+            RawPeer.await(
+                    () -> {
+                        peer.pump();
+                        return stream.awaitDrained(1);
+                    },
+                    () -> "not drained");
             return posted;
         }
 
@@ -173,7 +192,7 @@ class StreamFuzzTest extends RawPeerTests {
             Random sizes = new Random(1);
             long sum = 0;
             try {
-                for (;;) {
+                for (; ; ) {
                     int n = stream.read(buffer, 0, 1 + sizes.nextInt(buffer.length), PATIENCE);
                     if (n < 0) {
                         if (!shutdown) {
@@ -198,7 +217,7 @@ class StreamFuzzTest extends RawPeerTests {
             byte[] buffer = new byte[3000];
             Random sizes = new Random(2);
             try {
-                for (;;) {
+                for (; ; ) {
                     stream.write(buffer, 0, 1 + sizes.nextInt(buffer.length), PATIENCE);
                 }
             } catch (SocketException e) {
@@ -251,7 +270,9 @@ class StreamFuzzTest extends RawPeerTests {
                         peer.pump();
                         return true;
                     }
-                    int n = random.nextInt(30) == 0 ? 0 : 1 + random.nextInt(Math.min(peer.room(), random.nextInt(10) == 0 ? HALF : 60));
+                    int n = random.nextInt(30) == 0
+                            ? 0
+                            : 1 + random.nextInt(Math.min(peer.room(), random.nextInt(10) == 0 ? HALF : 60));
                     byte[] bytes = new byte[n];
                     for (int i = 0; i < n; i++) {
                         bytes[i] = content(out + i);
@@ -274,21 +295,49 @@ class StreamFuzzTest extends RawPeerTests {
             int opcode = random.nextInt(4);
             return switch (random.nextInt(9)) {
                 case 0 -> post(opcode, random.nextInt(), s.dataAddr() + random.nextInt(2 * HALF), s.dataKey(), noise);
-                case 1 -> post(opcode, random.nextInt(8) << 29 | random.nextInt(5000), s.dataAddr() + random.nextInt(2 * HALF), s.dataKey(), noise);
+                case 1 ->
+                    post(
+                            opcode,
+                            random.nextInt(8) << 29 | random.nextInt(5000),
+                            s.dataAddr() + random.nextInt(2 * HALF),
+                            s.dataKey(),
+                            noise);
                 case 2 -> post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(random.nextInt()), 0, 0);
                 case 3 -> {
                     ByteBuffer grant = ByteBuffer.allocate(Grant.SIZE).order(ByteOrder.nativeOrder());
                     boolean far = random.nextBoolean();
-                    Grant.put(grant, 0, Grant.BIG_ENDIAN_HOST, far ? random.nextLong() : peer.ringAddress() + random.nextInt(HALF),
-                            random.nextBoolean() ? random.nextInt() : peer.ringMr.getRkey(), far ? random.nextInt() : random.nextInt(HALF));
-                    yield post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(peer.dataMessages() + peer.spec.credits()),
-                            s.targetAddr() + 16L * random.nextInt(2), s.targetKey(), grant.array());
+                    Grant.put(
+                            grant,
+                            0,
+                            Grant.BIG_ENDIAN_HOST,
+                            far ? random.nextLong() : peer.ringAddress() + random.nextInt(HALF),
+                            random.nextBoolean() ? random.nextInt() : peer.ringMr.getRkey(),
+                            far ? random.nextInt() : random.nextInt(HALF));
+                    yield post(
+                            SendBatch.RDMA_WRITE_WITH_IMM,
+                            Imm.sgl(peer.dataMessages() + peer.spec.credits()),
+                            s.targetAddr() + 16L * random.nextInt(2),
+                            s.targetKey(),
+                            grant.array());
                 }
                 case 4 -> post(SendBatch.RDMA_WRITE, 0, s.dataAddr() + random.nextInt(2 * HALF), s.dataKey(), noise);
-                case 5 -> post(SendBatch.RDMA_WRITE, 0, s.targetAddr() + random.nextInt(17), s.targetKey(), new byte[random.nextInt(16)]);
+                case 5 ->
+                    post(
+                            SendBatch.RDMA_WRITE,
+                            0,
+                            s.targetAddr() + random.nextInt(17),
+                            s.targetKey(),
+                            new byte[random.nextInt(16)]);
                 case 6 -> post(opcode, random.nextInt(100), random.nextLong(), random.nextInt(), noise);
-                case 7 -> post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.ctrl(random.nextInt(5)), s.dataAddr(), s.dataKey(), noise);
-                default -> post(SendBatch.RDMA_WRITE_WITH_IMM, random.nextInt(HALF), peer.position(), peer.positionKey(), noise);
+                case 7 ->
+                    post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.ctrl(random.nextInt(5)), s.dataAddr(), s.dataKey(), noise);
+                default ->
+                    post(
+                            SendBatch.RDMA_WRITE_WITH_IMM,
+                            random.nextInt(HALF),
+                            peer.position(),
+                            peer.positionKey(),
+                            noise);
             };
         }
 
@@ -324,13 +373,18 @@ class StreamFuzzTest extends RawPeerTests {
     @Test
     void shouldSurviveRandomConnectionData() {
         Random random = new Random(SEED);
-        byte[] good = ConnData.local(384, 0x7f1000001000L, 1, 2, 0x7f1000100000L, 2, 65536).withFeatures(1).encode();
+        byte[] good = ConnData.local(384, 0x7f1000001000L, 1, 2, 0x7f1000100000L, 2, 65536)
+                .withFeatures(1)
+                .encode();
         int accepted = 0;
         for (int i = 0; i < BLOBS; i++) {
             try {
                 ConnData data = ConnData.parse(mutate(good, random));
                 accepted++;
-                assertTrue(data.credits() >= 1 && data.targetLength() >= 2 && data.targetLength() <= 1024 && data.dataLength() >= 0);
+                assertTrue(data.credits() >= 1
+                        && data.targetLength() >= 2
+                        && data.targetLength() <= 1024
+                        && data.dataLength() >= 0);
             } catch (WireException e) {
                 // refused
             }
@@ -373,7 +427,10 @@ class StreamFuzzTest extends RawPeerTests {
     }
 
     private void answer(RawPeer.RawListener raw, RawPeer.Spec spec, Random random) throws Exception {
-        PendingConnect pending = transport.connect(null, new InetSocketAddress(HERE, raw.address().getPort()), CONFIG.withBuffers(8192, 8192).withQueues(16, 16));
+        PendingConnect pending = transport.connect(
+                null,
+                new InetSocketAddress(HERE, raw.address().getPort()),
+                CONFIG.withBuffers(8192, 8192).withQueues(16, 16));
         try (RawPeer peer = raw.take(spec)) {
             peer.answer(mutate(peer.connData(), random));
             try {

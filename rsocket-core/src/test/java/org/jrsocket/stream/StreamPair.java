@@ -27,10 +27,13 @@ final class StreamPair implements AutoCloseable {
         return connect(transport, address, config, config);
     }
 
-    static StreamPair connect(RdmaTransport transport, InetAddress address, StreamConfig clientConfig, StreamConfig serverConfig)
+    static StreamPair connect(
+            RdmaTransport transport, InetAddress address, StreamConfig clientConfig, StreamConfig serverConfig)
             throws IOException {
         try (RdmaListener listener = transport.listen(new InetSocketAddress(address, 0), 50, serverConfig)) {
-            RdmaStream client = transport.connect(null, listener.localAddress(), clientConfig).await(PATIENCE);
+            RdmaStream client = transport
+                    .connect(null, listener.localAddress(), clientConfig)
+                    .await(PATIENCE);
             return new StreamPair(client, accept(listener));
         }
     }

@@ -28,8 +28,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Many threads at one stream, at random moments: close, abort and half closes from a third thread while a reader and a writer are inside at both ends. Each
- * round must end soon, with the exceptions of sockets only, and nothing may be left. Property {@code jrsocket.test.rounds} scales it (default 1).
+ * Many threads at one stream, at random moments: close, abort and half closes from a third thread while a reader and a
+ * writer are inside at both ends. Each round must end soon, with the exceptions of sockets only, and nothing may be
+ * left. Property {@code jrsocket.test.rounds} scales it (default 1).
  */
 class StreamRacesTest extends RawPeerTests {
 
@@ -38,11 +39,15 @@ class StreamRacesTest extends RawPeerTests {
 
     /** What the third thread does. */
     enum Act {
-        CLOSE(RdmaStream::close), ABORT(RdmaStream::abort), SHUTDOWN_INPUT(s -> s.shutdownInput()), SHUTDOWN_OUTPUT(s -> s.shutdownOutput()),
+        CLOSE(RdmaStream::close),
+        ABORT(RdmaStream::abort),
+        SHUTDOWN_INPUT(s -> s.shutdownInput()),
+        SHUTDOWN_OUTPUT(s -> s.shutdownOutput()),
         CLOSE_TWICE(s -> {
             s.close();
             s.abort();
-        }), HALF_BY_HALF(s -> {
+        }),
+        HALF_BY_HALF(s -> {
             s.shutdownOutput();
             s.shutdownInput();
             s.close();
@@ -69,10 +74,14 @@ class StreamRacesTest extends RawPeerTests {
         Random random = new Random(act.ordinal());
         try (RdmaListener listener = transport.listen(new InetSocketAddress(HERE, 0), 50, SMALL)) {
             for (int round = 0; round < rounds(500); round++) {
-                RdmaStream client = transport.connect(null, listener.localAddress(), SMALL).await(PATIENCE);
+                RdmaStream client =
+                        transport.connect(null, listener.localAddress(), SMALL).await(PATIENCE);
                 RdmaStream server = StreamPair.accept(listener);
                 RdmaStream victim = round % 2 == 0 ? client : server;
-                List<Future<Long>> inside = List.of(background(() -> reads(client)), background(() -> writes(client)), background(() -> reads(server)),
+                List<Future<Long>> inside = List.of(
+                        background(() -> reads(client)),
+                        background(() -> writes(client)),
+                        background(() -> reads(server)),
                         background(() -> writes(server)));
                 pause(random.nextInt(300_000));
                 act.step.on(victim);
@@ -82,7 +91,8 @@ class StreamRacesTest extends RawPeerTests {
                 for (Future<Long> future : inside) {
                     get(future);
                 }
-                client.abort(); // two ends that closed with full rings would wait for each other, up to their time limit
+                // two ends that closed with full rings would wait for each other, up to their time limit
+                client.abort();
                 server.abort();
                 assertTrue(client.awaitDrained(PATIENCE));
                 assertTrue(server.awaitDrained(PATIENCE));
@@ -102,7 +112,9 @@ class StreamRacesTest extends RawPeerTests {
         byte[] buffer = new byte[3000];
         long sum = 0;
         try {
-            for (int n = stream.read(buffer, 0, buffer.length, PATIENCE); n >= 0; n = stream.read(buffer, 0, buffer.length, PATIENCE)) {
+            for (int n = stream.read(buffer, 0, buffer.length, PATIENCE);
+                    n >= 0;
+                    n = stream.read(buffer, 0, buffer.length, PATIENCE)) {
                 for (int i = 0; i < n; i++) {
                     if (buffer[i] != (byte) (sum + i)) {
                         throw new AssertionError("byte " + (sum + i) + " is " + buffer[i]);
@@ -123,7 +135,7 @@ class StreamRacesTest extends RawPeerTests {
         long sum = 0;
         Random random = new Random(7);
         try {
-            for (;;) {
+            for (; ; ) {
                 int n = 1 + random.nextInt(buffer.length);
                 for (int i = 0; i < n; i++) {
                     buffer[i] = (byte) (sum + i);
@@ -152,8 +164,9 @@ class StreamRacesTest extends RawPeerTests {
     }
 
     /**
-     * A writer may be between its check and its copy when another thread aborts: what it copies then must not go out, because what was dropped before it
-     * leaves a gap. A C peer, which cannot be told of the reset, would take it for the stream's end.
+     * A writer may be between its check and its copy when another thread aborts: what it copies then must not go out,
+     * because what was dropped before it leaves a gap. A C peer, which cannot be told of the reset, would take it for
+     * the stream's end.
      */
     @Test
     void shouldSendNothingAfterTheGapThatAnAbortLeaves() throws Exception {
@@ -171,10 +184,12 @@ class StreamRacesTest extends RawPeerTests {
     }
 
     private static void awaitDrained(Link l, SendSide send) {
-        RawPeer.await(() -> {
-            l.stream().poll();
-            return send.isDrained();
-        }, () -> "not drained");
+        RawPeer.await(
+                () -> {
+                    l.stream().poll();
+                    return send.isDrained();
+                },
+                () -> "not drained");
     }
 
     /** And nothing follows SHUTDOWN, or the DISCONNECT of an ordinary close; and it does not keep the close waiting. */
@@ -197,7 +212,10 @@ class StreamRacesTest extends RawPeerTests {
         }
     }
 
-    /** Whatever a writer leaves behind is sent, by the flusher, the service thread or a reader, also while it comes and goes. */
+    /**
+     * Whatever a writer leaves behind is sent, by the flusher, the service thread or a reader, also while it comes and
+     * goes.
+     */
     @Test
     void shouldSendWhatWritersLeaveBehindWhoeverIsThere() throws Exception {
         Random random = new Random(99);
@@ -223,7 +241,10 @@ class StreamRacesTest extends RawPeerTests {
         }
     }
 
-    /** A reader that is slow to come: the service thread waits for it, and sends when the grants come, on many streams at once. */
+    /**
+     * A reader that is slow to come: the service thread waits for it, and sends when the grants come, on many streams
+     * at once.
+     */
     @Test
     void shouldSendWhatIsLeftToPeersThatReadLate() throws Exception {
         StreamConfig sender = CONFIG.withBuffers(256 * 1024, 8192);
@@ -283,16 +304,18 @@ class StreamRacesTest extends RawPeerTests {
         Link l = link(Role.PASSIVE);
         Future<Integer> reader = background(() -> l.stream().read(new byte[1], 0, 1, PATIENCE));
         AtomicInteger refused = new AtomicInteger();
-        RawPeer.await(() -> {
-            try {
-                l.stream().peek(ByteBuffer.allocate(1));
-            } catch (IllegalStateException e) {
-                refused.incrementAndGet();
-            } catch (IOException e) {
-                fail(e);
-            }
-            return refused.get() > 0;
-        }, () -> "never refused");
+        RawPeer.await(
+                () -> {
+                    try {
+                        l.stream().peek(ByteBuffer.allocate(1));
+                    } catch (IllegalStateException e) {
+                        refused.incrementAndGet();
+                    } catch (IOException e) {
+                        fail(e);
+                    }
+                    return refused.get() > 0;
+                },
+                () -> "never refused");
         l.peer().data((byte) 1);
         assertEquals(1, get(reader));
     }

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The transport's threads outlive whoever happened to use a socket first or to close one: a web application that is unloaded, a thread group that is
- * destroyed. They take nothing along from there.
+ * The transport's threads outlive whoever happened to use a socket first or to close one: a web application that is
+ * unloaded, a thread group that is destroyed. They take nothing along from there.
  */
 class ThreadOriginTest {
 
@@ -53,7 +53,9 @@ class ThreadOriginTest {
     @Test
     void shouldHaveThreadsOfNobody() throws Exception {
         useFromAnApplication();
-        List<Thread> threads = Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("jrsocket-")).toList();
+        List<Thread> threads = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("jrsocket-"))
+                .toList();
         assertFalse(threads.isEmpty());
         for (Thread thread : threads) {
             ThreadGroup group = thread.getThreadGroup();
@@ -66,13 +68,17 @@ class ThreadOriginTest {
         }
     }
 
-    /** Opens the transport and ends a connection, from code of a class loader, and on a thread, that are gone when this returns. */
+    /**
+     * Opens the transport and ends a connection, from code of a class loader, and on a thread, that are gone when this
+     * returns.
+     */
     private WeakReference<ClassLoader> useFromAnApplication() throws Exception {
         ClassLoader loader = new ApplicationLoader();
         Class<?> type = loader.loadClass(Application.class.getName());
         assertNotSame(Application.class, type);
         @SuppressWarnings("unchecked")
-        Callable<RdmaTransport> application = (Callable<RdmaTransport>) type.getDeclaredConstructor(LoopbackProvider.class).newInstance(verbs);
+        Callable<RdmaTransport> application = (Callable<RdmaTransport>)
+                type.getDeclaredConstructor(LoopbackProvider.class).newInstance(verbs);
         FutureTask<RdmaTransport> task = new FutureTask<>(application);
         Thread thread = new Thread(new ThreadGroup("application"), task, "application");
         thread.setContextClassLoader(loader);

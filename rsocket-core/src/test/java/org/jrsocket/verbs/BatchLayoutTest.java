@@ -62,7 +62,8 @@ class BatchLayoutTest {
         assertEquals(2, second.getLong(RecvBatch.WR_ID));
         assertEquals(0, second.getLong(RecvBatch.NEXT));
         assertEquals(1, second.getInt(RecvBatch.NUM_SGE));
-        assertEquals(44, NativeMemory.view(second.getLong(RecvBatch.SG_LIST), 16).getLong(0));
+        assertEquals(
+                44, NativeMemory.view(second.getLong(RecvBatch.SG_LIST), 16).getLong(0));
         assertEquals(44, batch.sgeAddress(1, 0));
         assertEquals(55, batch.sgeLength(1, 0));
         assertEquals(66, batch.sgeLkey(1, 0));

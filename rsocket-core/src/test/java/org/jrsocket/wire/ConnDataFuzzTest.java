@@ -18,10 +18,32 @@ class ConnDataFuzzTest {
 
     private static final int BLOBS = 400_000;
     private static final long SEED = 20261120L;
-    private static final long[] NASTY = {0, 1, 2, 16, 40, 127, 128, 255, 1024, 1025, 65535, 65536, Integer.MAX_VALUE, 1L << 31, 0xffffffffL, -1,
-        Long.MIN_VALUE, Long.MAX_VALUE, -32, -33};
-    private static final int[][] FIELDS = {{0, 1}, {1, 1}, {2, 2}, {4, 1}, {7, 1}, {8, 8}, {16, 4}, {20, 4}, {24, 8}, {32, 4}, {36, 4}, {40, 4},
-        {44, 1}, {45, 1}, {46, 2}, {48, 4}, {52, 4}};
+    private static final long[] NASTY = {
+        0,
+        1,
+        2,
+        16,
+        40,
+        127,
+        128,
+        255,
+        1024,
+        1025,
+        65535,
+        65536,
+        Integer.MAX_VALUE,
+        1L << 31,
+        0xffffffffL,
+        -1,
+        Long.MIN_VALUE,
+        Long.MAX_VALUE,
+        -32,
+        -33
+    };
+    private static final int[][] FIELDS = {
+        {0, 1}, {1, 1}, {2, 2}, {4, 1}, {7, 1}, {8, 8}, {16, 4}, {20, 4}, {24, 8}, {32, 4}, {36, 4}, {40, 4}, {44, 1},
+        {45, 1}, {46, 2}, {48, 4}, {52, 4}
+    };
 
     @Test
     void shouldMakeConnDataOrAWireExceptionOfAnyBytes() {
@@ -57,8 +79,13 @@ class ConnDataFuzzTest {
     }
 
     private static void assertSane(ConnData data, byte[] blob) {
-        boolean sane = data.version() == 1 && data.credits() >= 1 && data.credits() <= 65535 && data.targetLength() >= 2
-                && data.targetLength() <= 1024 && data.dataLength() >= 0 && data.iomapSize() >= 0
+        boolean sane = data.version() == 1
+                && data.credits() >= 1
+                && data.credits() <= 65535
+                && data.targetLength() >= 2
+                && data.targetLength() <= 1024
+                && data.dataLength() >= 0
+                && data.iomapSize() >= 0
                 && Long.compareUnsigned(data.targetAddr(), -16L * data.targetLength()) < 0
                 && (data.dataLength() == 0 || Long.compareUnsigned(data.dataAddr(), -(long) data.dataLength()) < 0)
                 && (data.hasExtension() || data.features() == 0);
@@ -70,10 +97,23 @@ class ConnDataFuzzTest {
 
     private static ConnData random(SplittableRandom random) {
         int flags = random.nextInt(4);
-        int iomap = (flags & ConnData.IOMAP) == 0 ? 0 : random.nextBoolean() ? random.nextInt(129) : random.nextInt(128) << 8;
+        int iomap = (flags & ConnData.IOMAP) == 0
+                ? 0
+                : random.nextBoolean() ? random.nextInt(129) : random.nextInt(128) << 8;
         boolean extension = random.nextBoolean();
-        return new ConnData(1, flags, 1 + random.nextInt(65535), iomap, random.nextLong() >>> 1, random.nextInt(), 2 + random.nextInt(1023),
-                random.nextLong() >>> 1, random.nextInt(), random.nextInt() >>> 1, extension, extension ? random.nextInt(65536) : 0);
+        return new ConnData(
+                1,
+                flags,
+                1 + random.nextInt(65535),
+                iomap,
+                random.nextLong() >>> 1,
+                random.nextInt(),
+                2 + random.nextInt(1023),
+                random.nextLong() >>> 1,
+                random.nextInt(),
+                random.nextInt() >>> 1,
+                extension,
+                extension ? random.nextInt(65536) : 0);
     }
 
     /** A valid block with a few fields, bits or its length changed; sometimes noise. */

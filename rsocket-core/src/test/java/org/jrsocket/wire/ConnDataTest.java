@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Test;
 
 class ConnDataTest {
 
-    private static final String CLIENT = "01020180" + "000000" + "00" + "00007f1000001000" + "00000a01" + "00000002" + "00007f1000100000"
-            + "00000a02" + "00010000";
-    private static final String SERVER = "01020180" + "000000" + "00" + "00007f2000001000" + "00000b01" + "00000002" + "00007f2000100000"
-            + "00000b02" + "00010000";
+    private static final String CLIENT = "01020180" + "000000" + "00" + "00007f1000001000" + "00000a01" + "00000002"
+            + "00007f1000100000" + "00000a02" + "00010000";
+    private static final String SERVER = "01020180" + "000000" + "00" + "00007f2000001000" + "00000b01" + "00000002"
+            + "00007f2000100000" + "00000b02" + "00010000";
 
     private static byte[] bytes(String hex) {
         return HexFormat.of().parseHex(hex);
@@ -61,7 +61,10 @@ class ConnDataTest {
     void shouldReadTheWorkedExampleOutOfAPaddedRequestAndAnswer() throws WireException {
         assertEquals(client(ConnData.IOMAP), ConnData.parse(Arrays.copyOf(bytes(CLIENT), 56)));
         ConnData server = ConnData.parse(Arrays.copyOf(bytes(SERVER), 196));
-        assertEquals(new ConnData(1, ConnData.IOMAP, 384, 0, 0x7f2000001000L, 0xb01, 2, 0x7f2000100000L, 0xb02, 65536, false, 0), server);
+        assertEquals(
+                new ConnData(
+                        1, ConnData.IOMAP, 384, 0, 0x7f2000001000L, 0xb01, 2, 0x7f2000100000L, 0xb02, 65536, false, 0),
+                server);
         assertFalse(server.isBigEndian());
         assertFalse(server.hasExtension());
         assertFalse(server.hasFeature(ConnData.FEATURE_RESET));
@@ -83,7 +86,8 @@ class ConnDataTest {
         byte[] encoded = sent.encode();
         assertEquals(56, encoded.length);
         assertEquals(CLIENT, HexFormat.of().formatHex(encoded, 0, 40));
-        assertEquals("4a525331" + "10" + "01" + "8001" + "00000000", HexFormat.of().formatHex(encoded, 40, 52));
+        assertEquals(
+                "4a525331" + "10" + "01" + "8001" + "00000000", HexFormat.of().formatHex(encoded, 40, 52));
         for (byte[] received : new byte[][] {encoded, Arrays.copyOf(encoded, 196)}) {
             ConnData read = ConnData.parse(received);
             assertEquals(sent, read);
@@ -127,7 +131,10 @@ class ConnDataTest {
     void shouldRefuseFewerThanFortyBytes() {
         for (int length = 0; length < 40; length++) {
             byte[] data = Arrays.copyOf(valid(), length);
-            assertNames(assertThrows(WireException.class, () -> ConnData.parse(data)), "private data length", "is " + length);
+            assertNames(
+                    assertThrows(WireException.class, () -> ConnData.parse(data)),
+                    "private data length",
+                    "is " + length);
         }
     }
 
@@ -143,7 +150,8 @@ class ConnDataTest {
 
     @Test
     void shouldIgnoreUnknownFlagsAndReservedBytes() throws WireException {
-        ConnData read = accepted(b -> b.put(1, (byte) 0xfe).put(4, (byte) 1).put(5, (byte) 2).put(6, (byte) 3));
+        ConnData read = accepted(
+                b -> b.put(1, (byte) 0xfe).put(4, (byte) 1).put(5, (byte) 2).put(6, (byte) 3));
         assertEquals(client(ConnData.IOMAP), read);
     }
 
@@ -189,7 +197,9 @@ class ConnDataTest {
     @Test
     void shouldRefuseADataBufferThatCannotExist() throws WireException {
         assertEquals(0, accepted(b -> b.putInt(36, 0)).dataLength());
-        assertEquals(Integer.MAX_VALUE, accepted(b -> b.putInt(36, Integer.MAX_VALUE)).dataLength());
+        assertEquals(
+                Integer.MAX_VALUE,
+                accepted(b -> b.putInt(36, Integer.MAX_VALUE)).dataLength());
         assertNames(refused(b -> b.putInt(36, Integer.MIN_VALUE)), "data_buf.length", "is 2147483648");
         assertNames(refused(b -> b.putInt(36, -1)), "data_buf.length", "is 4294967295");
         assertEquals(-65537, accepted(b -> b.putLong(24, -65537)).dataAddr());
@@ -215,7 +225,8 @@ class ConnDataTest {
     void shouldDescribeItselfWithoutItsKeys() {
         String text = client(ConnData.IOMAP).withFeatures(1).toString();
         assertTrue(text.contains("credits 384") && text.contains("features 0x1"), text);
-        assertFalse(text.contains("a01") || text.contains("a02") || text.contains("2561") || text.contains("2562"), text);
+        assertFalse(
+                text.contains("a01") || text.contains("a02") || text.contains("2561") || text.contains("2562"), text);
         assertFalse(client(0).toString().contains("JRS1"));
     }
 

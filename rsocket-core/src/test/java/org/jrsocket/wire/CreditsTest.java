@@ -51,11 +51,15 @@ class CreditsTest {
                 sent += random.nextLong(limit - sent + 1);
                 consumed += random.nextLong(sent - consumed + 1);
                 long offered = consumed + initial;
-                assertTrue(Credits.isLimitPlausible((int) offered & Credits.MASK, (int) limit & Credits.MASK, (int) sent & Credits.MASK, initial));
+                assertTrue(Credits.isLimitPlausible(
+                        (int) offered & Credits.MASK, (int) limit & Credits.MASK, (int) sent & Credits.MASK, initial));
                 if (initial < 32768) {
                     long tooMuch = sent + initial + 1 + random.nextInt(65535 - initial);
-                    assertFalse(
-                            Credits.isLimitPlausible((int) tooMuch & Credits.MASK, (int) limit & Credits.MASK, (int) sent & Credits.MASK, initial));
+                    assertFalse(Credits.isLimitPlausible(
+                            (int) tooMuch & Credits.MASK,
+                            (int) limit & Credits.MASK,
+                            (int) sent & Credits.MASK,
+                            initial));
                 }
                 limit = offered;
                 assertEquals(limit - sent, Credits.window((int) limit & Credits.MASK, (int) sent & Credits.MASK));

@@ -21,15 +21,18 @@ class GrantTest {
         ByteBuffer table = ByteBuffer.allocate(32);
         Grant.put(table, 0, false, 0x7f1000110000L, 0xa02, 65536);
         Grant.put(table, 16, false, 0x7f2000110000L, 0xb02, 65536);
-        assertEquals("00001100107f0000" + "020a0000" + "00000100", HexFormat.of().formatHex(table.array(), 0, 16));
-        assertEquals("00001100207f0000" + "020b0000" + "00000100", HexFormat.of().formatHex(table.array(), 16, 32));
+        assertEquals(
+                "00001100107f0000" + "020a0000" + "00000100", HexFormat.of().formatHex(table.array(), 0, 16));
+        assertEquals(
+                "00001100207f0000" + "020b0000" + "00000100", HexFormat.of().formatHex(table.array(), 16, 32));
     }
 
     @Test
     void shouldWriteBigEndianForABigEndianReader() {
         ByteBuffer table = ByteBuffer.allocate(16);
         Grant.put(table, 0, true, 0x7f1000110000L, 0xa02, 65536);
-        assertEquals("00007f1000110000" + "00000a02" + "00010000", HexFormat.of().formatHex(table.array()));
+        assertEquals(
+                "00007f1000110000" + "00000a02" + "00010000", HexFormat.of().formatHex(table.array()));
     }
 
     @Test
@@ -75,7 +78,9 @@ class GrantTest {
             ByteBuffer word = ByteBuffer.allocate(12).order(order);
             MessageWord.put(word, 5, 0x80000180);
             assertEquals(0x80000180, MessageWord.get(word, 5));
-            assertEquals(Grant.BIG_ENDIAN_HOST ? "80000180" : "80010080", HexFormat.of().formatHex(word.array(), 5, 9));
+            assertEquals(
+                    Grant.BIG_ENDIAN_HOST ? "80000180" : "80010080",
+                    HexFormat.of().formatHex(word.array(), 5, 9));
         }
     }
 }

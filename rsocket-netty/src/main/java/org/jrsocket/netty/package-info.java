@@ -5,6 +5,7 @@
 /**
  * A Netty transport over RDMA streams: {@code IoHandler}, channels, registered buffers. Empty so far.
  *
- * <p>May use {@code connect}, {@code stream} and Netty. Knows nothing of {@code java.net.SocketImpl} or of the NIO provider.
+ * <p>May use {@code connect}, {@code stream} and Netty. Knows nothing of {@code java.net.SocketImpl} or of the NIO
+ * provider.
  */
 package org.jrsocket.netty;

@@ -24,8 +24,9 @@ import org.jrsocket.os.NativeLibrary;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * {@code -javaagent:rsocket.jar}: makes a JVM's sockets ours where the host has RDMA. Where it has none, says so in one line and leaves the JVM
- * alone. Only a configuration that cannot be used stops the JVM, and only one that starts: nothing ends a program that runs.
+ * {@code -javaagent:rsocket.jar}: makes a JVM's sockets ours where the host has RDMA. Where it has none, says so in one
+ * line and leaves the JVM alone. Only a configuration that cannot be used stops the JVM, and only one that starts:
+ * nothing ends a program that runs.
  */
 public final class Agent {
 
@@ -35,22 +36,32 @@ public final class Agent {
     private static final String NIO_PROPERTY = "java.nio.channels.spi.SelectorProvider";
 
     /**
-     * Its class is loaded when the first server socket is made. The JDK lets none of its own accept with a Socket that stands on a factory's SocketImpl, as TLS
-     * servers do.
+     * Its class is loaded when the first server socket is made. The JDK lets none of its own accept with a Socket that
+     * stands on a factory's SocketImpl, as TLS servers do.
      */
     private static final String SERVER_SOCKET = "java.net.ServerSocket";
-    private static final String HAS_SERVERS = "TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
-            + "which might accept no more; start the JVM with -javaagent";
 
-    /** What does its work for the first time under an application's security manager has to be loaded before (JDK 17). */
-    private static final List<String> NEEDED_LATER = List.of("org.jrsocket.net.RSocketImpl", "org.jrsocket.net.RServerSocketImpl",
-            "org.jrsocket.net.RdmaSocket", "org.jrsocket.net.PlatformSocket", "org.jrsocket.net.Proxies", "org.jrsocket.connect.DualListener",
-            "org.jrsocket.connect.ConnectAttempt", "org.jrsocket.stream.RdmaStream", "org.jrsocket.stream.Threads");
+    private static final String HAS_SERVERS =
+            "TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
+                    + "which might accept no more; start the JVM with -javaagent";
+
+    /**
+     * What does its work for the first time under an application's security manager has to be loaded before (JDK 17).
+     */
+    private static final List<String> NEEDED_LATER = List.of(
+            "org.jrsocket.net.RSocketImpl",
+            "org.jrsocket.net.RServerSocketImpl",
+            "org.jrsocket.net.RdmaSocket",
+            "org.jrsocket.net.PlatformSocket",
+            "org.jrsocket.net.Proxies",
+            "org.jrsocket.connect.DualListener",
+            "org.jrsocket.connect.ConnectAttempt",
+            "org.jrsocket.stream.RdmaStream",
+            "org.jrsocket.stream.Threads");
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
-    private Agent() {
-    }
+    private Agent() {}
 
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
@@ -67,7 +78,8 @@ public final class Agent {
             run(arguments, instrumentation, holder, false);
         } catch (ConfigurationException e) {
             say(e.getMessage());
-            Runtime.getRuntime().halt(1); // a program that runs otherwise than it was told to is worse than one that does not run
+            // a program that runs otherwise than it was told to is worse than one that does not run
+            Runtime.getRuntime().halt(1);
         }
     }
 
@@ -103,7 +115,9 @@ public final class Agent {
         }
     }
 
-    private static void install(TransportContext stack, TransportHolder holder, Instrumentation instrumentation, boolean attached) throws Exception {
+    private static void install(
+            TransportContext stack, TransportHolder holder, Instrumentation instrumentation, boolean attached)
+            throws Exception {
         boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         if (!stack.mayUse(Policy.AUTO) && !stack.mayUse(Policy.RDMA)) {
@@ -137,20 +151,27 @@ public final class Agent {
     }
 
     static boolean isLoaded(String name, Instrumentation instrumentation) {
-        return Arrays.stream(instrumentation.getAllLoadedClasses()).anyMatch(loaded -> loaded.getName().equals(name));
+        return Arrays.stream(instrumentation.getAllLoadedClasses())
+                .anyMatch(loaded -> loaded.getName().equals(name));
     }
 
     private static void open(Instrumentation instrumentation) {
         Set<Module> us = Set.of(Agent.class.getModule());
-        instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
-                SocketFactories.PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> us)), Set.of(), Map.of());
+        instrumentation.redefineModule(
+                Object.class.getModule(),
+                Set.of(),
+                Map.of(),
+                SocketFactories.PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> us)),
+                Set.of(),
+                Map.of());
     }
 
     // Naming one side by its property chooses it alone; naming none, or both, chooses both.
 
     static boolean wantsSockets(String net, String nio) throws ConfigurationException {
         if (net != null && !net.equals(NET)) {
-            throw new ConfigurationException("-D" + NET_PROPERTY, "\"" + net + "\" is not known; " + NET + " is the one value");
+            throw new ConfigurationException(
+                    "-D" + NET_PROPERTY, "\"" + net + "\" is not known; " + NET + " is the one value");
         }
         return net != null || !NIO.equals(nio);
     }

@@ -29,15 +29,23 @@ final class ClientOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
-    @Option(names = "--transport", paramLabel = "auto|rdma|tcp", defaultValue = "auto",
+    @Option(
+            names = "--transport",
+            paramLabel = "auto|rdma|tcp",
+            defaultValue = "auto",
             description = "auto: as the settings and rules say, the default. rdma: or fail. tcp: without trying RDMA")
     Policy transport;
 
-    @Option(names = {"-f", "--format"}, paramLabel = "text|json|csv", defaultValue = "text",
+    @Option(
+            names = {"-f", "--format"},
+            paramLabel = "text|json|csv",
+            defaultValue = "text",
             description = "of the result on standard output; the default is a table")
     private Report.Format format;
 
-    @Option(names = {"-q", "--quiet"}, description = "no progress on standard error")
+    @Option(
+            names = {"-q", "--quiet"},
+            description = "no progress on standard error")
     private boolean quiet;
 
     /** With RDMA opened, if there is any, so that the first connection does not have to. */

@@ -10,12 +10,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.UnknownHostException;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.ConfigurationException;
-import org.jrsocket.connect.RdmaListeners;
+import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.RdmaListeners;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
@@ -53,8 +52,8 @@ final class Doctor {
      * @return 0 if RDMA can be used here (and reaches the peer), 1 if not, 3 if the peer cannot be reached at all
      */
     int run(Peer peer) throws ConfigurationException {
-        out.println("jrsocket " + Main.version() + ", JDK " + Runtime.version() + ", " + System.getProperty("os.name") + " "
-                + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
+        out.println("jrsocket " + Main.version() + ", JDK " + Runtime.version() + ", " + System.getProperty("os.name")
+                + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
         out.println("settings: " + settings);
         TransportContext stack = TransportContext.open(settings, holder);
         boolean usable = false;
@@ -67,8 +66,12 @@ final class Doctor {
                 active |= isActive(device);
                 usable |= isActive(device) && tryQueuePair(device);
             }
-            out.println(usable ? "RDMA: can be used" : active ? "RDMA: cannot be used: no device makes a queue pair, see above"
-                    : "RDMA: no port is active; bring its link up");
+            out.println(
+                    usable
+                            ? "RDMA: can be used"
+                            : active
+                                    ? "RDMA: cannot be used: no device makes a queue pair, see above"
+                                    : "RDMA: no port is active; bring its link up");
         } catch (VerbsUnavailableException e) {
             out.println("RDMA: cannot be used: " + e.getMessage());
         } catch (IOException e) {
@@ -85,16 +88,22 @@ final class Doctor {
 
     /** Whether a connection on this device would have what it needs, as far as that can be tried. */
     private boolean tryQueuePair(DeviceInfo device) throws VerbsUnavailableException {
-        InetAddress address = device.ports().stream().filter(DeviceInfo.Port::active).flatMap(port -> port.gids().stream())
-                .map(DeviceInfo.Gid::address).filter(each -> !each.isLinkLocalAddress()).findFirst().orElse(null);
+        InetAddress address = device.ports().stream()
+                .filter(DeviceInfo.Port::active)
+                .flatMap(port -> port.gids().stream())
+                .map(DeviceInfo.Gid::address)
+                .filter(each -> !each.isLinkLocalAddress())
+                .findFirst()
+                .orElse(null);
         if (address == null) {
             out.println("  a connection's queue pair: not tried, because no port has an address but a link-local one");
             return true;
         }
         try {
             QueueLimits granted = holder.transport().tryQueuePair(address, settings.streamConfig());
-            out.printf("  a connection's queue pair: %d sends, %d receives, %d bytes inline%n", granted.sendQueue(), granted.receiveQueue(),
-                    granted.inline());
+            out.printf(
+                    "  a connection's queue pair: %d sends, %d receives, %d bytes inline%n",
+                    granted.sendQueue(), granted.receiveQueue(), granted.inline());
             return true;
         } catch (VerbsUnavailableException e) {
             throw e;
@@ -111,16 +120,24 @@ final class Doctor {
             RdmaListeners.open(stack, holder, any, 1).close();
             return "RDMA and TCP";
         } catch (IOException e) {
-            return "TCP alone: " + (e instanceof VerbsUnavailableException ? "RDMA cannot be used, see above" : e.getMessage());
+            return "TCP alone: "
+                    + (e instanceof VerbsUnavailableException ? "RDMA cannot be used, see above" : e.getMessage());
         }
     }
 
     private void print(DeviceInfo device) {
-        out.printf("device %s: %s%s, up to %d queue pairs of %d work requests, %d memory regions%n", device.name(),
-                device.iwarp() ? "iWARP" : "InfiniBand or RoCE", device.firmware().isEmpty() ? "" : ", firmware " + device.firmware(),
-                device.maxQp(), device.maxQpWr(), device.maxMr());
+        out.printf(
+                "device %s: %s%s, up to %d queue pairs of %d work requests, %d memory regions%n",
+                device.name(),
+                device.iwarp() ? "iWARP" : "InfiniBand or RoCE",
+                device.firmware().isEmpty() ? "" : ", firmware " + device.firmware(),
+                device.maxQp(),
+                device.maxQpWr(),
+                device.maxMr());
         for (DeviceInfo.Port port : device.ports()) {
-            out.printf("  port %d: %s, %s, MTU %d%n", port.number(), port.state(), port.ethernet() ? "Ethernet" : "InfiniBand", port.activeMtu());
+            out.printf(
+                    "  port %d: %s, %s, MTU %d%n",
+                    port.number(), port.state(), port.ethernet() ? "Ethernet" : "InfiniBand", port.activeMtu());
             for (DeviceInfo.Gid gid : port.gids()) {
                 out.printf("    gid %d: %s, %s%n", gid.index(), gid.address().getHostAddress(), gid.type());
             }
@@ -144,13 +161,15 @@ final class Doctor {
             ConnectAttempt attempt = stack.connector().attempt(null, address, settings.streamConfig(), 0);
             RdmaStream stream = attempt.await();
             if (stream != null) {
-                out.println(peer.text() + ": RDMA, device " + stream.deviceName() + ", from " + stream.localAddress().getAddress().getHostAddress()
-                        + ", connected in " + millisSince(start) + " ms");
+                out.println(peer.text() + ": RDMA, device " + stream.deviceName() + ", from "
+                        + stream.localAddress().getAddress().getHostAddress() + ", connected in " + millisSince(start)
+                        + " ms");
                 stream.close();
                 stream.awaitDrained(TimeUnit.SECONDS.toNanos(1));
                 return true;
             }
-            out.println(peer.text() + ": not RDMA: " + attempt.failure() + (attempt.detail() == null ? "" : " (" + attempt.detail() + ")")
+            out.println(peer.text() + ": not RDMA: " + attempt.failure()
+                    + (attempt.detail() == null ? "" : " (" + attempt.detail() + ")")
                     + (attempt.isTcp() ? "" : ", after " + millisSince(start) + " ms"));
         } catch (IOException e) {
             out.println(peer.text() + ": not RDMA: " + e.getMessage());

@@ -17,32 +17,45 @@ final class LockedMemory {
     /** Beside its buffers a connection pins its grant table and a page for grants that leave. */
     private static final int OVERHEAD = 2 * 4096;
 
-    private LockedMemory() {
-    }
+    private LockedMemory() {}
 
     /** For people: the limit, and for how many connections it is. */
     static String describe(StreamConfig config) {
         try {
-            return describe(Files.readAllLines(Path.of("/proc/self/limits")), Files.readAllLines(Path.of("/proc/self/status")), config);
+            return describe(
+                    Files.readAllLines(Path.of("/proc/self/limits")),
+                    Files.readAllLines(Path.of("/proc/self/status")),
+                    config);
         } catch (IOException e) {
             return "unknown"; // not Linux
         }
     }
 
     static String describe(List<String> limits, List<String> status, StreamConfig config) {
-        String soft = limits.stream().filter(line -> line.startsWith("Max locked memory")).findFirst()
-                .map(line -> line.substring("Max locked memory".length()).strip().split("\\s+")[0]).orElse("unknown");
+        String soft = limits.stream()
+                .filter(line -> line.startsWith("Max locked memory"))
+                .findFirst()
+                .map(line ->
+                        line.substring("Max locked memory".length()).strip().split("\\s+")[0])
+                .orElse("unknown");
         if (!soft.matches("[0-9]+")) {
             return soft;
         }
         long bytes = Long.parseLong(soft);
-        boolean privileged = status.stream().filter(line -> line.startsWith("CapEff:"))
-                .anyMatch(line -> (Long.parseUnsignedLong(line.substring("CapEff:".length()).strip(), 16) >> CAP_IPC_LOCK & 1) != 0);
+        boolean privileged = status.stream()
+                .filter(line -> line.startsWith("CapEff:"))
+                .anyMatch(line -> (Long.parseUnsignedLong(
+                                                line.substring("CapEff:".length())
+                                                        .strip(),
+                                                16)
+                                        >> CAP_IPC_LOCK
+                                & 1)
+                        != 0);
         if (privileged) {
             return bytes / 1024 + " KiB, which does not bind this process (CAP_IPC_LOCK)";
         }
         int each = config.sendBuffer() + config.receiveBuffer() + OVERHEAD;
-        return bytes / 1024 + " KiB, for " + bytes / each + " connections of " + each / 1024 + " KiB; more: ulimit -l, LimitMEMLOCK= (systemd),"
-                + " --ulimit memlock= (containers)";
+        return bytes / 1024 + " KiB, for " + bytes / each + " connections of " + each / 1024
+                + " KiB; more: ulimit -l, LimitMEMLOCK= (systemd)," + " --ulimit memlock= (containers)";
     }
 }

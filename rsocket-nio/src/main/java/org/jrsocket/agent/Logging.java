@@ -8,13 +8,12 @@ import org.jrsocket.connect.LogLevel;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sets up the log of the drop-in jar, which carries slf4j and its simple implementation under other names. As a library among an application's own
- * slf4j, this project's log is the application's to set up.
+ * Sets up the log of the drop-in jar, which carries slf4j and its simple implementation under other names. As a library
+ * among an application's own slf4j, this project's log is the application's to set up.
  */
 final class Logging {
 
-    private Logging() {
-    }
+    private Logging() {}
 
     /** Before the first logger is made. */
     static void configure(LogLevel level) {

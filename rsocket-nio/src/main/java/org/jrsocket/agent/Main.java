@@ -18,10 +18,22 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code java -jar rsocket.jar COMMAND}. Exit status: 0 as hoped, 1 not, 2 wrongly called or configured; {@code doctor} has one more. */
-@Command(name = "java -jar rsocket.jar", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
+/**
+ * {@code java -jar rsocket.jar COMMAND}. Exit status: 0 as hoped, 1 not, 2 wrongly called or configured; {@code doctor}
+ * has one more.
+ */
+@Command(
+        name = "java -jar rsocket.jar",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
         description = "RDMA for the JVM. In an application's JVM: java -javaagent:rsocket.jar -jar app.jar",
-        subcommands = {Main.DoctorCommand.class, PingCommand.class, PerfCommand.class, Main.VersionCommand.class, CommandLine.HelpCommand.class})
+        subcommands = {
+            Main.DoctorCommand.class,
+            PingCommand.class,
+            PerfCommand.class,
+            Main.VersionCommand.class,
+            CommandLine.HelpCommand.class
+        })
 public final class Main implements Callable<Integer> {
 
     static final int WRONG = CommandLine.ExitCode.USAGE;
@@ -42,14 +54,18 @@ public final class Main implements Callable<Integer> {
     }
 
     static int run(String[] args, PrintStream out, PrintStream err) {
-        return new CommandLine(new Main(out, err)).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
-                .setCaseInsensitiveEnumValuesAllowed(true).setExecutionExceptionHandler((failure, command, parsed) -> {
+        return new CommandLine(new Main(out, err))
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((failure, command, parsed) -> {
                     if (failure instanceof ConfigurationException) {
                         err.println("jrsocket: " + failure.getMessage());
                         return WRONG;
                     }
                     throw failure;
-                }).execute(args);
+                })
+                .execute(args);
     }
 
     @Override
@@ -96,11 +112,19 @@ public final class Main implements Callable<Integer> {
         }
     }
 
-    @Command(name = "doctor", mixinStandardHelpOptions = true, versionProvider = Version.class,
-            description = "Says what this host has for RDMA and what is missing; and which transport a connection to HOST:PORT would get, and why.",
+    @Command(
+            name = "doctor",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description =
+                    "Says what this host has for RDMA and what is missing; and which transport a connection to HOST:PORT would get, and why.",
             exitCodeListHeading = "Exit status:%n",
-            exitCodeList = {"0:RDMA can be used here, and HOST:PORT would get it", "1:it cannot, or HOST:PORT would get TCP",
-                "2:wrongly called or configured", "3:HOST:PORT cannot be reached at all"})
+            exitCodeList = {
+                "0:RDMA can be used here, and HOST:PORT would get it",
+                "1:it cannot, or HOST:PORT would get TCP",
+                "2:wrongly called or configured",
+                "3:HOST:PORT cannot be reached at all"
+            })
     static final class DoctorCommand implements Callable<Integer> {
         @ParentCommand
         private Main main;

@@ -11,9 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes {@link TransportBean} appear in the platform MBean server, without starting that: it takes a JVM a good part of its start-up time, and most never
- * use it. The JDK asks a builder, named by a property, for each new MBean server; ours adds the bean to the platform's. Names no class of
- * {@code java.management} before it knows that the module is there.
+ * Makes {@link TransportBean} appear in the platform MBean server, without starting that: it takes a JVM a good part of
+ * its start-up time, and most never use it. The JDK asks a builder, named by a property, for each new MBean server;
+ * ours adds the bean to the platform's. Names no class of {@code java.management} before it knows that the module is
+ * there.
  */
 final class Management {
 
@@ -27,8 +28,7 @@ final class Management {
     /** The builder that somebody else has named before; ours then asks that one. */
     private static volatile String other;
 
-    private Management() {
-    }
+    private Management() {}
 
     /** Sees to it that there is a bean when somebody looks. Never fails. */
     static void register(TransportContext stack, TransportHolder holder, Instrumentation instrumentation) {

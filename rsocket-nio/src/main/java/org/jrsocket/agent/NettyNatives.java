@@ -8,16 +8,20 @@ import java.util.List;
 import java.util.Properties;
 
 /**
- * Keeps frameworks that prefer Netty's native transports to NIO: epoll and io_uring bypass the JDK, so their connections could only be TCP.
- * Netty offers a property for that, which is set before any of its classes is there to read it.
+ * Keeps frameworks that prefer Netty's native transports to NIO: epoll and io_uring bypass the JDK, so their
+ * connections could only be TCP. Netty offers a property for that, which is set before any of its classes is there to
+ * read it.
  */
 final class NettyNatives {
 
-    /** Netty's own, and the one that grpc-netty-shaded reads: a copy of Netty under another name has another name for the property too. */
-    static final List<String> PROPERTIES = List.of("io.netty.transport.noNative", "io.grpc.netty.shaded.io.netty.transport.noNative");
+    /**
+     * Netty's own, and the one that grpc-netty-shaded reads: a copy of Netty under another name has another name for
+     * the property too.
+     */
+    static final List<String> PROPERTIES =
+            List.of("io.netty.transport.noNative", "io.grpc.netty.shaded.io.netty.transport.noNative");
 
-    private NettyNatives() {
-    }
+    private NettyNatives() {}
 
     /** A value that is there already, {@code false} for one, is the user's choice and stays. */
     static void leaveOut(Properties properties) {

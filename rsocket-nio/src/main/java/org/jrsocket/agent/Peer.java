@@ -9,7 +9,8 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
 /**
- * A host and port as people write them: {@code host:80}, {@code 192.0.2.1:80}, {@code [2001:db8::1]:80}; where a port is not needed, {@code 2001:db8::1} too.
+ * A host and port as people write them: {@code host:80}, {@code 192.0.2.1:80}, {@code [2001:db8::1]:80}; where a port
+ * is not needed, {@code 2001:db8::1} too.
  *
  * @param text as it was written, with the port
  * @param host without brackets
@@ -30,12 +31,14 @@ record Peer(String text, String host, int port) {
         try {
             int port = bare ? defaultPort : Integer.parseInt(text.substring(colon + 1));
             if (!host.isEmpty() && port > 0 && port <= 65535) {
-                return new Peer(bare ? (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port : text, host, port);
+                return new Peer(
+                        bare ? (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port : text, host, port);
             }
         } catch (NumberFormatException e) {
             // said below
         }
-        throw new IllegalArgumentException(text + ": not of the form " + (defaultPort == 0 ? "HOST:PORT" : "HOST or HOST:PORT"));
+        throw new IllegalArgumentException(
+                text + ": not of the form " + (defaultPort == 0 ? "HOST:PORT" : "HOST or HOST:PORT"));
     }
 
     /** Looks the host up. */

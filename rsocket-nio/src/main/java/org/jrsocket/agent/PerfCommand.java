@@ -24,10 +24,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-@Command(name = "perf", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
-        subcommands = {PerfCommand.ServerCommand.class}, synopsisSubcommandLabel = "[server]",
-        description = "Measures round trips and throughput to a host that runs \"perf server\". Ctrl-C prints the result so far.",
-        exitCodeListHeading = "Exit status:%n", exitCodeList = {"0:all was measured", "1:something failed, or Ctrl-C", "2:wrongly called or configured"})
+@Command(
+        name = "perf",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        subcommands = {PerfCommand.ServerCommand.class},
+        synopsisSubcommandLabel = "[server]",
+        description =
+                "Measures round trips and throughput to a host that runs \"perf server\". Ctrl-C prints the result so far.",
+        exitCodeListHeading = "Exit status:%n",
+        exitCodeList = {"0:all was measured", "1:something failed, or Ctrl-C", "2:wrongly called or configured"})
 final class PerfCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -39,22 +45,41 @@ final class PerfCommand implements Callable<Integer> {
     @Mixin
     private ClientOptions options;
 
-    @Option(names = {"-t", "--time"}, paramLabel = "SECONDS", defaultValue = "5", converter = ClientOptions.Seconds.class,
+    @Option(
+            names = {"-t", "--time"},
+            paramLabel = "SECONDS",
+            defaultValue = "5",
+            converter = ClientOptions.Seconds.class,
             description = "for each test; default ${DEFAULT-VALUE}")
     private long time;
 
-    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", defaultValue = "64", converter = ClientOptions.Size.class,
+    @Option(
+            names = {"-s", "--size"},
+            paramLabel = "BYTES",
+            defaultValue = "64",
+            converter = ClientOptions.Size.class,
             description = "of a message whose round trip is measured, up to 16m; default ${DEFAULT-VALUE}")
     private int size;
 
-    @Option(names = {"-b", "--block"}, paramLabel = "BYTES", defaultValue = "64k", converter = ClientOptions.Size.class,
+    @Option(
+            names = {"-b", "--block"},
+            paramLabel = "BYTES",
+            defaultValue = "64k",
+            converter = ClientOptions.Size.class,
             description = "of a write for throughput, up to 16m; default ${DEFAULT-VALUE}")
     private int block;
 
-    @Option(names = "--tests", paramLabel = "latency|send|receive", split = ",", description = "which; default all three")
+    @Option(
+            names = "--tests",
+            paramLabel = "latency|send|receive",
+            split = ",",
+            description = "which; default all three")
     private Set<Perf.Measurement> tests = EnumSet.allOf(Perf.Measurement.class);
 
-    @Parameters(arity = "0..1", paramLabel = "HOST[:PORT]", description = "where perf server runs; default port: " + ClientOptions.PORT)
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "HOST[:PORT]",
+            description = "where perf server runs; default port: " + ClientOptions.PORT)
     private String peer;
 
     @Override
@@ -69,17 +94,27 @@ final class PerfCommand implements Callable<Integer> {
             return 1;
         }
         TransportContext stack = ClientOptions.stack(settings);
-        return new Perf(stack, options.transport, options.report(main), parsed.text(), address).run(tests, time, size, block) ? 0 : 1;
+        return new Perf(stack, options.transport, options.report(main), parsed.text(), address)
+                        .run(tests, time, size, block)
+                ? 0
+                : 1;
     }
 
-    @Command(name = "server", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
-            description = "Serves perf and ping, over RDMA and TCP on one port, until Ctrl-C. Anybody who reaches the port can make it send and receive.")
+    @Command(
+            name = "server",
+            mixinStandardHelpOptions = true,
+            versionProvider = Main.Version.class,
+            description =
+                    "Serves perf and ping, over RDMA and TCP on one port, until Ctrl-C. Anybody who reaches the port can make it send and receive.")
     static final class ServerCommand implements Callable<Integer> {
 
         @ParentCommand
         private PerfCommand perf;
 
-        @Option(names = {"-p", "--port"}, defaultValue = ClientOptions.PORT, description = "default ${DEFAULT-VALUE}; 0 for any that is free")
+        @Option(
+                names = {"-p", "--port"},
+                defaultValue = ClientOptions.PORT,
+                description = "default ${DEFAULT-VALUE}; 0 for any that is free")
         private int port;
 
         @Option(names = "--bind", paramLabel = "ADDRESS", description = "default: all of this host")

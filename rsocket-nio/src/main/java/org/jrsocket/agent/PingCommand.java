@@ -17,10 +17,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-@Command(name = "ping", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
-        description = "Connects to HOST:PORT and says over what and how long it took; then measures round trips if a perf server is there, and otherwise"
-                + " how long connecting takes. Any server that listens will do; it sees connections that end at once. Ctrl-C prints the result so far.",
-        exitCodeListHeading = "Exit status:%n", exitCodeList = {"0:all pings were answered", "1:some were not", "2:wrongly called or configured"})
+@Command(
+        name = "ping",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description =
+                "Connects to HOST:PORT and says over what and how long it took; then measures round trips if a perf server is there, and otherwise"
+                        + " how long connecting takes. Any server that listens will do; it sees connections that end at once. Ctrl-C prints the result so far.",
+        exitCodeListHeading = "Exit status:%n",
+        exitCodeList = {"0:all pings were answered", "1:some were not", "2:wrongly called or configured"})
 final class PingCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -29,14 +34,26 @@ final class PingCommand implements Callable<Integer> {
     @Mixin
     private ClientOptions options;
 
-    @Option(names = {"-c", "--count"}, paramLabel = "N", defaultValue = "10", description = "how many; default ${DEFAULT-VALUE}")
+    @Option(
+            names = {"-c", "--count"},
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "how many; default ${DEFAULT-VALUE}")
     private int count;
 
-    @Option(names = {"-i", "--interval"}, paramLabel = "SECONDS", defaultValue = "1", converter = ClientOptions.Seconds.class,
+    @Option(
+            names = {"-i", "--interval"},
+            paramLabel = "SECONDS",
+            defaultValue = "1",
+            converter = ClientOptions.Seconds.class,
             description = "between two; default ${DEFAULT-VALUE}")
     private long interval;
 
-    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", defaultValue = "64", converter = ClientOptions.Size.class,
+    @Option(
+            names = {"-s", "--size"},
+            paramLabel = "BYTES",
+            defaultValue = "64",
+            converter = ClientOptions.Size.class,
             description = "of a message, up to 16m; default ${DEFAULT-VALUE}")
     private int size;
 
@@ -58,6 +75,9 @@ final class PingCommand implements Callable<Integer> {
             return 1;
         }
         TransportContext stack = ClientOptions.stack(settings);
-        return new Ping(stack, options.transport, options.report(main)).run(parsed.text(), address, count, interval, size) ? 0 : 1;
+        return new Ping(stack, options.transport, options.report(main))
+                        .run(parsed.text(), address, count, interval, size)
+                ? 0
+                : 1;
     }
 }

@@ -12,7 +12,9 @@ import javax.management.MBeanServerDelegate;
 import javax.management.ObjectName;
 import org.slf4j.LoggerFactory;
 
-/** Builds MBean servers as the JDK would, and adds our bean to the platform's. Made by the JDK, see {@link Management}. */
+/**
+ * Builds MBean servers as the JDK would, and adds our bean to the platform's. Made by the JDK, see {@link Management}.
+ */
 public final class PlatformBuilder extends MBeanServerBuilder {
 
     private final MBeanServerBuilder builder;
@@ -23,7 +25,9 @@ public final class PlatformBuilder extends MBeanServerBuilder {
             builder = new MBeanServerBuilder();
         } else {
             ClassLoader loader = Thread.currentThread().getContextClassLoader(); // as the JDK looks for it
-            builder = (MBeanServerBuilder) (loader == null ? Class.forName(other) : loader.loadClass(other)).getConstructor().newInstance();
+            builder = (MBeanServerBuilder) (loader == null ? Class.forName(other) : loader.loadClass(other))
+                    .getConstructor()
+                    .newInstance();
         }
     }
 
@@ -35,8 +39,9 @@ public final class PlatformBuilder extends MBeanServerBuilder {
     @Override
     public MBeanServer newMBeanServer(String defaultDomain, MBeanServer outer, MBeanServerDelegate delegate) {
         MBeanServer server = builder.newMBeanServer(defaultDomain, outer, delegate);
-        boolean platform = StackWalker.getInstance().walk(frames ->
-                frames.anyMatch(frame -> frame.getClassName().equals(ManagementFactory.class.getName())));
+        boolean platform = StackWalker.getInstance()
+                .walk(frames ->
+                        frames.anyMatch(frame -> frame.getClassName().equals(ManagementFactory.class.getName())));
         if (platform) {
             register(server, Management.bean());
             Management.done();

@@ -7,7 +7,9 @@ package org.jrsocket.agent;
 import java.util.List;
 import java.util.Map;
 
-/** {@code org.jrsocket:type=Transport}: what carries this JVM's connections. Numbers count from the start of the JVM. */
+/**
+ * {@code org.jrsocket:type=Transport}: what carries this JVM's connections. Numbers count from the start of the JVM.
+ */
 public interface TransportMXBean {
 
     /** Of this project. */
@@ -25,7 +27,10 @@ public interface TransportMXBean {
     /** Connections that servers accepted over RDMA. */
     long getRdmaAccepted();
 
-    /** Client connections left to TCP, by reason; the reasons that have occurred. Whether TCP then connected is not counted. */
+    /**
+     * Client connections left to TCP, by reason; the reasons that have occurred. Whether TCP then connected is not
+     * counted.
+     */
     Map<String, Long> getTcpChosen();
 
     /** Connections accepted over TCP by servers that listen on both. */

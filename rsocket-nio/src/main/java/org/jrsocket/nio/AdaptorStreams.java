@@ -14,11 +14,13 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 
-/** The streams of a socket adaptor: over TCP those of the inner adaptor, over RDMA the channel's own reads and writes. For blocking channels only. */
+/**
+ * The streams of a socket adaptor: over TCP those of the inner adaptor, over RDMA the channel's own reads and writes.
+ * For blocking channels only.
+ */
 final class AdaptorStreams {
 
-    private AdaptorStreams() {
-    }
+    private AdaptorStreams() {}
 
     /**
      * @param tcp the inner adaptor's, or null over RDMA
@@ -50,7 +52,10 @@ final class AdaptorStreams {
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, target.length);
-            return length == 0 ? 0 : channel.readWithTimeout(ByteBuffer.wrap(target, offset, length), TimeUnit.MILLISECONDS.toNanos(timeout.getAsInt()));
+            return length == 0
+                    ? 0
+                    : channel.readWithTimeout(
+                            ByteBuffer.wrap(target, offset, length), TimeUnit.MILLISECONDS.toNanos(timeout.getAsInt()));
         }
 
         @Override

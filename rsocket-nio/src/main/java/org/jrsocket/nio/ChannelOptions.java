@@ -19,21 +19,30 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * The options of a channel, and the TCP channel of the JDK's that keeps, checks and reads them back, so that each is accepted or refused as the JDK
- * would. A client has one anyway. A connection accepted over RDMA gets one when only the kernel knows the answer; the options that nearly everybody
- * sets need none. Safe for use by many threads.
+ * The options of a channel, and the TCP channel of the JDK's that keeps, checks and reads them back, so that each is
+ * accepted or refused as the JDK would. A client has one anyway. A connection accepted over RDMA gets one when only the
+ * kernel knows the answer; the options that nearly everybody sets need none. Safe for use by many threads.
  */
 final class ChannelOptions {
 
     /** Of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
     private static final String KEEP_IDLE = "TCP_KEEPIDLE";
+
     private static final int DEFAULT_KEEP_IDLE_SECONDS = 7200; // Linux's
     private static final int MAX_LINGER_SECONDS = 65535; // the JDK's
 
     /** What an option of an accepted channel is before anybody sets it; of those that need no TCP channel. */
-    private static final Map<SocketOption<?>, Object> DEFAULTS = Map.of(StandardSocketOptions.TCP_NODELAY, false,
-            StandardSocketOptions.SO_KEEPALIVE, false, StandardSocketOptions.SO_REUSEADDR, true, // which it inherits
-            StandardSocketOptions.SO_LINGER, -1, StandardSocketOptions.IP_TOS, 0);
+    private static final Map<SocketOption<?>, Object> DEFAULTS = Map.of(
+            StandardSocketOptions.TCP_NODELAY,
+            false,
+            StandardSocketOptions.SO_KEEPALIVE,
+            false,
+            StandardSocketOptions.SO_REUSEADDR,
+            true, // which it inherits
+            StandardSocketOptions.SO_LINGER,
+            -1,
+            StandardSocketOptions.IP_TOS,
+            0);
 
     private final RSelectorProvider provider;
     private volatile SocketChannel tcp; // written under this, as all of these
@@ -116,7 +125,7 @@ final class ChannelOptions {
                 case "SO_RCVBUF" -> receiveBuffer = (int) value;
                 case "SO_LINGER" -> linger = value instanceof Integer seconds ? Math.max(-1, seconds) : -1;
                 case "SO_KEEPALIVE", KEEP_IDLE -> applyKeepAlive(stream);
-                default -> { }
+                default -> {}
             }
         }
     }
@@ -136,7 +145,9 @@ final class ChannelOptions {
 
     /** What the JDK would give back of a value that it accepts for sure, or null. */
     private static Object simple(SocketOption<?> name, Object value) {
-        if (name == StandardSocketOptions.TCP_NODELAY || name == StandardSocketOptions.SO_KEEPALIVE || name == StandardSocketOptions.SO_REUSEADDR) {
+        if (name == StandardSocketOptions.TCP_NODELAY
+                || name == StandardSocketOptions.SO_KEEPALIVE
+                || name == StandardSocketOptions.SO_REUSEADDR) {
             return value instanceof Boolean ? value : null;
         }
         if (name == StandardSocketOptions.SO_LINGER && value instanceof Integer seconds) {
@@ -175,7 +186,8 @@ final class ChannelOptions {
     synchronized StreamConfig streamConfig() throws IOException {
         Settings settings = provider.stack().settings();
         StreamConfig config = settings.streamConfig();
-        return config.withBuffers(sendBuffer == 0 ? config.sendBuffer() : Math.min(sendBuffer, settings.maxBuffer()),
+        return config.withBuffers(
+                        sendBuffer == 0 ? config.sendBuffer() : Math.min(sendBuffer, settings.maxBuffer()),
                         receiveBuffer == 0 ? config.receiveBuffer() : Math.min(receiveBuffer, settings.maxBuffer()))
                 .withTypeOfService(tcp().getOption(StandardSocketOptions.IP_TOS));
     }
@@ -196,7 +208,9 @@ final class ChannelOptions {
         if (stream == null) {
             return;
         }
-        boolean on = tcp != null ? tcp.getOption(StandardSocketOptions.SO_KEEPALIVE) : (boolean) kept.getOrDefault(StandardSocketOptions.SO_KEEPALIVE, false);
+        boolean on = tcp != null
+                ? tcp.getOption(StandardSocketOptions.SO_KEEPALIVE)
+                : (boolean) kept.getOrDefault(StandardSocketOptions.SO_KEEPALIVE, false);
         long nanos = on ? TimeUnit.SECONDS.toNanos(keepIdle()) : 0;
         if (nanos != keepAliveNanos) {
             keepAliveNanos = nanos;

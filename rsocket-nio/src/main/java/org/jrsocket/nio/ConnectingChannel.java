@@ -23,21 +23,29 @@ import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * How a socket channel comes to its connection, which makes it TCP or RDMA. Until then, and over TCP, a channel of the JDK's inside does everything.
+ * How a socket channel comes to its connection, which makes it TCP or RDMA. Until then, and over TCP, a channel of the
+ * JDK's inside does everything.
  *
  * <pre>
  *              connect: RDMA is not tried
  *   UNDECIDED ------------------------------------------> TCP : the inner channel says whether it is connected
  *       | \------ connect: RDMA ------> PENDING ----------^
- *       |                                  \-- finishConnect --> RDMA : a stream; the inner channel keeps options and port
- *       \---- accepted: TCP or RDMA at once                       close leads from each to CLOSED
+ *       |                                  \-- finishConnect --> RDMA : a stream; the inner channel keeps options and
+ *       port \---- accepted: TCP or RDMA at once                       close leads from each to CLOSED
  * </pre>
  *
- * Safe for use by many threads, as the JDK's: readers take turns, so do writers. Locks, in this order: read, write, state.
+ * Safe for use by many threads, as the JDK's: readers take turns, so do writers. Locks, in this order: read, write,
+ * state.
  */
 abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable {
 
-    enum State { UNDECIDED, PENDING, TCP, RDMA, CLOSED }
+    enum State {
+        UNDECIDED,
+        PENDING,
+        TCP,
+        RDMA,
+        CLOSED
+    }
 
     final RSelectorProvider provider;
     final ProtocolFamily family; // null for the JDK's default
@@ -152,7 +160,9 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                 connectBlocking(attempt, target, address, millis);
                 return;
             }
-            int left = millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+            int left = millis == 0
+                    ? 0
+                    : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
             tcpGuard(() -> {
                 ensureNotRdma();
                 tcp().socket().connect(address, left);
@@ -170,7 +180,9 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending()) {
             return null;
         }
-        if (!(address instanceof InetSocketAddress target) || target.isUnresolved() || target.getPort() == 0
+        if (!(address instanceof InetSocketAddress target)
+                || target.isUnresolved()
+                || target.getPort() == 0
                 || !RSelectorProvider.fits(family, target.getAddress())) {
             return null;
         }
@@ -194,7 +206,9 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
 
     private ConnectAttempt attempt(InetSocketAddress target, long nanos) throws IOException {
         try {
-            ConnectAttempt made = provider.stack().connector().attempt(RdmaConnect.local(tcp(), target), target, options.streamConfig(), nanos);
+            ConnectAttempt made = provider.stack()
+                    .connector()
+                    .attempt(RdmaConnect.local(tcp(), target), target, options.streamConfig(), nanos);
             tried = made;
             return made.isTcp() ? null : made;
         } catch (IOException e) {
@@ -229,7 +243,8 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    private void connectBlocking(ConnectAttempt attempt, InetSocketAddress target, SocketAddress address, int millis) throws IOException {
+    private void connectBlocking(ConnectAttempt attempt, InetSocketAddress target, SocketAddress address, int millis)
+            throws IOException {
         long start = System.nanoTime();
         RdmaConnect pending = new RdmaConnect(attempt, address, target);
         boolean done = false;
@@ -250,7 +265,8 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
             connectedRdma(pending, result);
             return;
         }
-        int left = millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+        int left =
+                millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
         connectTcpInstead(pending, left);
     }
 
@@ -316,7 +332,8 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    private boolean connectLater(ConnectAttempt attempt, InetSocketAddress target, SocketAddress address) throws IOException {
+    private boolean connectLater(ConnectAttempt attempt, InetSocketAddress target, SocketAddress address)
+            throws IOException {
         RdmaConnect pending = new RdmaConnect(attempt, address, target);
         begin(pending);
         keys.forEach(RSelectionKey::refresh); // the JDK's selector must not report the idle TCP socket
@@ -460,7 +477,10 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         void run() throws IOException;
     }
 
-    /** When the inner channel closes itself, because the calling thread was interrupted or connecting failed, so does this one. */
+    /**
+     * When the inner channel closes itself, because the calling thread was interrupted or connecting failed, so does
+     * this one.
+     */
     private void tcpGuard(TcpCall call) throws IOException {
         try {
             call.run();

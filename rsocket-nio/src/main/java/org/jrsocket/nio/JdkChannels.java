@@ -10,14 +10,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.channels.Channel;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 
 /**
- * What of {@code sun.nio.ch} is used, and nothing else; the same on JDK 17 and 25. The package must be open to this class: the agent sees to it,
- * without the agent {@value #FLAG} does.
+ * What of {@code sun.nio.ch} is used, and nothing else; the same on JDK 17 and 25. The package must be open to this
+ * class: the agent sees to it, without the agent {@value #FLAG} does.
  */
 final class JdkChannels {
 
@@ -52,24 +52,37 @@ final class JdkChannels {
             Class<?> selector = Class.forName("sun.nio.ch.SelectorImpl");
             channel = Class.forName("sun.nio.ch.SelChImpl");
             MethodHandles.Lookup nio = MethodHandles.privateLookupIn(selector, MethodHandles.lookup());
-            provider = nio.unreflect(Class.forName("sun.nio.ch.DefaultSelectorProvider").getMethod("get"))
+            provider = nio.unreflect(
+                            Class.forName("sun.nio.ch.DefaultSelectorProvider").getMethod("get"))
                     .asType(MethodType.methodType(SelectorProvider.class));
-            asynchronous = nio.unreflect(Class.forName("sun.nio.ch.DefaultAsynchronousChannelProvider").getMethod("create"))
+            asynchronous = nio.unreflect(Class.forName("sun.nio.ch.DefaultAsynchronousChannelProvider")
+                            .getMethod("create"))
                     .asType(MethodType.methodType(AsynchronousChannelProvider.class));
-            register = nio.findVirtual(selector, "register",
-                    MethodType.methodType(SelectionKey.class, AbstractSelectableChannel.class, int.class, Object.class))
-                    .asType(MethodType.methodType(SelectionKey.class, AbstractSelector.class, AbstractSelectableChannel.class, int.class, Object.class));
-            kill = nio.findVirtual(channel, "kill", MethodType.methodType(void.class)).asType(MethodType.methodType(void.class, Channel.class));
+            register = nio.findVirtual(
+                            selector,
+                            "register",
+                            MethodType.methodType(
+                                    SelectionKey.class, AbstractSelectableChannel.class, int.class, Object.class))
+                    .asType(MethodType.methodType(
+                            SelectionKey.class,
+                            AbstractSelector.class,
+                            AbstractSelectableChannel.class,
+                            int.class,
+                            Object.class));
+            kill = nio.findVirtual(channel, "kill", MethodType.methodType(void.class))
+                    .asType(MethodType.methodType(void.class, Channel.class));
             descriptor = nio.findVirtual(channel, "getFDVal", MethodType.methodType(int.class))
                     .asType(MethodType.methodType(int.class, Channel.class));
-            ipv6 = nio.findStatic(Class.forName("sun.nio.ch.Net"), "isIPv6Available", MethodType.methodType(boolean.class));
+            ipv6 = nio.findStatic(
+                    Class.forName("sun.nio.ch.Net"), "isIPv6Available", MethodType.methodType(boolean.class));
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             failure = e;
         }
         if (failure == null) {
             try {
                 epollSelector = Class.forName("sun.nio.ch.EPollSelectorImpl");
-                epollFd = MethodHandles.privateLookupIn(epollSelector, MethodHandles.lookup()).findGetter(epollSelector, "epfd", int.class)
+                epollFd = MethodHandles.privateLookupIn(epollSelector, MethodHandles.lookup())
+                        .findGetter(epollSelector, "epfd", int.class)
                         .asType(MethodType.methodType(int.class, AbstractSelector.class));
             } catch (ReflectiveOperationException e) {
                 epollFd = null; // then two waits are joined by the service thread
@@ -87,13 +100,14 @@ final class JdkChannels {
         FAILURE = failure;
     }
 
-    private JdkChannels() {
-    }
+    private JdkChannels() {}
 
     /** @throws IllegalStateException the package is not open; the message says what to do */
     static void ensureOpen() {
         if (FAILURE != null) {
-            throw new IllegalStateException("jrsocket's NIO provider needs the JDK's: start with -javaagent:rsocket.jar, or with " + FLAG, FAILURE);
+            throw new IllegalStateException(
+                    "jrsocket's NIO provider needs the JDK's: start with -javaagent:rsocket.jar, or with " + FLAG,
+                    FAILURE);
         }
     }
 
@@ -123,10 +137,12 @@ final class JdkChannels {
     }
 
     /**
-     * Registers with a JDK selector, as {@code channel.register} does, but leaves no trace in the channel: the channel knows only the key of the selector
-     * around it, so what it thinks of its registration is what that key says. That selector then {@linkplain #release releases} it.
+     * Registers with a JDK selector, as {@code channel.register} does, but leaves no trace in the channel: the channel
+     * knows only the key of the selector around it, so what it thinks of its registration is what that key says. That
+     * selector then {@linkplain #release releases} it.
      */
-    static SelectionKey register(AbstractSelector selector, AbstractSelectableChannel channel, int ops, Object attachment) {
+    static SelectionKey register(
+            AbstractSelector selector, AbstractSelectableChannel channel, int ops, Object attachment) {
         try {
             return (SelectionKey) REGISTER.invokeExact(selector, channel, ops, attachment);
         } catch (Throwable e) {

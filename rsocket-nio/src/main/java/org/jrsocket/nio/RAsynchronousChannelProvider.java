@@ -18,8 +18,8 @@ import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.TransportContext;
 
 /**
- * Asynchronous channels over TCP, the JDK's own, which refuse connections that must use RDMA: they know none. Installed only where some rule insists on
- * RDMA. Safe for use by many threads.
+ * Asynchronous channels over TCP, the JDK's own, which refuse connections that must use RDMA: they know none. Installed
+ * only where some rule insists on RDMA. Safe for use by many threads.
  */
 public final class RAsynchronousChannelProvider extends AsynchronousChannelProvider {
 
@@ -42,7 +42,10 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
         this.stack = stack;
     }
 
-    /** Makes this the provider of the whole JVM if some connection must use RDMA, and nobody named another. Works before the first asynchronous channel. */
+    /**
+     * Makes this the provider of the whole JVM if some connection must use RDMA, and nobody named another. Works before
+     * the first asynchronous channel.
+     */
     static void install(TransportContext stack) {
         if (stack.mayUse(Policy.RDMA) && System.getProperty(PROPERTY) == null) {
             installed = stack;
@@ -51,21 +54,26 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
     }
 
     boolean insistsOnRdma(Rules.Action action, SocketAddress address) {
-        return address instanceof InetSocketAddress internet && !internet.isUnresolved() && stack.policy(action, internet) == Policy.RDMA;
+        return address instanceof InetSocketAddress internet
+                && !internet.isUnresolved()
+                && stack.policy(action, internet) == Policy.RDMA;
     }
 
     @Override
-    public AsynchronousChannelGroup openAsynchronousChannelGroup(int threads, ThreadFactory factory) throws IOException {
+    public AsynchronousChannelGroup openAsynchronousChannelGroup(int threads, ThreadFactory factory)
+            throws IOException {
         return jdk.openAsynchronousChannelGroup(threads, factory);
     }
 
     @Override
-    public AsynchronousChannelGroup openAsynchronousChannelGroup(ExecutorService executor, int initialSize) throws IOException {
+    public AsynchronousChannelGroup openAsynchronousChannelGroup(ExecutorService executor, int initialSize)
+            throws IOException {
         return jdk.openAsynchronousChannelGroup(executor, initialSize);
     }
 
     @Override
-    public AsynchronousServerSocketChannel openAsynchronousServerSocketChannel(AsynchronousChannelGroup group) throws IOException {
+    public AsynchronousServerSocketChannel openAsynchronousServerSocketChannel(AsynchronousChannelGroup group)
+            throws IOException {
         return new TcpOnlyAsynchronousServerSocketChannel(this, jdk.openAsynchronousServerSocketChannel(group));
     }
 

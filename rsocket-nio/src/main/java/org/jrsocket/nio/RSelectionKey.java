@@ -14,8 +14,8 @@ import java.nio.channels.spi.AbstractSelectionKey;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * One channel in one {@link RSelector}. Safe for use by many threads. The channel is of ours, or one of the JDK's, whose key in the JDK's selector
- * then does the work.
+ * One channel in one {@link RSelector}. Safe for use by many threads. The channel is of ours, or one of the JDK's,
+ * whose key in the JDK's selector then does the work.
  */
 final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Observer {
 
@@ -41,6 +41,7 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
 
     /** Guarded by the selector's descriptor lock: the stream whose descriptor is in the selector's epoll set. */
     RdmaStream watched;
+
     int watchedFd = -1;
 
     RSelectionKey(RSelector selector, AbstractSelectableChannel channel) {

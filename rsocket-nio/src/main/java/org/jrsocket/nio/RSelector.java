@@ -30,21 +30,23 @@ import org.jrsocket.stream.Threads;
 /**
  * A selector for RDMA, TCP, datagrams and pipes together. What is not RDMA is in a selector of the JDK's inside.
  *
- * <p>A selection looks only at keys that may be ready: those found ready by the last one (readiness is a level, not an event), those in the
- * {@link UpdateQueue}, where anybody puts a key whose state changed, and the {@link BusyPollSet}. Any other key's stream is <em>armed</em>: the next thing
- * to happen to it makes its descriptor readable. So a selection costs as much as is ready, however many keys there are.
+ * <p>A selection looks only at keys that may be ready: those found ready by the last one (readiness is a level, not an
+ * event), those in the {@link UpdateQueue}, where anybody puts a key whose state changed, and the {@link BusyPollSet}.
+ * Any other key's stream is <em>armed</em>: the next thing to happen to it makes its descriptor readable. So a
+ * selection costs as much as is ready, however many keys there are.
  *
  * <p>The descriptors are in an epoll set of ours, together with the JDK selector's own epoll set. Every selection takes
  * what that set has, also one that does not sleep, because it must not or because something else is ready already. That
  * is one system call, and none while no stream is armed and no other channel has an interest.
  *
- * <p>With nothing ready a selection polls the hot keys for a while, and the epoll set now and then. Then it arms the hot
- * ones too, and sleeps: in the JDK's selector when there are no streams, else in the epoll set. No wake-up is lost: a
- * sleeper says where it sleeps, then looks at the queue and at the wake-up flag once more; others change those first, and
- * then look whether anybody sleeps. The wake-up flag is taken before a selection looks: what happened before the wake-up
- * is seen.
+ * <p>With nothing ready a selection polls the hot keys for a while, and the epoll set now and then. Then it arms the
+ * hot ones too, and sleeps: in the JDK's selector when there are no streams, else in the epoll set. No wake-up is lost:
+ * a sleeper says where it sleeps, then looks at the queue and at the wake-up flag once more; others change those first,
+ * and then look whether anybody sleeps. The wake-up flag is taken before a selection looks: what happened before the
+ * wake-up is seen.
  *
- * <p>Locks, in this order: this, the selected-key set, {@code registrations}, a channel's state, a key, the descriptors.
+ * <p>Locks, in this order: this, the selected-key set, {@code registrations}, a channel's state, a key, the
+ * descriptors.
  */
 final class RSelector extends AbstractSelector {
 
@@ -178,7 +180,7 @@ final class RSelector extends AbstractSelector {
         long waitStart = 0;
         boolean over = nanos == 0;
         boolean slept = false; // and took what the epoll set had
-        for (;;) {
+        for (; ; ) {
             boolean ended = takeWakeup() || Thread.currentThread().isInterrupted(); // before it looks, see above
             over |= ended;
             lookAround();
@@ -257,7 +259,7 @@ final class RSelector extends AbstractSelector {
             look(last.get(i), true);
         }
         last.clear();
-        for (RSelectionKey key = queue.takeAll(); key != null;) {
+        for (RSelectionKey key = queue.takeAll(); key != null; ) {
             RSelectionKey next = UpdateQueue.after(key);
             look(key, false);
             key = next;
@@ -364,7 +366,7 @@ final class RSelector extends AbstractSelector {
         try {
             long start = System.nanoTime();
             long slice = start + SLICE_NANOS;
-            for (;;) {
+            for (; ; ) {
                 if (pollHot(false) || !queue.isEmpty() || woken.get()) {
                     return true;
                 }
@@ -579,7 +581,8 @@ final class RSelector extends AbstractSelector {
         for (Object key : gone) {
             ((RSelectionKey) key).cancelInner();
         }
-        selectTcpNow(); // the JDK's selector forgets its keys before the channels forget ours, and can be registered again
+        // the JDK's selector forgets its keys before the channels forget ours, and can be registered again
+        selectTcpNow();
         for (Object key : gone) {
             end((RSelectionKey) key);
         }

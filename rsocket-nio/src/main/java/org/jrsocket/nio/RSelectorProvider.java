@@ -27,9 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Channels and selectors that use RDMA where both ends can, and TCP elsewhere. Set for a whole JVM by {@code -Djava.nio.channels.spi.SelectorProvider}
- * or {@link #install}, or used by itself. Where the process has no RDMA, and no rule insists on it, everything it opens
- * is the JDK's own. Safe for use by many threads.
+ * Channels and selectors that use RDMA where both ends can, and TCP elsewhere. Set for a whole JVM by
+ * {@code -Djava.nio.channels.spi.SelectorProvider} or {@link #install}, or used by itself. Where the process has no
+ * RDMA, and no rule insists on it, everything it opens is the JDK's own. Safe for use by many threads.
  */
 public final class RSelectorProvider extends SelectorProvider {
 
@@ -37,8 +37,7 @@ public final class RSelectorProvider extends SelectorProvider {
     private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
 
     /** What providers made by the no-argument constructor share. */
-    private record Shared(TransportContext stack, TransportHolder holder) {
-    }
+    private record Shared(TransportContext stack, TransportHolder holder) {}
 
     private static Shared shared; // guarded by the class
 
@@ -50,7 +49,8 @@ public final class RSelectorProvider extends SelectorProvider {
     /**
      * With the settings of the system properties and the environment, unless {@link #install} brought others.
      *
-     * @throws IllegalStateException a setting cannot be used, or the JDK's internals are not open; the message says what to do
+     * @throws IllegalStateException a setting cannot be used, or the JDK's internals are not open; the message says
+     *     what to do
      */
     public RSelectorProvider() {
         this(shared());
@@ -71,7 +71,9 @@ public final class RSelectorProvider extends SelectorProvider {
         if (shared == null) {
             TransportHolder holder = TransportHolder.rdmaCore();
             try {
-                shared = new Shared(TransportContext.open(Settings.read(null, System.getProperties(), System.getenv()), holder), holder);
+                shared = new Shared(
+                        TransportContext.open(Settings.read(null, System.getProperties(), System.getenv()), holder),
+                        holder);
             } catch (ConfigurationException e) {
                 throw new IllegalStateException("jrsocket: " + e.getMessage(), e);
             }
@@ -95,7 +97,8 @@ public final class RSelectorProvider extends SelectorProvider {
             } else {
                 System.setProperty(PROPERTY, before);
             }
-            throw new IOException("another selector provider is in use already: " + current.getClass().getName());
+            throw new IOException("another selector provider is in use already: "
+                    + current.getClass().getName());
         }
         RAsynchronousChannelProvider.install(stack);
     }
@@ -108,7 +111,9 @@ public final class RSelectorProvider extends SelectorProvider {
         return isRdmaUsable() ? new RSocketChannel(this, tcp, null) : tcp;
     }
 
-    /** Families as the JDK's {@code SocketChannel.open(ProtocolFamily)} takes them; UNIX gives a channel of the JDK's. */
+    /**
+     * Families as the JDK's {@code SocketChannel.open(ProtocolFamily)} takes them; UNIX gives a channel of the JDK's.
+     */
     @Override
     public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
         SocketChannel tcp = jdk.openSocketChannel(family);
@@ -125,7 +130,8 @@ public final class RSelectorProvider extends SelectorProvider {
             return tcp;
         }
         if (clientDefaults == null) {
-            try (SocketChannel client = jdk.openSocketChannel()) { // here, where a lack of descriptors is somebody's to hear
+            // here, where a lack of descriptors is somebody's to hear
+            try (SocketChannel client = jdk.openSocketChannel()) {
                 clientDefaults = new ClientDefaults(client.supportedOptions(), ChannelOptions.keepIdle(client));
             } catch (IOException e) {
                 tcp.close();
@@ -206,16 +212,19 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /** Of a client channel of the JDK's. @param keepIdle seconds until the first keep-alive probe */
-    record ClientDefaults(Set<SocketOption<?>> options, int keepIdle) {
-    }
+    record ClientDefaults(Set<SocketOption<?>> options, int keepIdle) {}
 
     /** For accepted channels, so there is a server channel, whose opening saw to it. */
     ClientDefaults clientDefaults() {
         return clientDefaults;
     }
 
-    /** Whether an RDMA connection of a channel of this family can have the address; if not, the JDK says what is wrong with it. */
+    /**
+     * Whether an RDMA connection of a channel of this family can have the address; if not, the JDK says what is wrong
+     * with it.
+     */
     static boolean fits(ProtocolFamily family, InetAddress address) {
-        return address instanceof java.net.Inet4Address || family != StandardProtocolFamily.INET && JdkChannels.isIpv6();
+        return address instanceof java.net.Inet4Address
+                || family != StandardProtocolFamily.INET && JdkChannels.isIpv6();
     }
 }

@@ -65,7 +65,8 @@ final class RServerSocketAdaptor extends ServerSocket {
     public Socket accept() throws IOException {
         try {
             int millis = timeout;
-            SocketChannel accepted = millis > 0 ? channel.acceptWithTimeout(TimeUnit.MILLISECONDS.toNanos(millis)) : channel.accept();
+            SocketChannel accepted =
+                    millis > 0 ? channel.acceptWithTimeout(TimeUnit.MILLISECONDS.toNanos(millis)) : channel.accept();
             if (accepted == null) {
                 throw new IllegalBlockingModeException();
             }
@@ -162,7 +163,9 @@ final class RServerSocketAdaptor extends ServerSocket {
 
     @Override
     public String toString() {
-        return isBound() ? "ServerSocket[addr=" + getInetAddress() + ",localport=" + getLocalPort() + "]" : "ServerSocket[unbound]";
+        return isBound()
+                ? "ServerSocket[addr=" + getInetAddress() + ",localport=" + getLocalPort() + "]"
+                : "ServerSocket[unbound]";
     }
 
     @Override

@@ -34,13 +34,15 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * A listening channel: one of the JDK's for TCP, which settles the port, and an RDMA listener on the same address and port where policy and devices
- * allow. Without one, the JDK's does everything. Safe for use by many threads, as the JDK's.
+ * A listening channel: one of the JDK's for TCP, which settles the port, and an RDMA listener on the same address and
+ * port where policy and devices allow. Without one, the JDK's does everything. Safe for use by many threads, as the
+ * JDK's.
  */
 final class RServerSocketChannel extends ServerSocketChannel implements RdmaSelectable {
 
     /** How often another port is tried when the one that TCP chose is taken over RDMA. */
     private static final int PORT_ATTEMPTS = 8;
+
     private static final int DEFAULT_BACKLOG = 50;
 
     private final RSelectorProvider provider;
@@ -107,19 +109,28 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     /**
-     * Where the policy wants no TCP nothing ever listens there: a TCP channel that did could not give up its port at once if it is registered. With
-     * stateLock. @return null if the policy allows TCP, or TCP has to say what is wrong with the call
+     * Where the policy wants no TCP nothing ever listens there: a TCP channel that did could not give up its port at
+     * once if it is registered. With stateLock. @return null if the policy allows TCP, or TCP has to say what is wrong
+     * with the call
      */
     private RdmaAcceptor openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
-        InetSocketAddress address = wanted == null ? new InetSocketAddress(0) : wanted instanceof InetSocketAddress ? (InetSocketAddress) wanted : null;
-        if (address == null || address.isUnresolved() || !isOpen() || tcp.socket().isBound() || !isRdmaAlone(address)) {
+        InetSocketAddress address = wanted == null
+                ? new InetSocketAddress(0)
+                : wanted instanceof InetSocketAddress ? (InetSocketAddress) wanted : null;
+        if (address == null
+                || address.isUnresolved()
+                || !isOpen()
+                || tcp.socket().isBound()
+                || !isRdmaAlone(address)) {
             return null;
         }
-        for (int attempt = 1;; attempt++) {
+        for (int attempt = 1; ; attempt++) {
             SocketChannel keeper = keeper(wanted);
             try {
                 InetSocketAddress local = (InetSocketAddress) keeper.getLocalAddress();
-                RdmaAcceptor opened = isRdmaAlone(local) ? RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config()) : null;
+                RdmaAcceptor opened = isRdmaAlone(local)
+                        ? RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config())
+                        : null;
                 if (opened != null) {
                     holder = keeper;
                 }
@@ -142,20 +153,26 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     private StreamConfig config() {
         StreamConfig config = provider.stack().settings().streamConfig();
-        return receiveBuffer == 0 ? config : config.withBuffers(config.sendBuffer(), Math.min(receiveBuffer, provider.stack().settings().maxBuffer()));
+        return receiveBuffer == 0
+                ? config
+                : config.withBuffers(
+                        config.sendBuffer(),
+                        Math.min(receiveBuffer, provider.stack().settings().maxBuffer()));
     }
 
     /** With stateLock. */
     private RdmaAcceptor openRdma(SocketAddress wanted, int backlog) throws IOException {
         StreamConfig config = config();
         boolean anyPort = wanted == null || ((InetSocketAddress) wanted).getPort() == 0;
-        for (int attempt = 1;; attempt++) {
+        for (int attempt = 1; ; attempt++) {
             InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
             try {
                 return RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config);
             } catch (BindException e) {
                 if (anyPort && attempt < PORT_ATTEMPTS) {
-                    replaceTcp(fresh -> fresh.bind(wanted == null ? null : new InetSocketAddress(((InetSocketAddress) wanted).getAddress(), 0), backlog));
+                    replaceTcp(fresh -> fresh.bind(
+                            wanted == null ? null : new InetSocketAddress(((InetSocketAddress) wanted).getAddress(), 0),
+                            backlog));
                 } else if (isRdmaAlone(local)) {
                     throw e;
                 } else {
@@ -170,7 +187,10 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         void on(ServerSocketChannel fresh) throws IOException;
     }
 
-    /** Another TCP channel with the same options takes the place of this one, and is set up before this one goes; with stateLock. */
+    /**
+     * Another TCP channel with the same options takes the place of this one, and is set up before this one goes; with
+     * stateLock.
+     */
     private void replaceTcp(Setup setup) throws IOException {
         ServerSocketChannel last = tcp;
         ServerSocketChannel fresh = provider.openTcpServer(family);
@@ -192,14 +212,18 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         last.close();
     }
 
-    private static <T> void copyOption(SocketOption<T> option, ServerSocketChannel from, ServerSocketChannel to) throws IOException {
+    private static <T> void copyOption(SocketOption<T> option, ServerSocketChannel from, ServerSocketChannel to)
+            throws IOException {
         T value = from.getOption(option);
         if (!Objects.equals(value, to.getOption(option))) {
             to.setOption(option, value);
         }
     }
 
-    /** With stateLock. Now that connections come from two sides, a blocking accept waits for both, and the TCP channel itself never waits. */
+    /**
+     * With stateLock. Now that connections come from two sides, a blocking accept waits for both, and the TCP channel
+     * itself never waits.
+     */
     private void listenOnBoth(RdmaAcceptor opened) throws IOException {
         try {
             if (holder == null && isRdmaAlone((InetSocketAddress) tcp.getLocalAddress())) {
@@ -216,7 +240,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /** TCP clients are refused: a socket that does not listen keeps the port. */
     private void refuseTcp(InetSocketAddress local) throws IOException {
-        replaceTcp(fresh -> { });
+        replaceTcp(fresh -> {});
         holder = keeper(local);
     }
 
@@ -281,8 +305,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     /**
-     * The RDMA listener, null if TCP listens alone. With acceptLock. Waits for a bind that is under way: whoever was in the TCP channel already would hold
-     * up its change of mode, and close with it.
+     * The RDMA listener, null if TCP listens alone. With acceptLock. Waits for a bind that is under way: whoever was in
+     * the TCP channel already would hold up its change of mode, and close with it.
      */
     private RdmaAcceptor bound() throws IOException {
         RdmaAcceptor current = acceptor;
@@ -421,7 +445,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 }
                 ensureOpen(); // closed while this one waited for an accept
                 if (acceptor == null) {
-                    tcp.configureBlocking(block); // with stateLock, because of bind; it has nobody to wait for, who would hold acceptLock
+                    // with stateLock, because of bind; it has nobody to wait for, who would hold acceptLock
+                    tcp.configureBlocking(block);
                 }
             }
         } finally {
@@ -443,7 +468,9 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             return (InetSocketAddress) keeper.socket().getLocalSocketAddress();
         }
         ServerSocket inner = tcp.socket();
-        return inner.getInetAddress() == null ? null : new InetSocketAddress(inner.getInetAddress(), inner.getLocalPort());
+        return inner.getInetAddress() == null
+                ? null
+                : new InetSocketAddress(inner.getInetAddress(), inner.getLocalPort());
     }
 
     @Override

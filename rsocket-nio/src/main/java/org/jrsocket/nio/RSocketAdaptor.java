@@ -18,7 +18,10 @@ import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.util.Set;
 
-/** {@link SocketChannel#socket()} of our channels. What is TCP's is asked of the inner channel's own adaptor. Safe for use by many threads. */
+/**
+ * {@link SocketChannel#socket()} of our channels. What is TCP's is asked of the inner channel's own adaptor. Safe for
+ * use by many threads.
+ */
 final class RSocketAdaptor extends Socket {
 
     /** Since 25 the JDK looks for an unresolved address itself, and closes the socket over it. */
@@ -109,7 +112,9 @@ final class RSocketAdaptor extends Socket {
 
     @Override
     public int getLocalPort() {
-        return channel.stream() == null ? tcp().getLocalPort() : channel.stream().localAddress().getPort();
+        return channel.stream() == null
+                ? tcp().getLocalPort()
+                : channel.stream().localAddress().getPort();
     }
 
     @Override
@@ -120,7 +125,9 @@ final class RSocketAdaptor extends Socket {
 
     @Override
     public SocketAddress getLocalSocketAddress() {
-        return channel.stream() == null ? tcp().getLocalSocketAddress() : channel.stream().localAddress();
+        return channel.stream() == null
+                ? tcp().getLocalSocketAddress()
+                : channel.stream().localAddress();
     }
 
     @Override
@@ -221,12 +228,16 @@ final class RSocketAdaptor extends Socket {
 
     @Override
     public boolean isOutputShutdown() {
-        return channel.rdma() == null ? tcp().isOutputShutdown() : channel.rdma().isOutputShut();
+        return channel.rdma() == null
+                ? tcp().isOutputShutdown()
+                : channel.rdma().isOutputShut();
     }
 
     @Override
     public String toString() {
-        return channel.isConnected() ? "Socket[addr=" + getInetAddress() + ",port=" + getPort() + ",localport=" + getLocalPort() + "]" : "Socket[unconnected]";
+        return channel.isConnected()
+                ? "Socket[addr=" + getInetAddress() + ",port=" + getPort() + ",localport=" + getLocalPort() + "]"
+                : "Socket[unconnected]";
     }
 
     // ---- options ----

@@ -26,7 +26,10 @@ import java.util.Set;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
-/** A socket channel of ours: bytes, closing, options, and what selectors ask. Safe for use by many threads, as the JDK's. */
+/**
+ * A socket channel of ours: bytes, closing, options, and what selectors ask. Safe for use by many threads, as the
+ * JDK's.
+ */
 final class RSocketChannel extends ConnectingChannel {
 
     private Socket socket; // guarded by stateLock
@@ -45,8 +48,9 @@ final class RSocketChannel extends ConnectingChannel {
     /** Accepted over TCP by a server that listens on both. */
     static RSocketChannel accepted(RSelectorProvider provider, SocketChannel tcp) {
         RSocketChannel channel = new RSocketChannel(provider, tcp);
-        channel.recorded = TcpConnection.accepted(provider.stack(), () -> (InetSocketAddress) tcp.getLocalAddress(),
-                () -> (InetSocketAddress) tcp.getRemoteAddress());
+        channel.recorded =
+                TcpConnection.accepted(provider.stack(), () -> (InetSocketAddress) tcp.getLocalAddress(), () ->
+                        (InetSocketAddress) tcp.getRemoteAddress());
         return channel;
     }
 
@@ -296,7 +300,8 @@ final class RSocketChannel extends ConnectingChannel {
         RdmaIo rdma = io;
         if (rdma != null) {
             int linger = options.linger();
-            rdma.close(linger > 0 && !isBlocking() && isRegistered() ? -1 : linger); // as the JDK: no selector's thread waits
+            // as the JDK: no selector's thread waits
+            rdma.close(linger > 0 && !isBlocking() && isRegistered() ? -1 : linger);
         }
         options.close();
         TcpConnection.closed(recorded);
@@ -323,8 +328,8 @@ final class RSocketChannel extends ConnectingChannel {
     }
 
     /**
-     * With both locks. While a connect is pending nobody waits in the inner channel; and whoever decides on the connect, with stateLock, must not find the
-     * mode changing. @return false if none is pending
+     * With both locks. While a connect is pending nobody waits in the inner channel; and whoever decides on the
+     * connect, with stateLock, must not find the mode changing. @return false if none is pending
      */
     private boolean configurePending(boolean block) throws IOException {
         synchronized (stateLock) {
@@ -451,7 +456,8 @@ final class RSocketChannel extends ConnectingChannel {
     public int readyOps(int interest) {
         RdmaIo rdma = io;
         if (rdma != null) {
-            return isOpen() ? rdma.readyOps(interest) : 0; // a closed stream is ready for everything, a closed channel for nothing
+            // a closed stream is ready for everything, a closed channel for nothing
+            return isOpen() ? rdma.readyOps(interest) : 0;
         }
         RdmaConnect pending = connect;
         if (pending == null) {
@@ -490,7 +496,9 @@ final class RSocketChannel extends ConnectingChannel {
             try {
                 SocketAddress local = getLocalAddress();
                 SocketAddress peer = getRemoteAddress();
-                text.append(local == null ? "" : " local=" + local).append(peer == null ? "" : " remote=" + peer).append(rdma != null ? " over RDMA" : "");
+                text.append(local == null ? "" : " local=" + local)
+                        .append(peer == null ? "" : " remote=" + peer)
+                        .append(rdma != null ? " over RDMA" : "");
             } catch (IOException e) {
                 text.append(" closed");
             }

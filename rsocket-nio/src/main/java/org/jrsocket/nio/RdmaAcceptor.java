@@ -16,8 +16,8 @@ import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * The RDMA side of a server channel: a {@link DualListener} with a look that takes nothing away, and with a wait that an interrupt ends, as channels
- * want it. Safe for use by many threads; one at a time waits.
+ * The RDMA side of a server channel: a {@link DualListener} with a look that takes nothing away, and with a wait that
+ * an interrupt ends, as channels want it. Safe for use by many threads; one at a time waits.
  */
 final class RdmaAcceptor {
 
@@ -27,7 +27,7 @@ final class RdmaAcceptor {
     private boolean closed; // guarded by this
     private volatile Thread waiter;
     private volatile boolean signalled;
-    private volatile Runnable observer = () -> { };
+    private volatile Runnable observer = () -> {};
     private ServiceLoop.Watch tcpWatch; // guarded by this
 
     private RdmaAcceptor(RSelectorProvider provider, DualListener listener) {
@@ -44,7 +44,8 @@ final class RdmaAcceptor {
      * @throws BindException the port is taken over RDMA
      * @throws SocketException the policy wants RDMA and it cannot be had
      */
-    static RdmaAcceptor open(RSelectorProvider provider, InetSocketAddress local, int backlog, StreamConfig config) throws SocketException {
+    static RdmaAcceptor open(RSelectorProvider provider, InetSocketAddress local, int backlog, StreamConfig config)
+            throws SocketException {
         DualListener listener = DualListener.open(provider.stack(), local, backlog, config);
         return listener == null ? null : new RdmaAcceptor(provider, listener);
     }
@@ -79,7 +80,8 @@ final class RdmaAcceptor {
     }
 
     /**
-     * Waits until a connection is there, over RDMA or TCP, or the calling thread is interrupted, or this is closed; or for no reason.
+     * Waits until a connection is there, over RDMA or TCP, or the calling thread is interrupted, or this is closed; or
+     * for no reason.
      *
      * @param tcpDescriptor the TCP listener's, -1 if there is none
      * @param over whether a wait makes no sense any more

@@ -15,8 +15,9 @@ import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * A connect that tries RDMA, and what has become of it: undecided; connected over RDMA; failed for good; or left to TCP, which is then started and gives
- * the outcome. Written under the channel's state lock but for the decision itself, which is published by {@code decided}.
+ * A connect that tries RDMA, and what has become of it: undecided; connected over RDMA; failed for good; or left to
+ * TCP, which is then started and gives the outcome. Written under the channel's state lock but for the decision itself,
+ * which is published by {@code decided}.
  */
 final class RdmaConnect {
 

@@ -18,17 +18,23 @@ interface RdmaSelectable {
     /** What of {@code interest} the channel inside the JDK's selector is to watch. */
     int tcpInterest(int interest);
 
-    /** What is ready of {@code interest}, apart from what the JDK's selector sees; makes what progress can be made without waiting. */
+    /**
+     * What is ready of {@code interest}, apart from what the JDK's selector sees; makes what progress can be made
+     * without waiting.
+     */
     int readyOps(int interest);
 
-    /** Whether something of {@code interest} may be ready, as far as can be told without progress and without a lock. */
+    /**
+     * Whether something of {@code interest} may be ready, as far as can be told without progress and without a lock.
+     */
     default boolean mayBeReady(int interest) {
         return true;
     }
 
-    /** The selector of {@code key} has taken events of the stream: it is not armed any more, and others must look, too. */
-    default void eventsTaken(RSelectionKey key) {
-    }
+    /**
+     * The selector of {@code key} has taken events of the stream: it is not armed any more, and others must look, too.
+     */
+    default void eventsTaken(RSelectionKey key) {}
 
     /** The stream whose completion channel wakes a selector, or null. */
     RdmaStream stream();

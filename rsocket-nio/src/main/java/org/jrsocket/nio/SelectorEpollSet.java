@@ -6,19 +6,21 @@ package org.jrsocket.nio;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.EventFd;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.ServiceLoop;
 
 /**
- * The descriptors that wake a selector with RDMA streams: their completion channels, the JDK selector's epoll set, and an eventfd for
- * {@code wakeup()}, all in one epoll set. Nothing native exists before the first stream. The selecting thread waits; any thread adds and removes.
+ * The descriptors that wake a selector with RDMA streams: their completion channels, the JDK selector's epoll set, and
+ * an eventfd for {@code wakeup()}, all in one epoll set. Nothing native exists before the first stream. The selecting
+ * thread waits; any thread adds and removes.
  */
 final class SelectorEpollSet {
 
     /** In place of a descriptor number in what the epoll set reports. */
     private static final long WAKE = -1;
+
     private static final long JDK = -2;
 
     private static final int EVENTS = 256;
@@ -62,7 +64,8 @@ final class SelectorEpollSet {
                 if (fd >= keys.length) {
                     keys = java.util.Arrays.copyOf(keys, Math.max(fd + 1, 2 * keys.length));
                 }
-                // Another's may be there still: of a stream that its own failure has freed, and whose number this one got.
+                // Another's may be there still: of a stream that its own failure has freed, and whose number this one
+                // got.
                 if (keys[fd] != null) {
                     forget(keys[fd]);
                 }

@@ -17,8 +17,7 @@ import java.nio.channels.UnsupportedAddressTypeException;
 /** What a socket adaptor throws where its channel throws something else: as {@code sun.nio.ch.Net}, to the words. */
 final class SocketErrors {
 
-    private SocketErrors() {
-    }
+    private SocketErrors() {}
 
     /** For methods that throw any IOException; channel exceptions pass as they are. */
     static IOException io(Exception e) {

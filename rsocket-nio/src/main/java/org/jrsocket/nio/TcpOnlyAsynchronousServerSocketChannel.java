@@ -31,7 +31,8 @@ final class TcpOnlyAsynchronousServerSocketChannel extends AsynchronousServerSoc
 
     @Override
     public AsynchronousServerSocketChannel bind(SocketAddress local, int backlog) throws IOException {
-        if (provider.insistsOnRdma(Rules.Action.BIND, local == null ? new InetSocketAddress((InetAddress) null, 0) : local)) {
+        if (provider.insistsOnRdma(
+                Rules.Action.BIND, local == null ? new InetSocketAddress((InetAddress) null, 0) : local)) {
             throw new SocketException("cannot listen over RDMA, which the rules demand for " + local
                     + ": asynchronous channels know TCP only; use ServerSocketChannel, or another rule");
         }

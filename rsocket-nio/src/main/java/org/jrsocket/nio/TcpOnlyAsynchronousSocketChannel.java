@@ -89,7 +89,12 @@ final class TcpOnlyAsynchronousSocketChannel extends AsynchronousSocketChannel {
     }
 
     @Override
-    public <A> void read(ByteBuffer target, long timeout, TimeUnit unit, A attachment, CompletionHandler<Integer, ? super A> handler) {
+    public <A> void read(
+            ByteBuffer target,
+            long timeout,
+            TimeUnit unit,
+            A attachment,
+            CompletionHandler<Integer, ? super A> handler) {
         tcp.read(target, timeout, unit, attachment, handler);
     }
 
@@ -99,12 +104,24 @@ final class TcpOnlyAsynchronousSocketChannel extends AsynchronousSocketChannel {
     }
 
     @Override
-    public <A> void read(ByteBuffer[] targets, int offset, int length, long timeout, TimeUnit unit, A attachment, CompletionHandler<Long, ? super A> handler) {
+    public <A> void read(
+            ByteBuffer[] targets,
+            int offset,
+            int length,
+            long timeout,
+            TimeUnit unit,
+            A attachment,
+            CompletionHandler<Long, ? super A> handler) {
         tcp.read(targets, offset, length, timeout, unit, attachment, handler);
     }
 
     @Override
-    public <A> void write(ByteBuffer source, long timeout, TimeUnit unit, A attachment, CompletionHandler<Integer, ? super A> handler) {
+    public <A> void write(
+            ByteBuffer source,
+            long timeout,
+            TimeUnit unit,
+            A attachment,
+            CompletionHandler<Integer, ? super A> handler) {
         tcp.write(source, timeout, unit, attachment, handler);
     }
 
@@ -114,7 +131,14 @@ final class TcpOnlyAsynchronousSocketChannel extends AsynchronousSocketChannel {
     }
 
     @Override
-    public <A> void write(ByteBuffer[] sources, int offset, int length, long timeout, TimeUnit unit, A attachment, CompletionHandler<Long, ? super A> handler) {
+    public <A> void write(
+            ByteBuffer[] sources,
+            int offset,
+            int length,
+            long timeout,
+            TimeUnit unit,
+            A attachment,
+            CompletionHandler<Long, ? super A> handler) {
         tcp.write(sources, offset, length, timeout, unit, attachment, handler);
     }
 

@@ -9,7 +9,10 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.Set;
 
-/** A view of a set from which elements can be removed, but none added: what {@code Selector.selectedKeys()} has to be. As thread-safe as the set. */
+/**
+ * A view of a set from which elements can be removed, but none added: what {@code Selector.selectedKeys()} has to be.
+ * As thread-safe as the set.
+ */
 final class UngrowableSet<E> extends AbstractSet<E> {
 
     private final Set<E> set;

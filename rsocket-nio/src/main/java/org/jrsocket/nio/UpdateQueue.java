@@ -7,7 +7,10 @@ package org.jrsocket.nio;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Keys that may have become ready: any thread adds, the selecting thread takes all at once. Allocates nothing. A key is in it once at most. */
+/**
+ * Keys that may have become ready: any thread adds, the selecting thread takes all at once. Allocates nothing. A key is
+ * in it once at most.
+ */
 final class UpdateQueue {
 
     private static final VarHandle HEAD;
@@ -47,7 +50,9 @@ final class UpdateQueue {
         return head == null ? null : (RSelectionKey) HEAD.getAndSet(this, null);
     }
 
-    /** The next of those taken; {@code key} may be added again from now on, so it is to be looked at only after this. */
+    /**
+     * The next of those taken; {@code key} may be added again from now on, so it is to be looked at only after this.
+     */
     static RSelectionKey after(RSelectionKey key) {
         RSelectionKey next = key.nextInQueue;
         key.nextInQueue = null;

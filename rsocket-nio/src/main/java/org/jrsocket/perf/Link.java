@@ -14,7 +14,10 @@ import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 
-/** One connection, whatever carries it. One reader and one writer at a time; {@link #close} from any thread ends their waits. */
+/**
+ * One connection, whatever carries it. One reader and one writer at a time; {@link #close} from any thread ends their
+ * waits.
+ */
 final class Link implements AutoCloseable {
 
     private static final int TCP_MILLIS = 5_000;
@@ -102,8 +105,11 @@ final class Link implements AutoCloseable {
 
     /** For people: what carries it, and why that. */
     String description() {
-        return stream != null ? "RDMA, device " + device() + ", from " + stream.localAddress().getAddress().getHostAddress()
-                : "TCP, from " + socket.getLocalAddress().getHostAddress() + (reason == null ? "" : "; not RDMA: " + reason);
+        return stream != null
+                ? "RDMA, device " + device() + ", from "
+                        + stream.localAddress().getAddress().getHostAddress()
+                : "TCP, from " + socket.getLocalAddress().getHostAddress()
+                        + (reason == null ? "" : "; not RDMA: " + reason);
     }
 
     /** As {@link java.io.InputStream#read(byte[], int, int)}. @param millis 0 waits for ever */

@@ -18,7 +18,11 @@ import org.jrsocket.connect.TransportContext;
 public final class Perf {
 
     /** What can be measured. */
-    public enum Measurement { LATENCY, SEND, RECEIVE }
+    public enum Measurement {
+        LATENCY,
+        SEND,
+        RECEIVE
+    }
 
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int GREETING_MILLIS = 5_000;
@@ -107,13 +111,26 @@ public final class Perf {
                     now = then;
                     if (now - next >= 0) {
                         next = now + PROGRESS_NANOS;
-                        report.say(String.format(Locale.ROOT, "round trip %5.1f s  %9d messages of %d bytes, p50 %.1f us, p99 %.1f us", (now - start) / 1e9,
-                                times.getTotalCount(), size, times.getValueAtPercentile(50) / 1e3, times.getValueAtPercentile(99) / 1e3));
+                        report.say(String.format(
+                                Locale.ROOT,
+                                "round trip %5.1f s  %9d messages of %d bytes, p50 %.1f us, p99 %.1f us",
+                                (now - start) / 1e9,
+                                times.getTotalCount(),
+                                size,
+                                times.getValueAtPercentile(50) / 1e3,
+                                times.getValueAtPercentile(99) / 1e3));
                         now = System.nanoTime(); // saying so is not part of the next round trip
                     }
                 }
             } finally {
-                report.add(new Row("round trip", link.transport(), link.device(), size, times.getTotalCount(), System.nanoTime() - start, times));
+                report.add(new Row(
+                        "round trip",
+                        link.transport(),
+                        link.device(),
+                        size,
+                        times.getTotalCount(),
+                        System.nanoTime() - start,
+                        times));
             }
         }
     }
@@ -181,7 +198,12 @@ public final class Perf {
             bytes += n;
             long now = System.nanoTime();
             if (now - next >= 0) {
-                report.say(String.format(Locale.ROOT, "%-10s %5.1f s  %9.1f MB, %.1f MB/s", test, (now - start) / 1e9, bytes / 1e6,
+                report.say(String.format(
+                        Locale.ROOT,
+                        "%-10s %5.1f s  %9.1f MB, %.1f MB/s",
+                        test,
+                        (now - start) / 1e9,
+                        bytes / 1e6,
                         (bytes - told) * 1e3 / (now - last)));
                 told = bytes;
                 last = now;
@@ -191,7 +213,8 @@ public final class Perf {
 
         /** Whole blocks; of what was received, the last may have been one that was cut. */
         Row row(Link link, int block) {
-            return new Row(test, link.transport(), link.device(), block, bytes / block, System.nanoTime() - start, null);
+            return new Row(
+                    test, link.transport(), link.device(), block, bytes / block, System.nanoTime() - start, null);
         }
     }
 }

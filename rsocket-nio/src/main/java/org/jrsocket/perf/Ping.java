@@ -17,6 +17,7 @@ public final class Ping {
 
     /** A server of ours greets at once, if its host is not too busy. */
     private static final int GREETING_MILLIS = 3_000;
+
     private static final int ANSWER_MILLIS = 10_000;
     /** Connections that are timed before the round trips; the very first also loads classes, and is not. */
     private static final int CONNECTS = 5;
@@ -63,7 +64,8 @@ public final class Ping {
         }
     }
 
-    private boolean trips(Run run, String name, InetSocketAddress peer, int count, long intervalNanos, int size) throws IOException {
+    private boolean trips(Run run, String name, InetSocketAddress peer, int count, long intervalNanos, int size)
+            throws IOException {
         Histogram setup = Row.histogram();
         Link link = null;
         for (int i = 0; i < CONNECTS && (link == null || !run.isStopped()); i++) {
@@ -73,7 +75,14 @@ public final class Ping {
             link = run.use(Link.connect(stack, peer, transport));
             Row.record(setup, link.setupNanos());
         }
-        report.add(new Row("connect", link.transport(), link.device(), 0, setup.getTotalCount(), (long) (setup.getMean() * setup.getTotalCount()), setup));
+        report.add(new Row(
+                "connect",
+                link.transport(),
+                link.device(),
+                0,
+                setup.getTotalCount(),
+                (long) (setup.getMean() * setup.getTotalCount()),
+                setup));
         return trips(run, link, name, count, intervalNanos, size);
     }
 
@@ -93,7 +102,14 @@ public final class Ping {
             for (int i = 1; i <= count && !run.isStopped(); i++) {
                 long nanos = trip(link, message);
                 Row.record(times, nanos);
-                report.say(String.format(Locale.ROOT, "%d bytes from %s over %s: seq=%d time=%.1f us", size, name, link.transport(), i, nanos / 1e3));
+                report.say(String.format(
+                        Locale.ROOT,
+                        "%d bytes from %s over %s: seq=%d time=%.1f us",
+                        size,
+                        name,
+                        link.transport(),
+                        i,
+                        nanos / 1e3));
                 if (i < count) {
                     run.sleep(intervalNanos);
                 }
@@ -101,7 +117,14 @@ public final class Ping {
         } catch (IOException e) {
             report.say(name + ": " + e.getMessage());
         }
-        report.add(new Row("round trip", link.transport(), link.device(), size, times.getTotalCount(), System.nanoTime() - start, times));
+        report.add(new Row(
+                "round trip",
+                link.transport(),
+                link.device(),
+                size,
+                times.getTotalCount(),
+                System.nanoTime() - start,
+                times));
         return times.getTotalCount() == count;
     }
 
@@ -124,13 +147,25 @@ public final class Ping {
             try (Link link = run.use(Link.connect(stack, peer, transport))) {
                 answered++;
                 if (!link.transport().equals(last)) {
-                    report.add(new Row("connect", last, device, 0, times.getTotalCount(), System.nanoTime() - start, times.copy()));
+                    report.add(new Row(
+                            "connect",
+                            last,
+                            device,
+                            0,
+                            times.getTotalCount(),
+                            System.nanoTime() - start,
+                            times.copy()));
                     times.reset();
                     last = link.transport();
                     device = link.device();
                 }
                 Row.record(times, link.setupNanos());
-                report.say(String.format(Locale.ROOT, "connected to %s over %s: seq=%d time=%.3f ms", peer, link.transport(), i,
+                report.say(String.format(
+                        Locale.ROOT,
+                        "connected to %s over %s: seq=%d time=%.3f ms",
+                        peer,
+                        link.transport(),
+                        i,
                         link.setupNanos() / (double) TimeUnit.MILLISECONDS.toNanos(1)));
             } catch (IOException e) {
                 report.say(peer + ": " + e.getMessage());

@@ -10,7 +10,10 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** What client and server of {@code perf} say before they measure: a greeting of the server's, then one request of the client's. */
+/**
+ * What client and server of {@code perf} say before they measure: a greeting of the server's, then one request of the
+ * client's.
+ */
 final class Protocol {
 
     /** {@code HOST} alone means this port. */
@@ -33,11 +36,9 @@ final class Protocol {
     }
 
     /** @param size bytes of a message, 1 to {@value Protocol#MAX_SIZE} */
-    record Request(Task task, int size) {
-    }
+    record Request(Task task, int size) {}
 
-    private Protocol() {
-    }
+    private Protocol() {}
 
     static void greet(Link link) throws IOException {
         link.write(GREETING, GREETING.length);
@@ -54,7 +55,13 @@ final class Protocol {
     }
 
     static void request(Link link, Request request) throws IOException {
-        link.write(ByteBuffer.allocate(REQUEST_BYTES).putInt(MAGIC).putInt(request.task().ordinal()).putInt(request.size()).array(), REQUEST_BYTES);
+        link.write(
+                ByteBuffer.allocate(REQUEST_BYTES)
+                        .putInt(MAGIC)
+                        .putInt(request.task().ordinal())
+                        .putInt(request.size())
+                        .array(),
+                REQUEST_BYTES);
     }
 
     /** The client's request, or null if it has none. */

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Results as they come, printed once: by the one who measures, or by Ctrl-C. Progress goes to stderr, so that stdout has nothing but the answer. Safe for
- * use by two threads.
+ * Results as they come, printed once: by the one who measures, or by Ctrl-C. Progress goes to stderr, so that stdout
+ * has nothing but the answer. Safe for use by two threads.
  */
 public final class Report {
 
@@ -50,7 +50,8 @@ public final class Report {
         transport = link.transport();
         device = link.device();
         reason = link.reason();
-        carrier = String.format(Locale.ROOT, "%s: %s; first connected in %.1f ms", to, link.description(), link.setupNanos() / 1e6);
+        carrier = String.format(
+                Locale.ROOT, "%s: %s; first connected in %.1f ms", to, link.description(), link.setupNanos() / 1e6);
         say(carrier);
     }
 
@@ -85,14 +86,17 @@ public final class Report {
         List<Row> timed = rows.stream().filter(row -> row.times() != null).toList();
         List<Row> moved = rows.stream().filter(row -> row.times() == null).toList();
         if (!timed.isEmpty()) {
-            out.printf("%n%-24s %9s %10s %10s %10s %10s %10s %10s %10s%n", "microseconds", "count", "min", "p50", "p90", "p99", "p99.9", "max", "mean");
+            out.printf(
+                    "%n%-24s %9s %10s %10s %10s %10s %10s %10s %10s%n",
+                    "microseconds", "count", "min", "p50", "p90", "p99", "p99.9", "max", "mean");
         }
         for (Row row : timed) {
             Map<String, Object> fields = row.fields();
             out.printf(Locale.ROOT, "%-24s %9d", name(row), row.count());
             for (String field : List.of("min_us", "p50_us", "p90_us", "p99_us", "p99.9_us", "max_us", "mean_us")) {
                 Object value = fields.get(field);
-                out.printf(Locale.ROOT, " %10s", value == null ? "-" : String.format(Locale.ROOT, "%.1f", (Double) value));
+                out.printf(
+                        Locale.ROOT, " %10s", value == null ? "-" : String.format(Locale.ROOT, "%.1f", (Double) value));
             }
             out.println();
         }
@@ -100,21 +104,39 @@ public final class Report {
             out.printf("%n%-24s %9s %10s %10s %10s%n", "throughput", "seconds", "MB", "MB/s", "Gbit/s");
         }
         for (Row row : moved) {
-            out.printf(Locale.ROOT, "%-24s %9.1f %10.1f %10.1f %10.2f%n", name(row), row.seconds(), (double) row.size() * row.count() / 1e6, row.megabytes(),
+            out.printf(
+                    Locale.ROOT,
+                    "%-24s %9.1f %10.1f %10.1f %10.2f%n",
+                    name(row),
+                    row.seconds(),
+                    (double) row.size() * row.count() / 1e6,
+                    row.megabytes(),
                     row.megabytes() * 8 / 1e3);
         }
     }
 
     private String name(Row row) {
-        return row.test() + (row.size() == 0 ? "" : ", " + row.size() + " B") + (row.transport().equals(transport) ? "" : " (" + row.transport() + ")");
+        return row.test()
+                + (row.size() == 0 ? "" : ", " + row.size() + " B")
+                + (row.transport().equals(transport) ? "" : " (" + row.transport() + ")");
     }
 
     private void json() {
         StringBuilder text = new StringBuilder("{");
-        text.append("\"peer\":").append(value(peer)).append(",\"transport\":").append(value(transport)).append(",\"device\":").append(value(device))
-                .append(",\"reason\":").append(value(reason)).append(",\"results\":[");
-        text.append(rows.stream().map(row -> row.fields().entrySet().stream().map(field -> value(field.getKey()) + ":" + value(field.getValue()))
-                .collect(Collectors.joining(",", "{", "}"))).collect(Collectors.joining(",")));
+        text.append("\"peer\":")
+                .append(value(peer))
+                .append(",\"transport\":")
+                .append(value(transport))
+                .append(",\"device\":")
+                .append(value(device))
+                .append(",\"reason\":")
+                .append(value(reason))
+                .append(",\"results\":[");
+        text.append(rows.stream()
+                .map(row -> row.fields().entrySet().stream()
+                        .map(field -> value(field.getKey()) + ":" + value(field.getValue()))
+                        .collect(Collectors.joining(",", "{", "}")))
+                .collect(Collectors.joining(",")));
         out.println(text.append("]}"));
     }
 
@@ -141,7 +163,9 @@ public final class Report {
             if (i == 0) {
                 out.println(String.join(",", fields.keySet()));
             }
-            out.println(fields.values().stream().map(value -> value == null ? "" : value.toString()).collect(Collectors.joining(",")));
+            out.println(fields.values().stream()
+                    .map(value -> value == null ? "" : value.toString())
+                    .collect(Collectors.joining(",")));
         }
     }
 }

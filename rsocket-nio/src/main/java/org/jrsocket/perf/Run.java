@@ -9,13 +9,14 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.Threads;
 
 /**
- * One run of a client, which Ctrl-C (or the end of the JVM otherwise) ends early: what was measured so far is still printed. Owns the connection that is
- * open. Safe for use by many threads.
+ * One run of a client, which Ctrl-C (or the end of the JVM otherwise) ends early: what was measured so far is still
+ * printed. Owns the connection that is open. Safe for use by many threads.
  */
 final class Run implements AutoCloseable {
 
     /** How long a client may take to notice that it is to stop, before its connection is closed under it. */
     private static final long NOTICE_MILLIS = 300;
+
     private static final long PRINT_MILLIS = 3_000;
 
     private final CountDownLatch ended = new CountDownLatch(1);

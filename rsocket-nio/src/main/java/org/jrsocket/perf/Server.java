@@ -21,7 +21,9 @@ import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.Threads;
 
-/** {@code perf server}: serves clients over RDMA and TCP on one port, each on a thread of its own, until it is closed. */
+/**
+ * {@code perf server}: serves clients over RDMA and TCP on one port, each on a thread of its own, until it is closed.
+ */
 public final class Server implements AutoCloseable {
 
     private static final int BACKLOG = 64;
@@ -48,7 +50,9 @@ public final class Server implements AutoCloseable {
      * @param address null for all
      * @param port 0 for any
      */
-    public static Server open(TransportContext stack, TransportHolder holder, InetAddress address, int port, PrintStream out) throws IOException {
+    public static Server open(
+            TransportContext stack, TransportHolder holder, InetAddress address, int port, PrintStream out)
+            throws IOException {
         ServerSocket tcp = new ServerSocket(port, BACKLOG, address);
         RdmaListener rdma = null;
         String transports;
@@ -60,7 +64,8 @@ public final class Server implements AutoCloseable {
             transports = "TCP alone: " + e.getMessage();
         }
         Server server = new Server(out, tcp, rdma);
-        out.println("perf server: listening on port " + server.port() + (address == null ? "" : " of " + address.getHostAddress()) + " over " + transports);
+        out.println("perf server: listening on port " + server.port()
+                + (address == null ? "" : " of " + address.getHostAddress()) + " over " + transports);
         out.flush();
         server.start(server::acceptTcp, "perf-tcp");
         if (rdma != null) {
@@ -71,7 +76,8 @@ public final class Server implements AutoCloseable {
     }
 
     private static InetAddress wildcard() throws IOException {
-        boolean ipv4 = Boolean.getBoolean("java.net.preferIPv4Stack") || InetAddress.getLoopbackAddress() instanceof Inet4Address && !hasIpv6();
+        boolean ipv4 = Boolean.getBoolean("java.net.preferIPv4Stack")
+                || InetAddress.getLoopbackAddress() instanceof Inet4Address && !hasIpv6();
         return InetAddress.getByAddress(new byte[ipv4 ? 4 : 16]);
     }
 
@@ -127,17 +133,19 @@ public final class Server implements AutoCloseable {
             link.close();
             return;
         }
-        start(() -> {
-            try (link) {
-                talk(link);
-            } catch (SocketTimeoutException e) {
-                say(link.remote() + ": says nothing, closed");
-            } catch (IOException e) {
-                say(link.remote() + ": " + e.getMessage());
-            } finally {
-                clients.decrementAndGet();
-            }
-        }, "perf-client");
+        start(
+                () -> {
+                    try (link) {
+                        talk(link);
+                    } catch (SocketTimeoutException e) {
+                        say(link.remote() + ": says nothing, closed");
+                    } catch (IOException e) {
+                        say(link.remote() + ": " + e.getMessage());
+                    } finally {
+                        clients.decrementAndGet();
+                    }
+                },
+                "perf-client");
     }
 
     private void talk(Link link) throws IOException {
@@ -146,7 +154,8 @@ public final class Server implements AutoCloseable {
         if (request == null) {
             return; // it only wanted to know how long connecting takes
         }
-        say(link.remote() + ": " + request.task().name().toLowerCase(java.util.Locale.ROOT) + ", " + request.size() + " bytes, over " + link.transport());
+        say(link.remote() + ": " + request.task().name().toLowerCase(java.util.Locale.ROOT) + ", " + request.size()
+                + " bytes, over " + link.transport());
         byte[] buffer = new byte[request.size()];
         switch (request.task()) {
             case ECHO -> {
@@ -156,7 +165,9 @@ public final class Server implements AutoCloseable {
             }
             case SINK -> {
                 long bytes = 0;
-                for (int n = link.read(buffer, 0, buffer.length, IDLE_MILLIS); n >= 0; n = link.read(buffer, 0, buffer.length, IDLE_MILLIS)) {
+                for (int n = link.read(buffer, 0, buffer.length, IDLE_MILLIS);
+                        n >= 0;
+                        n = link.read(buffer, 0, buffer.length, IDLE_MILLIS)) {
                     bytes += n;
                 }
                 link.write(ByteBuffer.allocate(Long.BYTES).putLong(bytes).array(), Long.BYTES);

@@ -18,21 +18,27 @@ class AgentTest {
     private static final String NET = "org.jrsocket.net.RSocketImpl";
 
     @ParameterizedTest
-    @CsvSource(nullValues = "-", value = {
-        "-, -, true, true",
-        "org.jrsocket.net.RSocketImpl, -, true, false",
-        "-, org.jrsocket.nio.RSelectorProvider, false, true",
-        "org.jrsocket.net.RSocketImpl, org.jrsocket.nio.RSelectorProvider, true, true",
-        "-, sun.nio.ch.PollSelectorProvider, true, false",
-        "org.jrsocket.net.RSocketImpl, sun.nio.ch.PollSelectorProvider, true, false"})
-    void shouldInstallTheSidesThatTheirPropertiesName(String net, String nio, boolean sockets, boolean channels) throws Exception {
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "-, -, true, true",
+                "org.jrsocket.net.RSocketImpl, -, true, false",
+                "-, org.jrsocket.nio.RSelectorProvider, false, true",
+                "org.jrsocket.net.RSocketImpl, org.jrsocket.nio.RSelectorProvider, true, true",
+                "-, sun.nio.ch.PollSelectorProvider, true, false",
+                "org.jrsocket.net.RSocketImpl, sun.nio.ch.PollSelectorProvider, true, false"
+            })
+    void shouldInstallTheSidesThatTheirPropertiesName(String net, String nio, boolean sockets, boolean channels)
+            throws Exception {
         assertEquals(sockets, Agent.wantsSockets(net, nio));
         assertEquals(channels, Agent.wantsChannels(net, nio));
     }
 
     @Test
     void shouldRefuseASocketImplThatIsNotOurs() {
-        assertEquals("-Djava.net.SocketImpl: \"com.example.Impl\" is not known; " + NET + " is the one value",
-                assertThrows(ConfigurationException.class, () -> Agent.wantsSockets("com.example.Impl", null)).getMessage());
+        assertEquals(
+                "-Djava.net.SocketImpl: \"com.example.Impl\" is not known; " + NET + " is the one value",
+                assertThrows(ConfigurationException.class, () -> Agent.wantsSockets("com.example.Impl", null))
+                        .getMessage());
     }
 }

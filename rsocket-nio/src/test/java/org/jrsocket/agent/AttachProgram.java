@@ -22,15 +22,14 @@ import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
- * A program that is under way when the agent, over loopback verbs, is attached to it. Run by {@link AttachTest} in a JVM of its own. Ends with 0, or with an
- * exception.
+ * A program that is under way when the agent, over loopback verbs, is attached to it. Run by {@link AttachTest} in a
+ * JVM of its own. Ends with 0, or with an exception.
  */
 public final class AttachProgram {
 
     private static final InetAddress HOST = InetAddress.getLoopbackAddress();
 
-    private AttachProgram() {
-    }
+    private AttachProgram() {}
 
     /** What the JVM calls when the agent is attached. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
@@ -52,7 +51,8 @@ public final class AttachProgram {
     }
 
     private static void attach(String jar, String arguments) throws Exception {
-        VirtualMachine self = VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+        VirtualMachine self =
+                VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
         self.loadAgent(jar, arguments);
         self.detach();
     }
@@ -114,24 +114,31 @@ public final class AttachProgram {
         /** Over RDMA, or not, in java.net and in NIO. */
         static void expect(boolean net, boolean nio) throws IOException {
             long before = connected();
-            try (ServerSocket server = new ServerSocket(0, 50, HOST); Socket client = new Socket(HOST, server.getLocalPort())) {
+            try (ServerSocket server = new ServerSocket(0, 50, HOST);
+                    Socket client = new Socket(HOST, server.getLocalPort())) {
                 check(server.accept().getPort() == client.getLocalPort(), "accepted by java.net");
             }
             check(connected() == before + (net ? 1 : 0), net ? "java.net over RDMA" : "java.net over TCP");
             try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(HOST, 0));
-                    SocketChannel client = SocketChannel.open(server.getLocalAddress()); SocketChannel accepted = server.accept()) {
+                    SocketChannel client = SocketChannel.open(server.getLocalAddress());
+                    SocketChannel accepted = server.accept()) {
                 check(accepted.getRemoteAddress().equals(client.getLocalAddress()), "accepted by NIO");
             }
             check(connected() == before + (net ? 1 : 0) + (nio ? 1 : 0), nio ? "NIO over RDMA" : "NIO over TCP");
         }
 
         static void servers(String jar) throws Exception {
-            try (ServerSocket plain = new ServerSocket(0, 50, HOST); ServerSocket tls = tlsServer(); ServerSocket own = new OwnSockets()) {
+            try (ServerSocket plain = new ServerSocket(0, 50, HOST);
+                    ServerSocket tls = tlsServer();
+                    ServerSocket own = new OwnSockets()) {
                 attach(jar, "");
                 for (ServerSocket server : new ServerSocket[] {plain, tls, own}) {
                     for (int i = 0; i < 2; i++) {
-                        try (SocketChannel client = SocketChannel.open(server.getLocalSocketAddress()); Socket accepted = server.accept()) {
-                            check(new InetSocketAddress(HOST, accepted.getPort()).equals(client.getLocalAddress()), "accepted by " + server);
+                        try (SocketChannel client = SocketChannel.open(server.getLocalSocketAddress());
+                                Socket accepted = server.accept()) {
+                            check(
+                                    new InetSocketAddress(HOST, accepted.getPort()).equals(client.getLocalAddress()),
+                                    "accepted by " + server);
                         }
                     }
                 }

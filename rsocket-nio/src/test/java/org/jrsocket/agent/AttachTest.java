@@ -29,7 +29,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import org.slf4j.simple.SimpleLogger;
 
-/** Attaching to a JVM that runs: what it has already goes on working, and each thing that cannot be had is a line on stderr. See {@link AttachProgram}. */
+/**
+ * Attaching to a JVM that runs: what it has already goes on working, and each thing that cannot be had is a line on
+ * stderr. See {@link AttachProgram}.
+ */
 class AttachTest {
 
     @TempDir
@@ -44,25 +47,37 @@ class AttachTest {
     void shouldNotEndAProgramForAnArgumentThatCannotBeUsed() throws Exception {
         List<String> lines = attach("typo");
         assertEquals(2, lines.size(), lines::toString);
-        assertTrue(lines.get(0).startsWith("jrsocket: the agent was not attached: agent argument polcy=tcp: "), lines::toString);
-        assertTrue(lines.get(1).startsWith("jrsocket: the agent was not attached: ") && lines.get(1).contains("/nowhere/sdp.conf"), lines::toString);
+        assertTrue(
+                lines.get(0).startsWith("jrsocket: the agent was not attached: agent argument polcy=tcp: "),
+                lines::toString);
+        assertTrue(
+                lines.get(1).startsWith("jrsocket: the agent was not attached: ")
+                        && lines.get(1).contains("/nowhere/sdp.conf"),
+                lines::toString);
     }
 
     @Test
     void shouldLeaveServerSocketsAbleToAccept() throws Exception {
-        assertEquals(List.of("jrsocket: TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
-                + "which might accept no more; start the JVM with -javaagent"), attach("servers"));
+        assertEquals(
+                List.of(
+                        "jrsocket: TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
+                                + "which might accept no more; start the JVM with -javaagent"),
+                attach("servers"));
     }
 
     @Test
     void shouldServeJavaNetWhereNioIsInUseAlready() throws Exception {
-        assertEquals(List.of("jrsocket: TCP only for NIO channels: another selector provider is in use already: sun.nio.ch.EPollSelectorProvider"),
+        assertEquals(
+                List.of(
+                        "jrsocket: TCP only for NIO channels: another selector provider is in use already: sun.nio.ch.EPollSelectorProvider"),
                 attach("selector"));
     }
 
     @Test
     void shouldServeNioWhereTheApplicationHasASocketFactory() throws Exception {
-        assertEquals(List.of("jrsocket: TCP only for java.net sockets: a socket factory is installed already"), attach("factory"));
+        assertEquals(
+                List.of("jrsocket: TCP only for java.net sockets: a socket factory is installed already"),
+                attach("factory"));
     }
 
     /** Runs the scenario, which prints nothing on its standard output; returns what the standard error has. */
@@ -70,9 +85,19 @@ class AttachTest {
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");
         // The flag is for JDK 21 and later, which warn of it else.
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+EnableDynamicAgentLoading",
-                "-Djdk.attach.allowAttachSelf=true", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", classPath(), AttachProgram.class.getName(),
-                scenario, agent().toString()).redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+EnableDynamicAgentLoading",
+                        "-Djdk.attach.allowAttachSelf=true",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                        "-cp",
+                        classPath(),
+                        AttachProgram.class.getName(),
+                        scenario,
+                        agent().toString())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile())
+                .start();
         try {
             assertTrue(process.waitFor(90, TimeUnit.SECONDS), () -> scenario + " does not end");
             assertEquals(0, process.exitValue(), Files.readString(err));
@@ -97,9 +122,20 @@ class AttachTest {
     /** Not this JVM's: a test runner may have wrapped that. */
     private static String classPath() throws URISyntaxException {
         List<String> places = new ArrayList<>();
-        for (Class<?> one : Stream.of(AttachProgram.class, RSelectorProvider.class, LoopbackProvider.class, Agent.class, RdmaCm.class, LoggerFactory.class,
-                SimpleLogger.class).toList()) {
-            places.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+        for (Class<?> one : Stream.of(
+                        AttachProgram.class,
+                        RSelectorProvider.class,
+                        LoopbackProvider.class,
+                        Agent.class,
+                        RdmaCm.class,
+                        LoggerFactory.class,
+                        SimpleLogger.class)
+                .toList()) {
+            places.add(Path.of(one.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
+                    .toString());
         }
         return places.stream().distinct().collect(Collectors.joining(File.pathSeparator));
     }

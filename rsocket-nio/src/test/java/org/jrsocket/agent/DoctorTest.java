@@ -31,18 +31,24 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DoctorTest {
 
-    private static final VerbsUnavailableException NONE = new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device: add one", null);
+    private static final VerbsUnavailableException NONE =
+            new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device: add one", null);
 
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
 
     private int doctor(TransportHolder holder, String settings, String peer) throws Exception {
         said.reset();
-        return new Doctor(Settings.read(settings, new Properties(), Map.of()), new PrintStream(said, true, StandardCharsets.UTF_8), holder)
+        return new Doctor(
+                        Settings.read(settings, new Properties(), Map.of()),
+                        new PrintStream(said, true, StandardCharsets.UTF_8),
+                        holder)
                 .run(peer == null ? null : Peer.parse(peer, 0));
     }
 
     private void assertSaid(String line) {
-        assertTrue(said.toString(StandardCharsets.UTF_8).lines().anyMatch(one -> one.matches(line)), () -> line + " in\n" + said);
+        assertTrue(
+                said.toString(StandardCharsets.UTF_8).lines().anyMatch(one -> one.matches(line)),
+                () -> line + " in\n" + said);
     }
 
     @Test
@@ -63,7 +69,9 @@ class DoctorTest {
             assertSaid(peer + ": TCP, connected in [0-9.]+ ms");
             assertEquals(1, doctor(TransportHolder.unavailable(NONE), "policy=rdma", peer));
             assertSaid(peer + ": not RDMA: no device: add one");
-            assertSaid(peer + ": TCP, connected in [0-9.]+ ms; but the policy wants RDMA, so an application would get an exception");
+            assertSaid(
+                    peer
+                            + ": TCP, connected in [0-9.]+ ms; but the policy wants RDMA, so an application would get an exception");
         }
     }
 
@@ -92,7 +100,8 @@ class DoctorTest {
             RdmaTransport transport = RdmaTransport.over(verbs);
             TransportHolder holder = TransportHolder.over(verbs, transport);
             InetAddress served = InetAddress.getByName("127.0.0.1");
-            try (ServerSocket tcp = new ServerSocket(0, 5, served); ServerSocket unserved = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.2"))) {
+            try (ServerSocket tcp = new ServerSocket(0, 5, served);
+                    ServerSocket unserved = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.2"))) {
                 String peer = "127.0.0.1:" + tcp.getLocalPort();
                 assertEquals(1, doctor(holder, null, peer));
                 assertSaid("RDMA: can be used");
@@ -100,9 +109,11 @@ class DoctorTest {
                 assertSaid(peer + ": not RDMA: the peer refused RDMA: nobody listens on this port there.*");
                 assertSaid(peer + ": TCP, connected in [0-9.]+ ms");
 
-                try (RdmaListener listener = transport.listen(new InetSocketAddress(served, tcp.getLocalPort()), 5, StreamConfig.DEFAULT)) {
+                try (RdmaListener listener =
+                        transport.listen(new InetSocketAddress(served, tcp.getLocalPort()), 5, StreamConfig.DEFAULT)) {
                     assertEquals(0, doctor(holder, null, peer));
-                    assertSaid(peer + ": RDMA, device " + verbs.devices().get(0).name() + ", from 127.0.0.1, connected in [0-9.]+ ms");
+                    assertSaid(peer + ": RDMA, device " + verbs.devices().get(0).name()
+                            + ", from 127.0.0.1, connected in [0-9.]+ ms");
                     assertEquals(1, doctor(holder, "policy=tcp", peer));
                     assertSaid(peer + ": not RDMA: the policy says so.*");
                     assertSaid("a server here listens over TCP alone: the policy says so");

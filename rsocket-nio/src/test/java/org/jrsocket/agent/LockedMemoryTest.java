@@ -16,15 +16,21 @@ class LockedMemoryTest {
     private static final List<String> PRIVILEGED = List.of("CapEff:\t000001ffffffffff");
 
     private static String describe(String soft, List<String> status) {
-        return LockedMemory.describe(List.of("Max processes             62000                62000                processes ",
-                "Max locked memory         " + soft + "                8388608              bytes     "), status, StreamConfig.DEFAULT);
+        return LockedMemory.describe(
+                List.of(
+                        "Max processes             62000                62000                processes ",
+                        "Max locked memory         " + soft + "                8388608              bytes     "),
+                status,
+                StreamConfig.DEFAULT);
     }
 
     @Test
     void shouldTellForHowManyConnectionsTheLimitIs() {
-        assertEquals("8192 KiB, for 15 connections of 520 KiB; more: ulimit -l, LimitMEMLOCK= (systemd), --ulimit memlock= (containers)",
+        assertEquals(
+                "8192 KiB, for 15 connections of 520 KiB; more: ulimit -l, LimitMEMLOCK= (systemd), --ulimit memlock= (containers)",
                 describe("8388608", UNPRIVILEGED));
-        assertEquals("64 KiB, for 0 connections", describe("65536", UNPRIVILEGED).substring(0, 25));
+        assertEquals(
+                "64 KiB, for 0 connections", describe("65536", UNPRIVILEGED).substring(0, 25));
     }
 
     @Test

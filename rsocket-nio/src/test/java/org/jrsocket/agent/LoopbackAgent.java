@@ -20,16 +20,15 @@ import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
- * The agent over loopback verbs that serve all addresses of this host: connections within the JVM are over RDMA, those to another process over TCP.
- * {@code scripts/jdk-tests} builds a jar of it.
+ * The agent over loopback verbs that serve all addresses of this host: connections within the JVM are over RDMA, those
+ * to another process over TCP. {@code scripts/jdk-tests} builds a jar of it.
  */
 public final class LoopbackAgent {
 
     /** System property: a file that gets a line when the JVM ends, with the transports that its connections had. */
     static final String COUNTS = "org.jrsocket.test.counts";
 
-    private LoopbackAgent() {
-    }
+    private LoopbackAgent() {}
 
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
@@ -46,10 +45,12 @@ public final class LoopbackAgent {
         // A busy machine is not a silent peer.
         LoopbackProvider provider = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000));
         try {
-            NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
+            NetworkInterface.networkInterfaces()
+                    .flatMap(NetworkInterface::inetAddresses)
                     .forEach((InetAddress address) -> provider.serve(address, provider.device()));
         } catch (SocketException e) {
-            throw new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no addresses: " + e.getMessage(), e);
+            throw new VerbsUnavailableException(
+                    VerbsUnavailableException.Reason.NO_DEVICE, "no addresses: " + e.getMessage(), e);
         }
         return provider;
     }
@@ -57,8 +58,12 @@ public final class LoopbackAgent {
     private static void count(Path file) {
         TransportBean bean = Management.bean();
         // The name is jtreg's. A program that a test starts has none.
-        String line = String.format("%s rdma-connected=%d rdma-accepted=%d tcp-accepted=%d tcp-chosen=%s%n",
-                System.getProperty("test.name", "child"), bean.getRdmaConnected(), bean.getRdmaAccepted(), bean.getTcpAccepted(),
+        String line = String.format(
+                "%s rdma-connected=%d rdma-accepted=%d tcp-accepted=%d tcp-chosen=%s%n",
+                System.getProperty("test.name", "child"),
+                bean.getRdmaConnected(),
+                bean.getRdmaAccepted(),
+                bean.getTcpAccepted(),
                 bean.getTcpChosen().toString().replace(" ", ""));
         try {
             Files.writeString(file, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);

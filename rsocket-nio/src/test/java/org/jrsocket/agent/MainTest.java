@@ -20,12 +20,31 @@ class MainTest {
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
     private int run(String... args) {
-        return Main.run(args, new PrintStream(out, true, StandardCharsets.UTF_8), new PrintStream(err, true, StandardCharsets.UTF_8));
+        return Main.run(
+                args,
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "cure", "doctor one two", "doctor host", "doctor host:0", "version 1", "ping", "ping host -c 0", "ping host -i 0", "ping host -s 17m",
-        "ping host -f xml", "perf", "perf host --tests all", "perf host -t never", "perf server -p port"})
+    @ValueSource(
+            strings = {
+                "",
+                "cure",
+                "doctor one two",
+                "doctor host",
+                "doctor host:0",
+                "version 1",
+                "ping",
+                "ping host -c 0",
+                "ping host -i 0",
+                "ping host -s 17m",
+                "ping host -f xml",
+                "perf",
+                "perf host --tests all",
+                "perf host -t never",
+                "perf server -p port"
+            })
     void shouldRefuseWhatItDoesNotUnderstand(String line) {
         assertEquals(2, run(line.isEmpty() ? new String[0] : line.split(" ")));
         assertEquals("", out.toString(StandardCharsets.UTF_8));
@@ -33,20 +52,26 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "help", "-h", "doctor --help", "ping --help", "perf --help", "perf server --help"})
+    @ValueSource(
+            strings = {"--help", "help", "-h", "doctor --help", "ping --help", "perf --help", "perf server --help"})
     void shouldExplainItself(String line) {
         assertEquals(0, run(line.split(" ")));
         assertEquals("", err.toString(StandardCharsets.UTF_8));
         String text = out.toString(StandardCharsets.UTF_8);
         assertTrue(text.startsWith("Usage: java -jar rsocket.jar"), text);
-        assertEquals(line.startsWith("doctor") || line.equals("ping --help") || line.equals("perf --help"), text.contains("Exit status:"), text);
+        assertEquals(
+                line.startsWith("doctor") || line.equals("ping --help") || line.equals("perf --help"),
+                text.contains("Exit status:"),
+                text);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"version", "--version"})
     void shouldSayItsVersion(String line) {
         assertEquals(0, run(line));
-        assertEquals("jrsocket (not from its jar)", out.toString(StandardCharsets.UTF_8).strip());
+        assertEquals(
+                "jrsocket (not from its jar)",
+                out.toString(StandardCharsets.UTF_8).strip());
     }
 
     @Test
@@ -57,6 +82,8 @@ class MainTest {
         } finally {
             System.clearProperty("org.jrsocket.policy");
         }
-        assertEquals("jrsocket: -Dorg.jrsocket.policy=fast: not one of auto, rdma, tcp", err.toString(StandardCharsets.UTF_8).strip());
+        assertEquals(
+                "jrsocket: -Dorg.jrsocket.policy=fast: not one of auto, rdma, tcp",
+                err.toString(StandardCharsets.UTF_8).strip());
     }
 }

@@ -21,8 +21,12 @@ class PeerTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"host,host,host:7470", "192.0.2.1,192.0.2.1,192.0.2.1:7470", "[2001:db8::1],2001:db8::1,[2001:db8::1]:7470",
-            "2001:db8::1,2001:db8::1,[2001:db8::1]:7470"})
+    @CsvSource({
+        "host,host,host:7470",
+        "192.0.2.1,192.0.2.1,192.0.2.1:7470",
+        "[2001:db8::1],2001:db8::1,[2001:db8::1]:7470",
+        "2001:db8::1,2001:db8::1,[2001:db8::1]:7470"
+    })
     void shouldHaveADefaultPort(String text, String host, String whole) {
         assertEquals(new Peer(whole, host, 7470), Peer.parse(text, 7470));
         assertThrows(IllegalArgumentException.class, () -> Peer.parse(text, 0));
@@ -31,6 +35,9 @@ class PeerTest {
     @ParameterizedTest
     @ValueSource(strings = {"", ":80", "[]:80", "host:", "host:http", "host:0", "host:65536", "host:-1"})
     void shouldSayWhatItShouldBe(String text) {
-        assertEquals(text + ": not of the form HOST or HOST:PORT", assertThrows(IllegalArgumentException.class, () -> Peer.parse(text, 7470)).getMessage());
+        assertEquals(
+                text + ": not of the form HOST or HOST:PORT",
+                assertThrows(IllegalArgumentException.class, () -> Peer.parse(text, 7470))
+                        .getMessage());
     }
 }

@@ -90,10 +90,15 @@ class TransportBeanTest {
             assertEquals(100L, get("BytesRead"));
             int rings = 2 * (StreamConfig.DEFAULT.sendBuffer() + StreamConfig.DEFAULT.receiveBuffer());
             long registered = (long) get("RegisteredBytes");
-            assertTrue(registered >= rings && registered < rings + (64 << 10), () -> registered + " for rings of " + rings);
+            assertTrue(
+                    registered >= rings && registered < rings + (64 << 10),
+                    () -> registered + " for rings of " + rings);
             String[] lines = (String[]) server.invoke(name(), "listConnections", null, null);
             assertEquals(2, lines.length);
-            assertTrue(lines[0].contains("/127.0.0.1:7471") && lines[0].contains(verbs.devices().get(0).name()), lines[0]);
+            assertTrue(
+                    lines[0].contains("/127.0.0.1:7471")
+                            && lines[0].contains(verbs.devices().get(0).name()),
+                    lines[0]);
 
             client.close();
             accepted.close();
@@ -130,12 +135,14 @@ class TransportBeanTest {
     @Test
     void shouldTellWhatItStandsOn() throws Exception {
         assertEquals(verbs.description(), get("Verbs"));
-        assertTrue(((String) get("Settings")).contains("policy=auto"), () -> stack.settings().toString());
+        assertTrue(((String) get("Settings")).contains("policy=auto"), () -> stack.settings()
+                .toString());
     }
 
     @Test
     void shouldTellWhyThereAreNoVerbs() {
-        TransportHolder none = TransportHolder.unavailable(new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device here", null));
+        TransportHolder none = TransportHolder.unavailable(
+                new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device here", null));
         TransportBean bean = new TransportBean(new TransportContext(Settings.defaults(), Rules.NONE, none), none);
         assertEquals("none: no device here", bean.getVerbs());
         assertEquals(0, bean.getOpenConnections());

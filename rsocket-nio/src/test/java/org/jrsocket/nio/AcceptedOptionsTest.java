@@ -76,6 +76,7 @@ class AcceptedOptionsTest extends LoopbackChannelTests {
         SocketChannel server = pair().server();
         assertThrows(IllegalArgumentException.class, () -> server.setOption(StandardSocketOptions.SO_SNDBUF, -1));
         assertThrows(IllegalArgumentException.class, () -> server.setOption(StandardSocketOptions.TCP_NODELAY, null));
-        assertThrows(UnsupportedOperationException.class, () -> server.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1));
+        assertThrows(
+                UnsupportedOperationException.class, () -> server.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1));
     }
 }

@@ -91,7 +91,9 @@ abstract class AdaptorSuite extends NioSuite {
     void shouldReadNothingOfLengthZero() throws IOException {
         Pair p = pair();
         assertEquals(0, p.client().socket().getInputStream().read(new byte[0]));
-        assertThrows(IndexOutOfBoundsException.class, () -> p.client().socket().getInputStream().read(new byte[1], 0, 2));
+        assertThrows(
+                IndexOutOfBoundsException.class,
+                () -> p.client().socket().getInputStream().read(new byte[1], 0, 2));
     }
 
     @Test
@@ -114,8 +116,12 @@ abstract class AdaptorSuite extends NioSuite {
     @Test
     void shouldRefuseStreamsBeforeItIsConnected() throws IOException {
         Socket socket = open().socket();
-        assertEquals("Socket is not connected", assertThrows(SocketException.class, socket::getInputStream).getMessage());
-        assertEquals("Socket is not connected", assertThrows(SocketException.class, socket::getOutputStream).getMessage());
+        assertEquals(
+                "Socket is not connected",
+                assertThrows(SocketException.class, socket::getInputStream).getMessage());
+        assertEquals(
+                "Socket is not connected",
+                assertThrows(SocketException.class, socket::getOutputStream).getMessage());
     }
 
     @Test
@@ -125,8 +131,12 @@ abstract class AdaptorSuite extends NioSuite {
         socket.shutdownOutput();
         assertTrue(socket.isInputShutdown());
         assertTrue(socket.isOutputShutdown());
-        assertEquals("Socket input is shutdown", assertThrows(SocketException.class, socket::getInputStream).getMessage());
-        assertEquals("Socket output is shutdown", assertThrows(SocketException.class, socket::getOutputStream).getMessage());
+        assertEquals(
+                "Socket input is shutdown",
+                assertThrows(SocketException.class, socket::getInputStream).getMessage());
+        assertEquals(
+                "Socket output is shutdown",
+                assertThrows(SocketException.class, socket::getOutputStream).getMessage());
     }
 
     @Test
@@ -229,9 +239,16 @@ abstract class AdaptorSuite extends NioSuite {
         assertTrue(socket.isBound());
         assertEquals(port, socket.getPort());
         assertNotNull(socket.getInetAddress());
-        assertEquals("Socket is closed", assertThrows(SocketException.class, socket::getInputStream).getMessage());
-        assertEquals("Socket is closed", assertThrows(SocketException.class, () -> socket.setSoTimeout(1)).getMessage());
-        assertEquals("Socket is closed", assertThrows(SocketException.class, socket::getTcpNoDelay).getMessage());
+        assertEquals(
+                "Socket is closed",
+                assertThrows(SocketException.class, socket::getInputStream).getMessage());
+        assertEquals(
+                "Socket is closed",
+                assertThrows(SocketException.class, () -> socket.setSoTimeout(1))
+                        .getMessage());
+        assertEquals(
+                "Socket is closed",
+                assertThrows(SocketException.class, socket::getTcpNoDelay).getMessage());
         assertThrows(IOException.class, socket::shutdownInput);
         assertTrue(socket.getLocalAddress().isAnyLocalAddress());
     }
@@ -270,8 +287,11 @@ abstract class AdaptorSuite extends NioSuite {
         Socket socket = open().socket();
         assertThrows(IllegalArgumentException.class, () -> socket.connect(null));
         assertThrows(IllegalArgumentException.class, () -> socket.connect(anyPort(), -1));
-        assertThrows(UnknownHostException.class, () -> socket.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
-        SocketException e = assertThrows(SocketException.class, () -> open().socket().connect(new java.net.SocketAddress() { }));
+        assertThrows(
+                UnknownHostException.class,
+                () -> socket.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
+        SocketException e =
+                assertThrows(SocketException.class, () -> open().socket().connect(new java.net.SocketAddress() {}));
         assertEquals("Unsupported address type", e.getMessage());
     }
 
@@ -288,13 +308,17 @@ abstract class AdaptorSuite extends NioSuite {
         client.socket().bind(anyPort());
         assertTrue(client.socket().isBound());
         assertEquals(client.socket().getLocalSocketAddress(), client.getLocalAddress());
-        assertEquals("Already bound", assertThrows(SocketException.class, () -> client.socket().bind(anyPort())).getMessage());
+        assertEquals(
+                "Already bound",
+                assertThrows(SocketException.class, () -> client.socket().bind(anyPort()))
+                        .getMessage());
     }
 
     @Test
     void shouldKeepOptionsOfTheSocket() throws IOException {
         Pair p = pair();
-        for (Socket socket : new Socket[] {open().socket(), p.client().socket(), p.server().socket()}) {
+        for (Socket socket :
+                new Socket[] {open().socket(), p.client().socket(), p.server().socket()}) {
             socket.setTcpNoDelay(true);
             assertTrue(socket.getTcpNoDelay());
             socket.setKeepAlive(true);
@@ -371,7 +395,9 @@ abstract class AdaptorSuite extends NioSuite {
         socket.setSoTimeout(80);
         assertEquals(80, socket.getSoTimeout());
         long start = System.nanoTime();
-        assertEquals("Accept timed out", assertThrows(SocketTimeoutException.class, socket::accept).getMessage());
+        assertEquals(
+                "Accept timed out",
+                assertThrows(SocketTimeoutException.class, socket::accept).getMessage());
         assertTrue(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(79));
         SocketChannel client = open();
         client.connect(listener.getLocalAddress());
@@ -399,15 +425,29 @@ abstract class AdaptorSuite extends NioSuite {
     @Test
     void shouldTranslateWhatGoesWrongWithAServerSocket() throws IOException {
         ServerSocket unbound = openServer().socket();
-        assertEquals("Socket is not bound yet", assertThrows(SocketException.class, unbound::accept).getMessage());
+        assertEquals(
+                "Socket is not bound yet",
+                assertThrows(SocketException.class, unbound::accept).getMessage());
         ServerSocket socket = listening().socket();
-        assertEquals("Already bound", assertThrows(SocketException.class, () -> socket.bind(anyPort())).getMessage());
-        assertEquals("Unresolved address", assertThrows(SocketException.class,
-                () -> unbound.bind(InetSocketAddress.createUnresolved("nowhere.invalid", 1))).getMessage());
+        assertEquals(
+                "Already bound",
+                assertThrows(SocketException.class, () -> socket.bind(anyPort()))
+                        .getMessage());
+        assertEquals(
+                "Unresolved address",
+                assertThrows(
+                                SocketException.class,
+                                () -> unbound.bind(InetSocketAddress.createUnresolved("nowhere.invalid", 1)))
+                        .getMessage());
         socket.close();
         assertThrows(IOException.class, socket::accept);
-        assertEquals("Socket is closed", assertThrows(SocketException.class, socket::getReuseAddress).getMessage());
-        assertEquals("Socket is closed", assertThrows(SocketException.class, () -> socket.setSoTimeout(5)).getMessage());
+        assertEquals(
+                "Socket is closed",
+                assertThrows(SocketException.class, socket::getReuseAddress).getMessage());
+        assertEquals(
+                "Socket is closed",
+                assertThrows(SocketException.class, () -> socket.setSoTimeout(5))
+                        .getMessage());
     }
 
     @Test

@@ -37,14 +37,18 @@ class AsynchronousChannelsTest {
 
     @BeforeEach
     void open() throws Exception {
-        TransportHolder none = TransportHolder.unavailable(new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
-        provider = new RAsynchronousChannelProvider(new TransportContext(Settings.read("policy=auto,connect.timeout=50s", new Properties(), Map.of()),
-                NioKind.rules("connect 127.0.0.2 * rdma\nbind 127.0.0.2 * rdma\n"), none));
+        TransportHolder none = TransportHolder.unavailable(
+                new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
+        provider = new RAsynchronousChannelProvider(new TransportContext(
+                Settings.read("policy=auto,connect.timeout=50s", new Properties(), Map.of()),
+                NioKind.rules("connect 127.0.0.2 * rdma\nbind 127.0.0.2 * rdma\n"),
+                none));
     }
 
     @Test
     void shouldCarryTcpWhereNoRuleDemandsRdma() throws Exception {
-        try (AsynchronousServerSocketChannel listener = provider.openAsynchronousServerSocketChannel(null).bind(new InetSocketAddress("127.0.0.1", 0));
+        try (AsynchronousServerSocketChannel listener =
+                        provider.openAsynchronousServerSocketChannel(null).bind(new InetSocketAddress("127.0.0.1", 0));
                 AsynchronousSocketChannel client = provider.openAsynchronousSocketChannel(null)) {
             var accepting = listener.accept();
             client.connect(listener.getLocalAddress()).get(30, TimeUnit.SECONDS);
@@ -60,7 +64,9 @@ class AsynchronousChannelsTest {
     void shouldRefuseToConnectWhereARuleDemandsRdma() throws Exception {
         try (AsynchronousSocketChannel client = provider.openAsynchronousSocketChannel(null)) {
             var connecting = client.connect(new InetSocketAddress("127.0.0.2", 1));
-            assertInstanceOf(ConnectException.class, assertThrows(ExecutionException.class, connecting::get).getCause());
+            assertInstanceOf(
+                    ConnectException.class,
+                    assertThrows(ExecutionException.class, connecting::get).getCause());
             assertFalse(client.isOpen());
         }
         CompletableFuture<Throwable> told = new CompletableFuture<>();

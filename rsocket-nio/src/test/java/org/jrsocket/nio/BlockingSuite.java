@@ -38,7 +38,8 @@ import org.junit.jupiter.api.Test;
 /** Threads that wait in channels: their turns, interrupts, closing under them; and listening and accepting. */
 abstract class BlockingSuite extends NioSuite {
 
-    private static void assertClosedByInterrupt(Failing f, java.nio.channels.Channel channel) throws InterruptedException {
+    private static void assertClosedByInterrupt(Failing f, java.nio.channels.Channel channel)
+            throws InterruptedException {
         Throwable e = f.join();
         assertSame(ClosedByInterruptException.class, e == null ? null : e.getClass());
         assertTrue(f.interrupted);
@@ -295,8 +296,10 @@ abstract class BlockingSuite extends NioSuite {
     @Test
     void shouldRefuseBadAddressesToListenOn() throws IOException {
         ServerSocketChannel listener = openServer();
-        assertThrows(UnresolvedAddressException.class, () -> listener.bind(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
-        assertThrows(UnsupportedAddressTypeException.class, () -> listener.bind(new SocketAddress() { }));
+        assertThrows(
+                UnresolvedAddressException.class,
+                () -> listener.bind(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
+        assertThrows(UnsupportedAddressTypeException.class, () -> listener.bind(new SocketAddress() {}));
         listener.bind(anyPort());
     }
 
@@ -434,7 +437,10 @@ abstract class BlockingSuite extends NioSuite {
         ServerSocketChannel listener = openServer();
         listener.bind(anyPort());
         String bound = listener.toString(); // JDK 17 names the address, JDK 25 nothing
-        assertTrue(bound.endsWith(":" + ((InetSocketAddress) listener.getLocalAddress()).getPort() + "]") || bound.endsWith("[]"), bound);
+        assertTrue(
+                bound.endsWith(":" + ((InetSocketAddress) listener.getLocalAddress()).getPort() + "]")
+                        || bound.endsWith("[]"),
+                bound);
         listener.close();
         assertTrue(listener.toString().endsWith("[closed]"), listener.toString());
     }

@@ -15,7 +15,10 @@ import java.nio.channels.SocketChannel;
 import org.jrsocket.stream.StreamFaults;
 import org.junit.jupiter.api.Test;
 
-/** A stream whose peer broke the protocol is freed while its channel is open: its descriptor is nobody's, or another's by then. */
+/**
+ * A stream whose peer broke the protocol is freed while its channel is open: its descriptor is nobody's, or another's
+ * by then.
+ */
 class BrokenPeerTest extends LoopbackChannelTests {
 
     private SocketChannel broken() throws Exception {
@@ -33,7 +36,9 @@ class BrokenPeerTest extends LoopbackChannelTests {
             assertEquals(1, selector.select(30_000));
             assertTrue(selector.selectedKeys().remove(key));
         }
-        assertEquals("Connection reset", assertThrows(IOException.class, () -> channel.read(bytes(1))).getMessage());
+        assertEquals(
+                "Connection reset",
+                assertThrows(IOException.class, () -> channel.read(bytes(1))).getMessage());
         channel.close();
         assertEquals(0, selector.selectNow());
         assertTrue(selector.keys().isEmpty());

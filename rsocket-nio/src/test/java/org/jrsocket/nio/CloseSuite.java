@@ -28,7 +28,7 @@ abstract class CloseSuite extends NioSuite {
     private static long drain(SocketChannel channel) throws IOException {
         ByteBuffer b = ByteBuffer.allocate(64 * 1024);
         long sum = 0;
-        for (int n; (n = channel.read(b.clear())) >= 0;) {
+        for (int n; (n = channel.read(b.clear())) >= 0; ) {
             sum += n;
         }
         return sum;
@@ -130,7 +130,8 @@ abstract class CloseSuite extends NioSuite {
     void shouldFailABlockedGatheringWriterWhenItsOutputIsShutByAnother() throws Exception {
         Pair p = pair();
         long before = full(p.client());
-        Failing writer = new Failing(() -> p.client().write(new ByteBuffer[] {bytes(5000).clear(), bytes(7).clear()}));
+        Failing writer =
+                new Failing(() -> p.client().write(new ByteBuffer[] {bytes(5000).clear(), bytes(7).clear()}));
         p.client().shutdownOutput();
         assertFails(AsynchronousCloseException.class, writer);
         assertTrue(p.client().isOpen());
@@ -166,10 +167,15 @@ abstract class CloseSuite extends NioSuite {
         p.client().shutdownOutput();
         for (boolean blocking : new boolean[] {true, false}) {
             p.client().configureBlocking(blocking);
-            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client().write(bytes(1).clear())));
-            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client().write(ByteBuffer.allocate(0))));
-            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client().write(new ByteBuffer[] {bytes(1).clear()})));
-            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client().socket().sendUrgentData(1)));
+            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client()
+                    .write(bytes(1).clear())));
+            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client()
+                    .write(ByteBuffer.allocate(0))));
+            assertFails(AsynchronousCloseException.class, new Failing(() -> p.client()
+                    .write(new ByteBuffer[] {bytes(1).clear()})));
+            assertFails(
+                    AsynchronousCloseException.class,
+                    new Failing(() -> p.client().socket().sendUrgentData(1)));
         }
         assertTrue(p.client().isOpen());
         p.client().close();

@@ -18,12 +18,18 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
 
-/** A non-blocking connect is decided by one thread while another asks for the outcome: whoever is first, there is one connection. */
+/**
+ * A non-blocking connect is decided by one thread while another asks for the outcome: whoever is first, there is one
+ * connection.
+ */
 class ConnectRaceTest extends LoopbackChannelTests {
 
     private static final int ROUNDS = 2000;
 
-    /** Connects without ever leaving the outcome alone; a connection too many would be accepted in the next round, and have nothing to read. */
+    /**
+     * Connects without ever leaving the outcome alone; a connection too many would be accepted in the next round, and
+     * have nothing to read.
+     */
     private void connectAgainAndAgain() throws Exception {
         ServerSocketChannel server = listening();
         for (int i = 0; i < ROUNDS; i++) {
@@ -49,7 +55,10 @@ class ConnectRaceTest extends LoopbackChannelTests {
     @Test
     void shouldNotTakeAConnectionThatIsGoneForOneThatFailed() throws Exception {
         InetSocketAddress server = (InetSocketAddress) listening().getLocalAddress();
-        ConnectAttempt attempt = ((RSelectorProvider) kind.provider()).stack().connector().attempt(null, server, StreamConfig.DEFAULT, 0);
+        ConnectAttempt attempt = ((RSelectorProvider) kind.provider())
+                .stack()
+                .connector()
+                .attempt(null, server, StreamConfig.DEFAULT, 0);
         RdmaConnect connect = new RdmaConnect(attempt, server, server);
         CompletableFuture<Boolean> needsTcp = new CompletableFuture<>();
         connect.start(() -> {

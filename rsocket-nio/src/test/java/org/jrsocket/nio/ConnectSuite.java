@@ -114,14 +114,16 @@ abstract class ConnectSuite extends NioSuite {
     @Test
     void shouldRefuseUnresolvedAddresses() throws IOException {
         SocketChannel client = open();
-        assertThrows(UnresolvedAddressException.class, () -> client.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
+        assertThrows(
+                UnresolvedAddressException.class,
+                () -> client.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
         assertTrue(client.isOpen());
     }
 
     @Test
     void shouldRefuseUnknownAddressTypes() throws IOException {
         SocketChannel client = open();
-        assertThrows(UnsupportedAddressTypeException.class, () -> client.connect(new SocketAddress() { }));
+        assertThrows(UnsupportedAddressTypeException.class, () -> client.connect(new SocketAddress() {}));
         assertTrue(client.isOpen());
     }
 
@@ -447,7 +449,8 @@ abstract class ConnectSuite extends NioSuite {
         SocketChannel client = open();
         assertTrue(client.toString().contains("unconnected"), client.toString());
         Pair p = pair();
-        assertTrue(p.client().toString().contains("connected local=/"), p.client().toString());
+        assertTrue(
+                p.client().toString().contains("connected local=/"), p.client().toString());
         client.close();
         assertTrue(client.toString().contains("closed"), client.toString());
     }

@@ -23,7 +23,10 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** One thread waits in a channel, another waits for that one, to change the mode or to bind; and a third is not held up, least of all in a close. */
+/**
+ * One thread waits in a channel, another waits for that one, to change the mode or to bind; and a third is not held up,
+ * least of all in a close.
+ */
 abstract class ContentionSuite extends NioSuite {
 
     @Test
@@ -111,7 +114,8 @@ abstract class ContentionSuite extends NioSuite {
         for (int timeout : new int[] {0, 60_000}) {
             ServerSocketChannel listener = listening();
             listener.socket().setSoTimeout(timeout);
-            Failing acceptor = new Failing(timeout == 0 ? listener::accept : () -> listener.socket().accept());
+            Failing acceptor = new Failing(
+                    timeout == 0 ? listener::accept : () -> listener.socket().accept());
             Failing changer = new Failing(() -> listener.configureBlocking(false));
             get(background(listener::close));
             assertFails(AsynchronousCloseException.class, acceptor);
@@ -155,15 +159,17 @@ abstract class ContentionSuite extends NioSuite {
         for (int i = 0; i < 40; i++) {
             ServerSocketChannel listener = openServer();
             CountDownLatch tried = new CountDownLatch(1);
-            Failing acceptor = new Failing(() -> {
-                while (true) {
-                    try {
-                        listener.accept();
-                    } catch (NotYetBoundException e) {
-                        tried.countDown();
-                    }
-                }
-            }, tried);
+            Failing acceptor = new Failing(
+                    () -> {
+                        while (true) {
+                            try {
+                                listener.accept();
+                            } catch (NotYetBoundException e) {
+                                tried.countDown();
+                            }
+                        }
+                    },
+                    tried);
             get(background(() -> listener.bind(anyPort())));
             get(background(listener::close));
             assertTrue(acceptor.join() instanceof ClosedChannelException, String.valueOf(acceptor.thrown));

@@ -113,12 +113,15 @@ abstract class DataSuite extends NioSuite {
         Pair p = pair();
         p.server().write(text("a"));
         ByteBuffer readOnly = ByteBuffer.allocate(1).asReadOnlyBuffer();
-        Exception e = assertThrows(IllegalArgumentException.class, () -> p.client().read(readOnly));
+        Exception e =
+                assertThrows(IllegalArgumentException.class, () -> p.client().read(readOnly));
         assertEquals("Read-only buffer", e.getMessage());
         assertEquals("a", read(p.client(), 1));
         nonBlocking(p.client());
-        assertThrows(IllegalArgumentException.class, () -> p.client().read(readOnly)); // whether or not there is anything to read
-        assertThrows(IllegalArgumentException.class, () -> p.client().read(new ByteBuffer[] {ByteBuffer.allocate(1), readOnly}));
+        // whether or not there is anything to read
+        assertThrows(IllegalArgumentException.class, () -> p.client().read(readOnly));
+        assertThrows(IllegalArgumentException.class, () -> p.client()
+                .read(new ByteBuffer[] {ByteBuffer.allocate(1), readOnly}));
         p.client().shutdownInput();
         assertEquals(-1, p.client().read(readOnly));
     }
@@ -131,7 +134,9 @@ abstract class DataSuite extends NioSuite {
         p.server().close();
         pause(100); // until both have arrived; if they have not, this test is weaker
         assertEquals(5, p.client().read(new ByteBuffer[] {ByteBuffer.allocate(5), ByteBuffer.allocate(5)}));
-        assertEquals("Connection reset", assertThrows(IOException.class, () -> p.client().read(bytes(1))).getMessage());
+        assertEquals(
+                "Connection reset",
+                assertThrows(IOException.class, () -> p.client().read(bytes(1))).getMessage());
     }
 
     @Test
@@ -152,7 +157,12 @@ abstract class DataSuite extends NioSuite {
     @Test
     void shouldGatherOnWrite() throws IOException {
         Pair p = pair();
-        ByteBuffer[] parts = {text("one"), ByteBuffer.allocate(0), text("two"), ByteBuffer.allocateDirect(3).put(text("six")).flip()};
+        ByteBuffer[] parts = {
+            text("one"),
+            ByteBuffer.allocate(0),
+            text("two"),
+            ByteBuffer.allocateDirect(3).put(text("six")).flip()
+        };
         assertEquals(9, p.client().write(parts));
         assertEquals("onetwosix", read(p.server(), 9));
         for (ByteBuffer part : parts) {
@@ -248,8 +258,10 @@ abstract class DataSuite extends NioSuite {
 
     private static void receiveRandomly(SocketChannel channel, int size, long seed) throws IOException {
         Random random = new Random(seed);
-        for (int at = 0; at < size;) {
-            ByteBuffer b = random.nextBoolean() ? ByteBuffer.allocate(1 + random.nextInt(70_000)) : ByteBuffer.allocateDirect(1 + random.nextInt(500));
+        for (int at = 0; at < size; ) {
+            ByteBuffer b = random.nextBoolean()
+                    ? ByteBuffer.allocate(1 + random.nextInt(70_000))
+                    : ByteBuffer.allocateDirect(1 + random.nextInt(500));
             int n = channel.read(b);
             assertTrue(n > 0);
             for (int i = 0; i < n; i++) {
@@ -385,7 +397,9 @@ abstract class DataSuite extends NioSuite {
         p.server().close();
         IOException e = assertThrows(IOException.class, () -> p.client().read(bytes(1)));
         assertEquals("Connection reset", e.getMessage());
-        assertEquals("Connection reset", assertThrows(IOException.class, () -> p.client().read(bytes(1))).getMessage());
+        assertEquals(
+                "Connection reset",
+                assertThrows(IOException.class, () -> p.client().read(bytes(1))).getMessage());
     }
 
     @Test
@@ -452,8 +466,10 @@ abstract class DataSuite extends NioSuite {
     @Test
     void shouldRefuseStreamsOfANonBlockingChannel() throws IOException {
         Pair p = nonBlockingPair();
-        assertThrows(IllegalBlockingModeException.class, () -> Channels.newInputStream(p.client()).read());
-        assertThrows(IllegalBlockingModeException.class, () -> Channels.newOutputStream(p.client()).write(1));
+        assertThrows(IllegalBlockingModeException.class, () -> Channels.newInputStream(p.client())
+                .read());
+        assertThrows(IllegalBlockingModeException.class, () -> Channels.newOutputStream(p.client())
+                .write(1));
     }
 
     @Test
@@ -472,7 +488,7 @@ abstract class DataSuite extends NioSuite {
             return in.flip().equals(bytes(size));
         });
         try (FileChannel f = FileChannel.open(file, StandardOpenOption.READ)) {
-            for (long at = 0; at < size;) {
+            for (long at = 0; at < size; ) {
                 at += f.transferTo(at, size - at, p.client());
             }
         }
@@ -487,7 +503,11 @@ abstract class DataSuite extends NioSuite {
             p.client().write(bytes(size));
             p.client().shutdownOutput();
         });
-        try (FileChannel f = FileChannel.open(directory.resolve("in"), StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.READ)) {
+        try (FileChannel f = FileChannel.open(
+                directory.resolve("in"),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.READ)) {
             long at = 0;
             for (long n = f.transferFrom(p.server(), 0, size); n > 0; n = f.transferFrom(p.server(), at, size - at)) {
                 at += n;
@@ -506,7 +526,8 @@ abstract class DataSuite extends NioSuite {
     void shouldSendPartOfAFileWithoutBlocking() throws Exception {
         Pair p = nonBlockingPair();
         Path file = directory.resolve("big");
-        try (FileChannel f = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.READ)) {
+        try (FileChannel f =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.READ)) {
             f.write(ByteBuffer.allocate(1), (64 << 20) - 1);
             long n = f.transferTo(0, 64 << 20, p.client());
             assertTrue(n > 0 && n < 64 << 20, "sent " + n);

@@ -34,8 +34,8 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.loopback.Reachability;
@@ -43,7 +43,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which transport a channel gets, and what happens on the way: rules, silent peers, mixed clients, no device at all. */
+/**
+ * Which transport a channel gets, and what happens on the way: rules, silent peers, mixed clients, no device at all.
+ */
 @Timeout(60)
 class FallbackTest {
 
@@ -62,12 +64,16 @@ class FallbackTest {
     }
 
     private ServerSocketChannel listening() throws IOException {
-        return kind.provider().openServerSocketChannel().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        return kind.provider()
+                .openServerSocketChannel()
+                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     }
 
     private static RSelectorProvider without(String settings) throws Exception {
-        TransportHolder holder = TransportHolder.unavailable(new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
-        return new RSelectorProvider(new TransportContext(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, holder), holder);
+        TransportHolder holder = TransportHolder.unavailable(
+                new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
+        return new RSelectorProvider(
+                new TransportContext(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, holder), holder);
     }
 
     @Test
@@ -86,11 +92,15 @@ class FallbackTest {
     void shouldFailWithoutADeviceWhereThePolicyInsistsOnRdma() throws Exception {
         RSelectorProvider provider = without("policy=rdma");
         try (SocketChannel client = provider.openSocketChannel()) {
-            assertThrows(ConnectException.class, () -> client.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));
+            assertThrows(
+                    ConnectException.class,
+                    () -> client.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));
             assertFalse(client.isOpen());
         }
         try (ServerSocketChannel server = provider.openServerSocketChannel()) {
-            assertThrows(SocketException.class, () -> server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
+            assertThrows(
+                    SocketException.class,
+                    () -> server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
         }
     }
 
@@ -128,7 +138,9 @@ class FallbackTest {
                 boolean tcp = i % 2 == 0;
                 var accepting = NioSuite.background(listener::accept);
                 NioSuite.pause(i < 4 ? 30 : 0);
-                try (SocketChannel client = tcp ? JdkChannels.defaultProvider().openSocketChannel() : kind.provider().openSocketChannel()) {
+                try (SocketChannel client = tcp
+                        ? JdkChannels.defaultProvider().openSocketChannel()
+                        : kind.provider().openSocketChannel()) {
                     client.connect(listener.getLocalAddress());
                     try (SocketChannel server = NioSuite.get(accepting)) {
                         assertEquals(tcp, ((RSocketChannel) server).stream() == null);
@@ -144,7 +156,8 @@ class FallbackTest {
     void shouldUseTcpWhenRdmaIsNotAnsweredInTime() throws Exception {
         kind("policy=auto,connect.timeout=150ms", "bind * * tcp\n");
         kind.verbs.place(InetAddress.getByName("127.0.0.2"), Reachability.SILENT);
-        try (ServerSocketChannel listener = kind.provider().openServerSocketChannel().bind(new InetSocketAddress("127.0.0.2", 0));
+        try (ServerSocketChannel listener =
+                        kind.provider().openServerSocketChannel().bind(new InetSocketAddress("127.0.0.2", 0));
                 Selector selector = kind.provider().openSelector();
                 SocketChannel client = kind.provider().openSocketChannel()) {
             client.configureBlocking(false);
@@ -170,7 +183,8 @@ class FallbackTest {
         kind("policy=auto,connect.timeout=200ms", "bind * * tcp\n");
         kind.verbs.place(InetAddress.getByName("127.0.0.2"), Reachability.SILENT);
         InetSocketAddress any = new InetSocketAddress("127.0.0.2", 0);
-        try (ServerSocketChannel listener = kind.provider().openServerSocketChannel().bind(any);
+        try (ServerSocketChannel listener =
+                        kind.provider().openServerSocketChannel().bind(any);
                 Selector selector = kind.provider().openSelector()) {
             boolean connected = false;
             while (!connected) { // as a client does whose own timer is shorter than ours
@@ -197,7 +211,8 @@ class FallbackTest {
         kind("policy=auto,connect.timeout=300ms,memory.unanswered=0,memory.rejected=0", "bind * * tcp\n");
         kind.verbs.place(InetAddress.getByName("127.0.0.2"), Reachability.SILENT);
         List<SocketChannel> clients = new ArrayList<>();
-        try (ServerSocketChannel listener = kind.provider().openServerSocketChannel().bind(new InetSocketAddress("127.0.0.2", 0), 400);
+        try (ServerSocketChannel listener =
+                        kind.provider().openServerSocketChannel().bind(new InetSocketAddress("127.0.0.2", 0), 400);
                 Selector selector = kind.provider().openSelector()) {
             int threads = Thread.activeCount();
             for (int i = 0; i < 200; i++) {
@@ -211,7 +226,8 @@ class FallbackTest {
             int connected = 0;
             while (connected < clients.size()) {
                 selector.select(key -> assertTrue(isNowConnected(key)));
-                connected = (int) clients.stream().filter(SocketChannel::isConnected).count();
+                connected = (int)
+                        clients.stream().filter(SocketChannel::isConnected).count();
             }
             assertEquals(200, kind.stack.counts().tcpChosen(TcpReason.TIMEOUT));
         } finally {
@@ -241,7 +257,8 @@ class FallbackTest {
             assertFalse(client.finishConnect());
         }
         SocketChannel blocking = kind.provider().openSocketChannel();
-        NioSuite.Failing connecting = new NioSuite.Failing(() -> blocking.connect(new InetSocketAddress("127.0.0.2", 10)));
+        NioSuite.Failing connecting =
+                new NioSuite.Failing(() -> blocking.connect(new InetSocketAddress("127.0.0.2", 10)));
         NioSuite.pause(30);
         blocking.close();
         assertInstanceOf(AsynchronousCloseException.class, connecting.join());
@@ -252,7 +269,8 @@ class FallbackTest {
         kind("policy=auto,connect.timeout=20s", null);
         kind.verbs.place(InetAddress.getByName("127.0.0.2"), Reachability.SILENT);
         try (SocketChannel client = kind.provider().openSocketChannel()) {
-            NioSuite.Failing connecting = new NioSuite.Failing(() -> client.connect(new InetSocketAddress("127.0.0.2", 9)));
+            NioSuite.Failing connecting =
+                    new NioSuite.Failing(() -> client.connect(new InetSocketAddress("127.0.0.2", 9)));
             NioSuite.pause(30);
             connecting.thread.interrupt();
             Throwable e = connecting.join();
@@ -264,7 +282,8 @@ class FallbackTest {
     @Test
     void shouldRefuseTcpClientsWhereThePolicyInsistsOnRdma() throws Exception {
         kind("policy=rdma", null);
-        try (ServerSocketChannel listener = listening(); SocketChannel client = kind.provider().openSocketChannel()) {
+        try (ServerSocketChannel listener = listening();
+                SocketChannel client = kind.provider().openSocketChannel()) {
             InetSocketAddress address = (InetSocketAddress) listener.getLocalAddress();
             assertTrue(address.getPort() > 0);
             assertEquals(address.getPort(), listener.socket().getLocalPort());
@@ -284,7 +303,9 @@ class FallbackTest {
         kind("policy=rdma", null);
         ServerSocketChannel other = kind.provider().openServerSocketChannel();
         try (ServerSocketChannel listener = listening();
-                ServerSocketChannel tcp = JdkChannels.defaultProvider().openServerSocketChannel().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+                ServerSocketChannel tcp = JdkChannels.defaultProvider()
+                        .openServerSocketChannel()
+                        .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
             assertThrows(BindException.class, () -> other.bind(listener.getLocalAddress()));
             assertThrows(BindException.class, () -> other.bind(tcp.getLocalAddress()));
             other.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -299,7 +320,8 @@ class FallbackTest {
     void shouldSelectAListenerThatHasRdmaAlone() throws Exception {
         kind("policy=rdma", null);
         for (boolean registeredFirst : new boolean[] {false, true}) {
-            try (ServerSocketChannel listener = kind.provider().openServerSocketChannel(); Selector selector = kind.provider().openSelector();
+            try (ServerSocketChannel listener = kind.provider().openServerSocketChannel();
+                    Selector selector = kind.provider().openSelector();
                     SocketChannel client = kind.provider().openSocketChannel()) {
                 InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
                 if (!registeredFirst) {
@@ -354,7 +376,8 @@ class FallbackTest {
     @Test
     void shouldLeaveNothingBehindOfAbandonedConnections() throws Exception {
         kind("policy=auto", null);
-        try (ServerSocketChannel listener = listening(); Selector selector = kind.provider().openSelector()) {
+        try (ServerSocketChannel listener = listening();
+                Selector selector = kind.provider().openSelector()) {
             listener.configureBlocking(false);
             listener.register(selector, SelectionKey.OP_ACCEPT);
             for (int i = 0; i < 20; i++) {
@@ -374,7 +397,8 @@ class FallbackTest {
     @Test
     void shouldReadFromManySelectorsThatShareAConnection() throws Exception {
         kind("policy=auto", null);
-        try (ServerSocketChannel listener = listening(); SocketChannel client = kind.provider().openSocketChannel()) {
+        try (ServerSocketChannel listener = listening();
+                SocketChannel client = kind.provider().openSocketChannel()) {
             client.connect(listener.getLocalAddress());
             try (SocketChannel server = listener.accept();
                     Selector one = kind.provider().openSelector();

@@ -16,12 +16,10 @@ final class ForeignChannel extends AbstractSelectableChannel {
     }
 
     @Override
-    protected void implCloseSelectableChannel() {
-    }
+    protected void implCloseSelectableChannel() {}
 
     @Override
-    protected void implConfigureBlocking(boolean block) {
-    }
+    protected void implConfigureBlocking(boolean block) {}
 
     @Override
     public int validOps() {

@@ -8,7 +8,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
 /**
- * The provider that this JVM has: in the build the JDK's own, which is the reference; in the lab, under the agent, ours over a device.
+ * The provider that this JVM has: in the build the JDK's own, which is the reference; in the lab, under the agent, ours
+ * over a device.
  */
 class InstalledNioTest extends NioBehaviours {
 

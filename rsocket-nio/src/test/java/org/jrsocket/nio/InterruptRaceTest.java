@@ -17,7 +17,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** An accept or a connect that is interrupted when it has a connection already, which nobody will ever get, leaves no peer that waits for ever. */
+/**
+ * An accept or a connect that is interrupted when it has a connection already, which nobody will ever get, leaves no
+ * peer that waits for ever.
+ */
 class InterruptRaceTest extends LoopbackChannelTests {
 
     @Test
@@ -58,11 +61,13 @@ class InterruptRaceTest extends LoopbackChannelTests {
             }
         });
         for (int round = 0; round < 2000; round++) {
-            Failing connecting = new Failing(() -> {
-                try (SocketChannel channel = kind.provider().openSocketChannel()) {
-                    channel.connect(listener.getLocalAddress());
-                }
-            }, new CountDownLatch(0));
+            Failing connecting = new Failing(
+                    () -> {
+                        try (SocketChannel channel = kind.provider().openSocketChannel()) {
+                            channel.connect(listener.getLocalAddress());
+                        }
+                    },
+                    new CountDownLatch(0));
             spin(round % 500 * 1000L);
             connecting.thread.interrupt();
             connecting.join();
@@ -80,7 +85,7 @@ class InterruptRaceTest extends LoopbackChannelTests {
     }
 
     private static void spin(long nanos) {
-        for (long until = System.nanoTime() + nanos; System.nanoTime() < until;) {
+        for (long until = System.nanoTime() + nanos; System.nanoTime() < until; ) {
             Thread.onSpinWait();
         }
     }

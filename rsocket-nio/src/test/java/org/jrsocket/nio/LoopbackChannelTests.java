@@ -8,7 +8,10 @@ import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Tests of our channels alone, each with a provider of its own over loopback verbs; afterwards everything must be given back. */
+/**
+ * Tests of our channels alone, each with a provider of its own over loopback verbs; afterwards everything must be given
+ * back.
+ */
 abstract class LoopbackChannelTests extends NioSuite {
 
     NioKind.OverLoopback kind;

@@ -57,8 +57,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInfo;
 
 /**
- * Netty's own tests of a stream transport, run for its NIO transport over one kind of provider: each class of {@code netty-testsuite} that applies,
- * unchanged. {@link NettySuiteTest} sees to it that none is forgotten.
+ * Netty's own tests of a stream transport, run for its NIO transport over one kind of provider: each class of
+ * {@code netty-testsuite} that applies, unchanged. {@link NettySuiteTest} sees to it that none is forgotten.
  */
 abstract class NettyBehaviours {
 
@@ -80,11 +80,14 @@ abstract class NettyBehaviours {
         }
 
         private EventLoopGroup group(String name, int threads) {
-            return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory("netty-" + name, true), NioIoHandler.newFactory(kind.provider()));
+            return new MultiThreadIoEventLoopGroup(
+                    threads, new DefaultThreadFactory("netty-" + name, true), NioIoHandler.newFactory(kind.provider()));
         }
 
         ServerBootstrap server() {
-            return new ServerBootstrap().group(boss, workers).channelFactory(() -> new NioServerSocketChannel(kind.provider()));
+            return new ServerBootstrap()
+                    .group(boss, workers)
+                    .channelFactory(() -> new NioServerSocketChannel(kind.provider()));
         }
 
         Bootstrap client() {

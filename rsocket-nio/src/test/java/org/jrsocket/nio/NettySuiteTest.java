@@ -29,22 +29,36 @@ class NettySuiteTest {
     private static final String PACKAGE = "io/netty/testsuite/transport/socket/";
 
     /** For the reasons that docs/compatibility.md gives, and the base of a class that is run. */
-    private static final Set<Class<?>> LEFT_OUT = Set.of(SocketSslClientRenegotiateTest.class, ServerSocketSuspendTest.class,
-            TrafficShapingHandlerTest.class, AbstractSocketShutdownOutputByPeerTest.class);
+    private static final Set<Class<?>> LEFT_OUT = Set.of(
+            SocketSslClientRenegotiateTest.class,
+            ServerSocketSuspendTest.class,
+            TrafficShapingHandlerTest.class,
+            AbstractSocketShutdownOutputByPeerTest.class);
 
     @Test
     void shouldRunEveryClassOfNettysSuiteThatTakesATransport() throws Exception {
-        Set<String> run = Stream.of(NettyBehaviours.class.getDeclaredClasses()).map(Class::getSuperclass).map(Class::getName)
-                .filter(name -> name.startsWith("io.netty")).collect(Collectors.toCollection(TreeSet::new));
+        Set<String> run = Stream.of(NettyBehaviours.class.getDeclaredClasses())
+                .map(Class::getSuperclass)
+                .map(Class::getName)
+                .filter(name -> name.startsWith("io.netty"))
+                .collect(Collectors.toCollection(TreeSet::new));
         LEFT_OUT.forEach(left -> run.add(left.getName()));
         assertEquals(run, ofTheSuite());
     }
 
     private static Set<String> ofTheSuite() throws Exception {
         Set<String> names = new TreeSet<>();
-        try (JarFile jar = new JarFile(Path.of(AbstractSocketTest.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toFile())) {
+        try (JarFile jar = new JarFile(Path.of(AbstractSocketTest.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toURI())
+                .toFile())) {
             for (String entry : jar.stream().map(Object::toString).toList()) {
-                if (entry.startsWith(PACKAGE) && entry.endsWith("Test.class") && !entry.contains("$") && !entry.contains("Datagram")) {
+                if (entry.startsWith(PACKAGE)
+                        && entry.endsWith("Test.class")
+                        && !entry.contains("$")
+                        && !entry.contains("Datagram")) {
                     Class<?> type = Class.forName(entry.replace(".class", "").replace('/', '.'));
                     if (takesATransport(type) && Stream.of(type.getMethods()).anyMatch(NettySuiteTest::isTest)) {
                         names.add(type.getName());
@@ -56,7 +70,8 @@ class NettySuiteTest {
     }
 
     private static boolean takesATransport(Class<?> type) {
-        return AbstractSocketTest.class.isAssignableFrom(type) || AbstractClientSocketTest.class.isAssignableFrom(type)
+        return AbstractSocketTest.class.isAssignableFrom(type)
+                || AbstractClientSocketTest.class.isAssignableFrom(type)
                 || AbstractServerSocketTest.class.isAssignableFrom(type);
     }
 

@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
@@ -34,23 +34,22 @@ abstract class NioKind {
     }
 
     /** Fails unless the connection is what this kind is about. */
-    void check(SocketChannel channel) {
-    }
+    void check(SocketChannel channel) {}
 
     boolean isRdma() {
         return false;
     }
 
     /** Lets nobody answer at this address, over RDMA: over TCP nobody does already. */
-    void silence(InetSocketAddress nobody) {
-    }
+    void silence(InetSocketAddress nobody) {}
 
-    /** After many connections: fails unless they were what this kind is about. @param plain how many servers accepted from sockets that are not of this kind */
-    void assertUsed(int plain) {
-    }
+    /**
+     * After many connections: fails unless they were what this kind is about. @param plain how many servers accepted
+     * from sockets that are not of this kind
+     */
+    void assertUsed(int plain) {}
 
-    void close() throws IOException {
-    }
+    void close() throws IOException {}
 
     Selector openSelector() throws IOException {
         return provider().openSelector();
@@ -58,7 +57,9 @@ abstract class NioKind {
 
     /** The JDK's own, whatever is installed; by reflection, because the agent's classes are out of a test's reach. */
     static SelectorProvider plainProvider() throws ReflectiveOperationException {
-        return (SelectorProvider) Class.forName("sun.nio.ch.DefaultSelectorProvider").getMethod("get").invoke(null);
+        return (SelectorProvider) Class.forName("sun.nio.ch.DefaultSelectorProvider")
+                .getMethod("get")
+                .invoke(null);
     }
 
     /** The reference. */
@@ -72,8 +73,9 @@ abstract class NioKind {
     }
 
     /**
-     * What a program gets here. With {@code org.jrsocket.test.rdma} every connection has to be over RDMA, to {@code org.jrsocket.test.address}. The agent's
-     * classes are out of a test's reach then: they are in another class loader.
+     * What a program gets here. With {@code org.jrsocket.test.rdma} every connection has to be over RDMA, to
+     * {@code org.jrsocket.test.address}. The agent's classes are out of a test's reach then: they are in another class
+     * loader.
      */
     static NioKind installed() throws IOException {
         InetAddress address = InetAddress.getByName(System.getProperty("org.jrsocket.test.address", "127.0.0.1"));
@@ -104,7 +106,8 @@ abstract class NioKind {
 
     /** Everything over RDMA, in one JVM. */
     static NioKind loopback() throws Exception {
-        return new OverLoopback("policy=auto,memory.rejected=0", Rules.NONE) { // ports that refused are listened on a moment later
+        // ports that refused are listened on a moment later
+        return new OverLoopback("policy=auto,memory.rejected=0", Rules.NONE) {
             @Override
             boolean isRdma() {
                 return true;
@@ -163,7 +166,8 @@ abstract class NioKind {
     /** Ours, over verbs within this JVM. */
     static class OverLoopback extends NioKind {
 
-        final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000)); // a busy machine is not a silent peer
+        // a busy machine is not a silent peer
+        final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000));
         final RdmaTransport transport;
         final TransportContext stack;
         private final RSelectorProvider provider;
@@ -188,9 +192,13 @@ abstract class NioKind {
         }
 
         String counts() {
-            StringBuilder text = new StringBuilder(stack.counts().rdmaConnected() + " connected over RDMA, " + stack.counts().tcpAccepted() + " accepted over TCP");
+            StringBuilder text = new StringBuilder(stack.counts().rdmaConnected() + " connected over RDMA, "
+                    + stack.counts().tcpAccepted() + " accepted over TCP");
             for (TcpReason reason : TcpReason.values()) {
-                text.append(", ").append(reason).append(' ').append(stack.counts().tcpChosen(reason));
+                text.append(", ")
+                        .append(reason)
+                        .append(' ')
+                        .append(stack.counts().tcpChosen(reason));
             }
             return text.toString();
         }

@@ -31,7 +31,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
-/** What tests of one behaviour share: channels that are closed afterwards, a connected pair, threads. Nothing but java.nio is used. */
+/**
+ * What tests of one behaviour share: channels that are closed afterwards, a connected pair, threads. Nothing but
+ * java.nio is used.
+ */
 @Timeout(60)
 abstract class NioSuite {
 
@@ -86,8 +89,7 @@ abstract class NioSuite {
     }
 
     /** Connected, blocking. */
-    record Pair(SocketChannel client, SocketChannel server) {
-    }
+    record Pair(SocketChannel client, SocketChannel server) {}
 
     Pair pair() throws IOException {
         try (ServerSocketChannel listener = kind().provider().openServerSocketChannel()) {
@@ -148,7 +150,7 @@ abstract class NioSuite {
     static long fill(SocketChannel channel) throws IOException {
         long sum = 0;
         ByteBuffer b = ByteBuffer.allocateDirect(64 * 1024);
-        for (int quiet = 0; quiet < 50;) {
+        for (int quiet = 0; quiet < 50; ) {
             b.clear();
             int n = channel.write(b);
             sum += n;
@@ -214,7 +216,10 @@ abstract class NioSuite {
         }
     }
 
-    /** A thread that ends in an exception. Made, it waits, or has ended: on a slow machine it may take long to get there. */
+    /**
+     * A thread that ends in an exception. Made, it waits, or has ended: on a slow machine it may take long to get
+     * there.
+     */
     static final class Failing {
         final Thread thread;
         volatile Throwable thrown;
@@ -232,14 +237,16 @@ abstract class NioSuite {
         }
 
         private Thread started(Action action) {
-            Thread fresh = new Thread(() -> {
-                try {
-                    action.run();
-                } catch (Throwable e) {
-                    thrown = e;
-                    interrupted = Thread.currentThread().isInterrupted();
-                }
-            }, "failing");
+            Thread fresh = new Thread(
+                    () -> {
+                        try {
+                            action.run();
+                        } catch (Throwable e) {
+                            thrown = e;
+                            interrupted = Thread.currentThread().isInterrupted();
+                        }
+                    },
+                    "failing");
             fresh.setDaemon(true);
             fresh.start();
             return fresh;
@@ -250,8 +257,11 @@ abstract class NioSuite {
             StackTraceElement[] before = {};
             for (int i = 0; i < 1000 && thread.isAlive(); i++) {
                 StackTraceElement[] now = thread.getStackTrace();
-                if (Arrays.equals(before, now) && Arrays.stream(now).map(StackTraceElement::getClassName)
-                        .anyMatch(name -> name.matches("(sun\\.nio\\.ch|org\\.jrsocket)\\..*") && !name.contains("Suite"))) {
+                if (Arrays.equals(before, now)
+                        && Arrays.stream(now)
+                                .map(StackTraceElement::getClassName)
+                                .anyMatch(name -> name.matches("(sun\\.nio\\.ch|org\\.jrsocket)\\..*")
+                                        && !name.contains("Suite"))) {
                     return;
                 }
                 before = now;

@@ -107,7 +107,8 @@ abstract class OptionSuite extends NioSuite {
             assertThrows(IllegalArgumentException.class, () -> channel.setOption(StandardSocketOptions.SO_SNDBUF, -1));
             assertThrows(IllegalArgumentException.class, () -> channel.setOption(StandardSocketOptions.SO_RCVBUF, -1));
             assertThrows(IllegalArgumentException.class, () -> channel.setOption(StandardSocketOptions.IP_TOS, 256));
-            assertThrows(IllegalArgumentException.class, () -> channel.setOption(StandardSocketOptions.TCP_NODELAY, null));
+            assertThrows(
+                    IllegalArgumentException.class, () -> channel.setOption(StandardSocketOptions.TCP_NODELAY, null));
         }
     }
 
@@ -115,8 +116,12 @@ abstract class OptionSuite extends NioSuite {
     void shouldRefuseOptionsOfOtherChannels() throws IOException {
         Pair p = pair();
         for (SocketChannel channel : new SocketChannel[] {open(), p.client(), p.server()}) {
-            assertThrows(UnsupportedOperationException.class, () -> channel.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1));
-            assertThrows(UnsupportedOperationException.class, () -> channel.getOption(StandardSocketOptions.IP_MULTICAST_TTL));
+            assertThrows(
+                    UnsupportedOperationException.class,
+                    () -> channel.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1));
+            assertThrows(
+                    UnsupportedOperationException.class,
+                    () -> channel.getOption(StandardSocketOptions.IP_MULTICAST_TTL));
             assertThrows(NullPointerException.class, () -> channel.setOption(null, 1));
             assertThrows(NullPointerException.class, () -> channel.getOption(null));
         }
@@ -128,7 +133,8 @@ abstract class OptionSuite extends NioSuite {
         p.client().close();
         p.server().close();
         for (SocketChannel channel : new SocketChannel[] {p.client(), p.server()}) {
-            assertThrows(ClosedChannelException.class, () -> channel.setOption(StandardSocketOptions.TCP_NODELAY, true));
+            assertThrows(
+                    ClosedChannelException.class, () -> channel.setOption(StandardSocketOptions.TCP_NODELAY, true));
             assertThrows(ClosedChannelException.class, () -> channel.getOption(StandardSocketOptions.TCP_NODELAY));
         }
     }
@@ -136,8 +142,14 @@ abstract class OptionSuite extends NioSuite {
     @Test
     void shouldListItsOptions() throws IOException {
         Set<SocketOption<?>> options = pair().server().supportedOptions();
-        assertTrue(options.containsAll(Set.of(StandardSocketOptions.SO_SNDBUF, StandardSocketOptions.SO_RCVBUF, StandardSocketOptions.SO_KEEPALIVE,
-                StandardSocketOptions.SO_REUSEADDR, StandardSocketOptions.SO_LINGER, StandardSocketOptions.TCP_NODELAY, StandardSocketOptions.IP_TOS)));
+        assertTrue(options.containsAll(Set.of(
+                StandardSocketOptions.SO_SNDBUF,
+                StandardSocketOptions.SO_RCVBUF,
+                StandardSocketOptions.SO_KEEPALIVE,
+                StandardSocketOptions.SO_REUSEADDR,
+                StandardSocketOptions.SO_LINGER,
+                StandardSocketOptions.TCP_NODELAY,
+                StandardSocketOptions.IP_TOS)));
         assertEquals(options, open().supportedOptions());
     }
 
@@ -149,7 +161,9 @@ abstract class OptionSuite extends NioSuite {
                 try {
                     assertNotNull(channel.getOption(option), option.name());
                 } catch (UnsupportedOperationException | java.net.SocketException e) {
-                    assertTrue(option.name().startsWith("TCP_") || option.name().startsWith("SO_INCOMING"), option + ": " + e);
+                    assertTrue(
+                            option.name().startsWith("TCP_") || option.name().startsWith("SO_INCOMING"),
+                            option + ": " + e);
                 }
             }
         }
@@ -163,7 +177,8 @@ abstract class OptionSuite extends NioSuite {
         assertTrue(listener.getOption(StandardSocketOptions.SO_REUSEADDR));
         listener.setOption(StandardSocketOptions.SO_REUSEADDR, false);
         assertFalse(listener.getOption(StandardSocketOptions.SO_REUSEADDR));
-        assertThrows(UnsupportedOperationException.class, () -> listener.setOption(StandardSocketOptions.TCP_NODELAY, true));
+        assertThrows(
+                UnsupportedOperationException.class, () -> listener.setOption(StandardSocketOptions.TCP_NODELAY, true));
         assertThrows(UnsupportedOperationException.class, () -> listener.getOption(StandardSocketOptions.SO_LINGER));
         listener.bind(anyPort());
         assertTrue(listener.getOption(StandardSocketOptions.SO_RCVBUF) >= 65536);

@@ -110,7 +110,8 @@ abstract class ReadinessSuite extends NioSuite {
         p.server().setOption(java.net.StandardSocketOptions.SO_LINGER, 0);
         p.server().close();
         await(selector, key, SelectionKey.OP_READ);
-        IOException e = org.junit.jupiter.api.Assertions.assertThrows(IOException.class, () -> p.client().read(bytes(1)));
+        IOException e = org.junit.jupiter.api.Assertions.assertThrows(
+                IOException.class, () -> p.client().read(bytes(1)));
         assertEquals("Connection reset", e.getMessage());
     }
 
@@ -144,7 +145,7 @@ abstract class ReadinessSuite extends NioSuite {
         Future<?> waiting = background(() -> await(selector, key, SelectionKey.OP_WRITE));
         p.server().configureBlocking(true);
         ByteBuffer b = ByteBuffer.allocate(1 << 16);
-        for (long got = 0; got < sent;) {
+        for (long got = 0; got < sent; ) {
             b.clear();
             got += p.server().read(b);
         }
@@ -216,7 +217,8 @@ abstract class ReadinessSuite extends NioSuite {
                 SelectionKey key = keys.next();
                 keys.remove();
                 if (key.isAcceptable()) {
-                    nonBlocking(closing(listener.accept())).register(selector, SelectionKey.OP_READ, ByteBuffer.allocate(64 * 1024));
+                    nonBlocking(closing(listener.accept()))
+                            .register(selector, SelectionKey.OP_READ, ByteBuffer.allocate(64 * 1024));
                 } else if (key.isConnectable()) {
                     assertTrue(client.finishConnect());
                     key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
@@ -304,7 +306,7 @@ abstract class ReadinessSuite extends NioSuite {
                 p.server().write(text("s"));
             }
         });
-        for (int got = 0; got < 100;) {
+        for (int got = 0; got < 100; ) {
             await(selector, key, SelectionKey.OP_READ);
             got += p.client().read(ByteBuffer.allocate(3));
         }
@@ -366,7 +368,8 @@ abstract class ReadinessSuite extends NioSuite {
     void shouldSelectPipes() throws IOException {
         Selector selector = selector();
         Pipe pipe = kind().provider().openPipe();
-        try (Pipe.SourceChannel source = pipe.source(); Pipe.SinkChannel sink = pipe.sink()) {
+        try (Pipe.SourceChannel source = pipe.source();
+                Pipe.SinkChannel sink = pipe.sink()) {
             source.configureBlocking(false);
             sink.configureBlocking(false);
             SelectionKey in = source.register(selector, SelectionKey.OP_READ);

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -77,11 +76,29 @@ class RecordedChannelsTest {
                 }
             }
             List<RecordedEvent> opened = recorded.await(2, "ConnectionOpened", port);
-            assertEquals(List.of(false, true), opened.stream().map(event -> event.getBoolean("accepted")).sorted().toList());
-            assertTrue(opened.stream().allMatch(event -> event.getString("transport").equals("RDMA")), opened::toString);
+            assertEquals(
+                    List.of(false, true),
+                    opened.stream()
+                            .map(event -> event.getBoolean("accepted"))
+                            .sorted()
+                            .toList());
+            assertTrue(
+                    opened.stream()
+                            .allMatch(event -> event.getString("transport").equals("RDMA")),
+                    opened::toString);
             List<RecordedEvent> closed = recorded.await(2, "ConnectionClosed", port);
-            assertEquals(List.of(0L, 100L), closed.stream().map(event -> event.getLong("bytesWritten")).sorted().toList());
-            assertEquals(List.of(0L, 100L), closed.stream().map(event -> event.getLong("bytesRead")).sorted().toList());
+            assertEquals(
+                    List.of(0L, 100L),
+                    closed.stream()
+                            .map(event -> event.getLong("bytesWritten"))
+                            .sorted()
+                            .toList());
+            assertEquals(
+                    List.of(0L, 100L),
+                    closed.stream()
+                            .map(event -> event.getLong("bytesRead"))
+                            .sorted()
+                            .toList());
         }
     }
 
@@ -97,7 +114,8 @@ class RecordedChannelsTest {
 
     @Test
     void shouldRecordWhyTcpCarriesANonBlockingConnection() throws Exception {
-        try (ServerSocket server = new ServerSocket(0, 50, unserved); Selector selector = provider.openSelector()) {
+        try (ServerSocket server = new ServerSocket(0, 50, unserved);
+                Selector selector = provider.openSelector()) {
             try (SocketChannel client = provider.openSocketChannel()) {
                 client.configureBlocking(false);
                 client.register(selector, SelectionKey.OP_CONNECT);
@@ -135,7 +153,9 @@ class RecordedChannelsTest {
             assertEquals("TCP", opened.getString("transport"));
             assertEquals(true, opened.getBoolean("accepted"));
             assertNull(opened.getString("reason"));
-            assertEquals(clientPort, recorded.await(1, "ConnectionClosed", port).get(0).getInt("remotePort"));
+            assertEquals(
+                    clientPort,
+                    recorded.await(1, "ConnectionClosed", port).get(0).getInt("remotePort"));
         }
     }
 }

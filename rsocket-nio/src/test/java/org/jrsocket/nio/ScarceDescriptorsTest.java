@@ -40,15 +40,37 @@ class ScarceDescriptorsTest {
     @Test
     void shouldFailWithAnIoException() throws Exception {
         Set<String> places = new LinkedHashSet<>();
-        for (Class<?> one : List.of(ScarceDescriptorsTest.class, RSelectorProvider.class, org.jrsocket.connect.TransportContext.class,
-                org.jrsocket.verbs.loopback.LoopbackProvider.class, com.ibm.disni.verbs.RdmaProvider.class, org.slf4j.LoggerFactory.class, Test.class,
-                org.opentest4j.AssertionFailedError.class, org.junit.platform.commons.JUnitException.class)) {
-            places.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+        for (Class<?> one : List.of(
+                ScarceDescriptorsTest.class,
+                RSelectorProvider.class,
+                org.jrsocket.connect.TransportContext.class,
+                org.jrsocket.verbs.loopback.LoopbackProvider.class,
+                com.ibm.disni.verbs.RdmaProvider.class,
+                org.slf4j.LoggerFactory.class,
+                Test.class,
+                org.opentest4j.AssertionFailedError.class,
+                org.junit.platform.commons.JUnitException.class)) {
+            places.add(Path.of(one.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
+                    .toString());
         }
         Path output = folder.resolve("output");
-        Process process = new ProcessBuilder("sh", "-c", "ulimit -n 200; exec \"$@\"", "sh", System.getProperty("java.home") + "/bin/java", "-cp",
-                String.join(File.pathSeparator, places), "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", Program.class.getName())
-                .redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        Process process = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        "ulimit -n 200; exec \"$@\"",
+                        "sh",
+                        System.getProperty("java.home") + "/bin/java",
+                        "-cp",
+                        String.join(File.pathSeparator, places),
+                        "--add-opens",
+                        "java.base/sun.nio.ch=ALL-UNNAMED",
+                        Program.class.getName())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
         try {
             assertTrue(process.waitFor(90, TimeUnit.SECONDS), "does not end");
             assertEquals(0, process.exitValue(), Files.readString(output));
@@ -63,8 +85,7 @@ class ScarceDescriptorsTest {
         private final NioKind.OverLoopback kind = (NioKind.OverLoopback) NioKind.loopback();
         private final InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-        private Program() throws Exception {
-        }
+        private Program() throws Exception {}
 
         public static void main(String[] arguments) throws Exception {
             Program program = new Program();
@@ -82,7 +103,10 @@ class ScarceDescriptorsTest {
             });
             List<FileInputStream> hogs = hogAll();
             try {
-                program.tryAll(second, (type, call) -> assertEquals(type, assertThrows(type, call).getClass()));
+                program.tryAll(
+                        second,
+                        (type, call) ->
+                                assertEquals(type, assertThrows(type, call).getClass()));
             } finally {
                 for (FileInputStream hog : hogs) {
                     hog.close();
@@ -96,7 +120,8 @@ class ScarceDescriptorsTest {
         }
 
         private SocketChannel accepted() throws IOException {
-            try (ServerSocketChannel listener = kind.provider().openServerSocketChannel().bind(any)) {
+            try (ServerSocketChannel listener =
+                    kind.provider().openServerSocketChannel().bind(any)) {
                 SocketChannel client = kind.provider().openSocketChannel();
                 client.connect(listener.getLocalAddress());
                 kind.check(client);
@@ -131,7 +156,8 @@ class ScarceDescriptorsTest {
             check.fails(ClosedChannelException.class, () -> accepted.connect(any));
             check.fails(ClosedChannelException.class, () -> accepted.socket().connect(any, 1000));
             check.fails(ClosedChannelException.class, accepted::finishConnect);
-            check.fails(ClosedChannelException.class, () -> accepted.setOption(StandardSocketOptions.TCP_NODELAY, true));
+            check.fails(
+                    ClosedChannelException.class, () -> accepted.setOption(StandardSocketOptions.TCP_NODELAY, true));
             check.fails(ClosedChannelException.class, accepted::getLocalAddress);
             check.fails(ClosedChannelException.class, () -> accepted.configureBlocking(false));
         }

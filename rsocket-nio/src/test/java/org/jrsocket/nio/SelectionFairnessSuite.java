@@ -198,7 +198,7 @@ abstract class SelectionFairnessSuite extends NioSuite {
         for (SelectionKey key : selector.keys()) {
             ((Loop) key.attachment()).send();
         }
-        for (int done = 0; done < rounds;) {
+        for (int done = 0; done < rounds; ) {
             assertTrue(selector.select(20_000) > 0, () -> "nothing came back: " + rounds(selector));
             for (SelectionKey key : selector.selectedKeys()) {
                 Loop loop = (Loop) key.attachment();
@@ -213,7 +213,10 @@ abstract class SelectionFairnessSuite extends NioSuite {
     }
 
     private static List<Integer> rounds(Selector selector) {
-        return selector.keys().stream().map(key -> ((Loop) key.attachment()).rounds).sorted().toList();
+        return selector.keys().stream()
+                .map(key -> ((Loop) key.attachment()).rounds)
+                .sorted()
+                .toList();
     }
 
     @Test
@@ -377,7 +380,8 @@ abstract class SelectionFairnessSuite extends NioSuite {
         while (System.nanoTime() - deadline < 0) {
             try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
                 for (Path task : (Iterable<Path>) tasks::iterator) {
-                    if (Files.exists(task) && Files.readString(task.resolve("comm")).trim().equals(name)) {
+                    if (Files.exists(task)
+                            && Files.readString(task.resolve("comm")).trim().equals(name)) {
                         long sleeps = sleeps(task);
                         pause(50);
                         if (sleeps > 0 && sleeps(task) == sleeps) {
@@ -396,8 +400,11 @@ abstract class SelectionFairnessSuite extends NioSuite {
     }
 
     private static long sleeps(Path task) throws IOException {
-        return Files.readAllLines(task.resolve("status")).stream().filter(line -> line.startsWith("voluntary_ctxt_switches:"))
-                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1).trim())).sum();
+        return Files.readAllLines(task.resolve("status")).stream()
+                .filter(line -> line.startsWith("voluntary_ctxt_switches:"))
+                .mapToLong(line ->
+                        Long.parseLong(line.substring(line.indexOf(':') + 1).trim()))
+                .sum();
     }
 
     // ---- readiness of the JDK's own ----
@@ -414,6 +421,8 @@ abstract class SelectionFairnessSuite extends NioSuite {
         pipe.sink().write(text("a"));
         // A pipe has no latency: what was written before a selection is seen by it.
         assertEquals(2, selector.select());
-        assertTrue(selector.selectedKeys().contains(key), () -> Arrays.toString(selector.selectedKeys().toArray()));
+        assertTrue(
+                selector.selectedKeys().contains(key),
+                () -> Arrays.toString(selector.selectedKeys().toArray()));
     }
 }

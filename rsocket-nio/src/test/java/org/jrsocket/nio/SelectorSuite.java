@@ -67,7 +67,7 @@ abstract class SelectorSuite extends NioSuite {
     void shouldRefuseANegativeTime() throws IOException {
         Selector selector = selector();
         assertThrows(IllegalArgumentException.class, () -> selector.select(-1));
-        assertThrows(IllegalArgumentException.class, () -> selector.select(k -> { }, -1));
+        assertThrows(IllegalArgumentException.class, () -> selector.select(k -> {}, -1));
     }
 
     @Test
@@ -193,31 +193,39 @@ abstract class SelectorSuite extends NioSuite {
     void shouldTimeOutWithoutRunningTheAction() throws IOException {
         Selector selector = selector();
         nonBlockingPair().client().register(selector, SelectionKey.OP_READ);
-        assertEquals(0, selector.select(k -> {
-            throw new AssertionError();
-        }, 30));
+        assertEquals(
+                0,
+                selector.select(
+                        k -> {
+                            throw new AssertionError();
+                        },
+                        30));
     }
 
     @Test
     void shouldRefuseToSelectWithinTheAction() throws IOException {
         Selector selector = selector();
         nonBlockingPair().client().register(selector, SelectionKey.OP_WRITE);
-        assertThrows(IllegalStateException.class, () -> selector.select(k -> {
-            try {
-                selector.selectNow();
-            } catch (IOException e) {
-                throw new AssertionError(e);
-            }
-        }));
+        assertThrows(
+                IllegalStateException.class,
+                () -> selector.select(k -> {
+                    try {
+                        selector.selectNow();
+                    } catch (IOException e) {
+                        throw new AssertionError(e);
+                    }
+                }));
     }
 
     @Test
     void shouldPassOnWhatTheActionThrows() throws IOException {
         Selector selector = selector();
         nonBlockingPair().client().register(selector, SelectionKey.OP_WRITE);
-        assertThrows(ArithmeticException.class, () -> selector.select(k -> {
-            throw new ArithmeticException();
-        }));
+        assertThrows(
+                ArithmeticException.class,
+                () -> selector.select(k -> {
+                    throw new ArithmeticException();
+                }));
         assertEquals(1, selector.select(10_000));
     }
 
@@ -225,13 +233,15 @@ abstract class SelectorSuite extends NioSuite {
     void shouldThrowWhenTheActionClosesTheSelector() throws IOException {
         Selector selector = selector();
         nonBlockingPair().client().register(selector, SelectionKey.OP_WRITE);
-        assertThrows(ClosedSelectorException.class, () -> selector.select(k -> {
-            try {
-                selector.close();
-            } catch (IOException e) {
-                throw new AssertionError(e);
-            }
-        }));
+        assertThrows(
+                ClosedSelectorException.class,
+                () -> selector.select(k -> {
+                    try {
+                        selector.close();
+                    } catch (IOException e) {
+                        throw new AssertionError(e);
+                    }
+                }));
     }
 
     @Test
@@ -515,9 +525,12 @@ abstract class SelectorSuite extends NioSuite {
         Selector selector = selector();
         SelectionKey key = nonBlockingPair().client().register(selector, SelectionKey.OP_WRITE);
         selector.select(10_000);
-        assertThrows(UnsupportedOperationException.class, () -> selector.selectedKeys().add(key));
-        assertThrows(UnsupportedOperationException.class, () -> selector.selectedKeys().addAll(Set.of(key)));
-        assertThrows(UnsupportedOperationException.class, () -> selector.selectedKeys().add(null));
+        assertThrows(UnsupportedOperationException.class, () -> selector.selectedKeys()
+                .add(key));
+        assertThrows(UnsupportedOperationException.class, () -> selector.selectedKeys()
+                .addAll(Set.of(key)));
+        assertThrows(UnsupportedOperationException.class, () -> selector.selectedKeys()
+                .add(null));
         assertTrue(selector.selectedKeys().remove(key));
         assertFalse(selector.selectedKeys().remove(key));
         selector.select(10_000);

@@ -13,7 +13,10 @@ import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A TCP port of this host that does not answer: its backlog is full, so Linux drops what else comes. No network is needed for it. */
+/**
+ * A TCP port of this host that does not answer: its backlog is full, so Linux drops what else comes. No network is
+ * needed for it.
+ */
 final class SilentPort {
 
     /** An address of its own, so that RDMA can be silent there too. */

@@ -22,8 +22,9 @@ class UnknownEpollNioTest {
 
     @BeforeAll
     static void open() throws Exception {
-        SelectorProvider polling =
-                (SelectorProvider) Class.forName("sun.nio.ch.PollSelectorProvider").getConstructor().newInstance();
+        SelectorProvider polling = (SelectorProvider) Class.forName("sun.nio.ch.PollSelectorProvider")
+                .getConstructor()
+                .newInstance();
         kind = new NioKind.OverLoopback("policy=auto,memory.rejected=0", Rules.NONE) {
             @Override
             Selector openSelector() throws IOException {

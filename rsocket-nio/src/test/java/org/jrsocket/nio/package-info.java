@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * One suite against {@code java.nio.channels} alone, {@link org.jrsocket.nio.NioBehaviours}, whose reference is the JDK's own provider; run for each
- * {@link org.jrsocket.nio.NioKind}. What only our provider has is tested apart from it.
+ * One suite against {@code java.nio.channels} alone, {@link org.jrsocket.nio.NioBehaviours}, whose reference is the
+ * JDK's own provider; run for each {@link org.jrsocket.nio.NioKind}. What only our provider has is tested apart from
+ * it.
  */
 package org.jrsocket.nio;

@@ -71,7 +71,10 @@ class PingAndPerfTest {
     }
 
     private Report report(Report.Format format) {
-        return new Report(format, new PrintStream(answer, true, StandardCharsets.UTF_8), new PrintStream(progress, true, StandardCharsets.UTF_8));
+        return new Report(
+                format,
+                new PrintStream(answer, true, StandardCharsets.UTF_8),
+                new PrintStream(progress, true, StandardCharsets.UTF_8));
     }
 
     private boolean ping(int port, Policy policy, Report.Format format) {
@@ -79,7 +82,8 @@ class PingAndPerfTest {
     }
 
     private boolean perf(int port, Policy policy, Report.Format format) {
-        return new Perf(stack, policy, report(format), "peer", new InetSocketAddress(address, port)).run(EnumSet.allOf(Perf.Measurement.class), SOME_TIME, 64, 4096);
+        return new Perf(stack, policy, report(format), "peer", new InetSocketAddress(address, port))
+                .run(EnumSet.allOf(Perf.Measurement.class), SOME_TIME, 64, 4096);
     }
 
     private List<String> lines() {
@@ -97,10 +101,18 @@ class PingAndPerfTest {
             assertTrue(ping(server.port(), Policy.AUTO, Report.Format.TEXT));
         }
         String device = verbs.devices().get(0).name();
-        assertTrue(lines().get(0).matches("peer: RDMA, device " + device + ", from 127.0.0.1; first connected in [0-9.]+ ms"), lines()::toString);
+        assertTrue(
+                lines().get(0)
+                        .matches("peer: RDMA, device " + device + ", from 127.0.0.1; first connected in [0-9.]+ ms"),
+                lines()::toString);
         assertAnswered("^connect +5 ");
         assertAnswered("^round trip, 64 B +3 ");
-        assertEquals(3, progress.toString(StandardCharsets.UTF_8).lines().filter(line -> line.matches("64 bytes from peer over RDMA: seq=[123] time=.* us")).count());
+        assertEquals(
+                3,
+                progress.toString(StandardCharsets.UTF_8)
+                        .lines()
+                        .filter(line -> line.matches("64 bytes from peer over RDMA: seq=[123] time=.* us"))
+                        .count());
         assertTrue(served.toString(StandardCharsets.UTF_8).contains("over RDMA and TCP"), served::toString);
     }
 
@@ -113,7 +125,9 @@ class PingAndPerfTest {
         assertTrue(lines().get(0).startsWith("peer: TCP, from 127.0.0."), lines()::toString);
         assertTrue(lines().get(0).contains("not RDMA: no RDMA device serves this address"), lines()::toString);
         assertAnswered("^round trip, 64 B +3 ");
-        assertTrue(served.toString(StandardCharsets.UTF_8).contains("over TCP alone: no RDMA device serves this address"), served::toString);
+        assertTrue(
+                served.toString(StandardCharsets.UTF_8).contains("over TCP alone: no RDMA device serves this address"),
+                served::toString);
     }
 
     @Test
@@ -169,7 +183,9 @@ class PingAndPerfTest {
         try (ServerSocket server = new ServerSocket(0, 50, address)) {
             assertFalse(perf(server.getLocalPort(), Policy.RDMA, Report.Format.TEXT));
         }
-        assertTrue(progress.toString(StandardCharsets.UTF_8).contains("peer: no RDMA: the peer refused RDMA"), progress::toString);
+        assertTrue(
+                progress.toString(StandardCharsets.UTF_8).contains("peer: no RDMA: the peer refused RDMA"),
+                progress::toString);
     }
 
     @Test
@@ -179,7 +195,8 @@ class PingAndPerfTest {
         }
         assertEquals(1, lines().size());
         String device = verbs.devices().get(0).name();
-        assertAnswered("^\\{\"peer\":\"peer\",\"transport\":\"RDMA\",\"device\":\"" + device + "\",\"reason\":null,\"results\":\\["
+        assertAnswered("^\\{\"peer\":\"peer\",\"transport\":\"RDMA\",\"device\":\"" + device
+                + "\",\"reason\":null,\"results\":\\["
                 + "\\{\"test\":\"round trip\",.*\"count\":[1-9][0-9]*,.*\"p99.9_us\":[0-9.]+,.*\"mb_per_s\":null},"
                 + "\\{\"test\":\"send\",.*\"mb_per_s\":[0-9.]+},\\{\"test\":\"receive\",.*\"mb_per_s\":[0-9.]+}]}$");
     }
@@ -189,14 +206,21 @@ class PingAndPerfTest {
         try (Server server = server()) {
             assertTrue(perf(server.port(), Policy.AUTO, Report.Format.CSV), progress::toString);
         }
-        assertEquals("test,transport,device,size,count,seconds,min_us,p50_us,p90_us,p99_us,p99.9_us,max_us,mean_us,mb_per_s", lines().get(0));
-        assertEquals(List.of("round trip", "send", "receive"), lines().stream().skip(1).map(line -> line.split(",")[0]).toList());
-        assertEquals(List.of(14, 14, 14), lines().stream().skip(1).map(line -> line.split(",", -1).length).toList());
+        assertEquals(
+                "test,transport,device,size,count,seconds,min_us,p50_us,p90_us,p99_us,p99.9_us,max_us,mean_us,mb_per_s",
+                lines().get(0));
+        assertEquals(
+                List.of("round trip", "send", "receive"),
+                lines().stream().skip(1).map(line -> line.split(",")[0]).toList());
+        assertEquals(
+                List.of(14, 14, 14),
+                lines().stream().skip(1).map(line -> line.split(",", -1).length).toList());
     }
 
     @Test
     void shouldCloseAClientThatSpeaksSomethingElse() throws Exception {
-        try (Server server = server(); Socket stranger = new Socket(address, server.port())) {
+        try (Server server = server();
+                Socket stranger = new Socket(address, server.port())) {
             stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             byte[] greeting = stranger.getInputStream().readNBytes(16);
             assertEquals("jrsocket-perf 1\n", new String(greeting, StandardCharsets.US_ASCII));

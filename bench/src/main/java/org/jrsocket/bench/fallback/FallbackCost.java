@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * {@code FallbackCost RSOCKET-JAR ROUNDS MILLISECONDS}: in each round {@link TcpLoad} in a JVM without the agent and in one with it, whose order
- * changes from round to round, and one more without, which says how far two runs of the same differ here. Prints medians and their ratios.
+ * {@code FallbackCost RSOCKET-JAR ROUNDS MILLISECONDS}: in each round {@link TcpLoad} in a JVM without the agent and in
+ * one with it, whose order changes from round to round, and one more without, which says how far two runs of the same
+ * differ here. Prints medians and their ratios.
  */
 public final class FallbackCost {
 
@@ -70,19 +71,24 @@ public final class FallbackCost {
     }
 
     private void run(boolean agent, Map<String, List<Double>> into) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         if (agent) {
             command.add("-javaagent:" + this.agent);
         }
-        command.addAll(List.of("-Xmx256m", "-cp", System.getProperty("java.class.path"), TcpLoad.class.getName(), millis));
-        Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
-        List<String> lines = new String(process.getInputStream().readAllBytes()).lines().toList();
+        command.addAll(
+                List.of("-Xmx256m", "-cp", System.getProperty("java.class.path"), TcpLoad.class.getName(), millis));
+        Process process =
+                new ProcessBuilder(command).redirectError(errors.toFile()).start();
+        List<String> lines =
+                new String(process.getInputStream().readAllBytes()).lines().toList();
         String said = Files.readString(errors);
         if (process.waitFor() != 0 || lines.size() != ROWS.size()) {
             throw new IOException("TcpLoad ended with " + process.exitValue() + ": " + said);
         }
         if (agent && !said.startsWith("jrsocket: TCP only: ")) {
-            throw new IOException("this is about hosts without RDMA, and the agent does not say that this is one: " + said);
+            throw new IOException(
+                    "this is about hosts without RDMA, and the agent does not say that this is one: " + said);
         }
         for (String line : lines) {
             String[] pair = line.split("=");
@@ -91,12 +97,23 @@ public final class FallbackCost {
     }
 
     private void print(int rounds) {
-        System.out.printf("java.net over TCP on a host without RDMA, medians of %d runs each; target: %.2f to %.2f%n", rounds, LOW, HIGH);
-        System.out.printf("%-12s %14s %14s %10s %22s  %s%n", "", "no agent", "agent", "ratio", "two without the agent", "verdict");
+        System.out.printf(
+                "java.net over TCP on a host without RDMA, medians of %d runs each; target: %.2f to %.2f%n",
+                rounds, LOW, HIGH);
+        System.out.printf(
+                "%-12s %14s %14s %10s %22s  %s%n",
+                "", "no agent", "agent", "ratio", "two without the agent", "verdict");
         for (String row : ROWS) {
             double ratio = median(with.get(row)) / median(all(row));
             double noise = median(again.get(row)) / median(plain.get(row));
-            System.out.printf(Locale.ROOT, "%-12s %14.0f %14.0f %10.3f %22.3f  %s%n", row, median(all(row)), median(with.get(row)), ratio, noise,
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-12s %14.0f %14.0f %10.3f %22.3f  %s%n",
+                    row,
+                    median(all(row)),
+                    median(with.get(row)),
+                    ratio,
+                    noise,
                     ratio >= LOW && ratio <= HIGH ? "met" : "MISSED");
         }
     }

@@ -16,8 +16,9 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code TcpLoad MILLISECONDS}: round trips of 64 bytes, a stream of 64 KiB writes, and connections one after the other, each for that long after a
- * warm-up of as long, between two threads of this JVM. Prints {@code rtt_ns=}, the median, {@code bytes_per_s=} and {@code connect_ns=}, the median.
+ * {@code TcpLoad MILLISECONDS}: round trips of 64 bytes, a stream of 64 KiB writes, and connections one after the
+ * other, each for that long after a warm-up of as long, between two threads of this JVM. Prints {@code rtt_ns=}, the
+ * median, {@code bytes_per_s=} and {@code connect_ns=}, the median.
  */
 public final class TcpLoad {
 
@@ -38,7 +39,9 @@ public final class TcpLoad {
         Thread server = new Thread(() -> serve(listener), "server");
         server.setDaemon(true);
         server.start();
-        TcpLoad load = new TcpLoad((InetSocketAddress) listener.getLocalSocketAddress(), TimeUnit.MILLISECONDS.toNanos(Long.parseLong(args[0])));
+        TcpLoad load = new TcpLoad(
+                (InetSocketAddress) listener.getLocalSocketAddress(),
+                TimeUnit.MILLISECONDS.toNanos(Long.parseLong(args[0])));
         load.roundTrip();
         System.out.println("rtt_ns=" + load.roundTrip());
         load.stream();
@@ -47,17 +50,22 @@ public final class TcpLoad {
         System.out.println("connect_ns=" + load.connect());
     }
 
-    /** One connection at a time. Its first byte says what it is: E to give each message back, D to read all and say so at the end. */
+    /**
+     * One connection at a time. Its first byte says what it is: E to give each message back, D to read all and say so
+     * at the end.
+     */
     private static void serve(ServerSocket listener) {
         byte[] buffer = new byte[CHUNK];
         try {
-            for (;;) {
+            for (; ; ) {
                 try (Socket socket = listener.accept()) {
                     socket.setTcpNoDelay(true);
                     InputStream in = socket.getInputStream();
                     OutputStream out = socket.getOutputStream();
                     if (in.read() == 'E') {
-                        for (int n = in.readNBytes(buffer, 0, MESSAGE); n == MESSAGE; n = in.readNBytes(buffer, 0, MESSAGE)) {
+                        for (int n = in.readNBytes(buffer, 0, MESSAGE);
+                                n == MESSAGE;
+                                n = in.readNBytes(buffer, 0, MESSAGE)) {
                             out.write(buffer, 0, n);
                         }
                     } else {
@@ -90,7 +98,7 @@ public final class TcpLoad {
             OutputStream out = socket.getOutputStream();
             byte[] message = new byte[MESSAGE];
             long now = System.nanoTime();
-            for (long end = now + nanos; now < end && count < times.length;) {
+            for (long end = now + nanos; now < end && count < times.length; ) {
                 out.write(message);
                 in.readFully(message);
                 long then = now;
@@ -122,7 +130,7 @@ public final class TcpLoad {
     private long connect() throws IOException {
         long[] times = new long[1 << 14]; // fewer than there are ports
         int count = 0;
-        for (long end = System.nanoTime() + nanos; System.nanoTime() < end && count < times.length;) {
+        for (long end = System.nanoTime() + nanos; System.nanoTime() < end && count < times.length; ) {
             long start = System.nanoTime();
             try (Socket socket = open('D')) {
                 times[count++] = System.nanoTime() - start;

@@ -57,7 +57,9 @@ public class StreamBenchmark {
         transport = RdmaTransport.over(provider);
         InetAddress address = InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
         try (RdmaListener listener = transport.listen(new InetSocketAddress(address, 0), 1, StreamConfig.DEFAULT)) {
-            client = transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT).await(PATIENCE);
+            client = transport
+                    .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                    .await(PATIENCE);
             for (server = listener.poll(); server == null; server = listener.poll()) {
                 LockSupport.parkNanos(100_000);
             }
@@ -80,7 +82,7 @@ public class StreamBenchmark {
     @Benchmark
     public void arrays() throws IOException {
         client.write(out, 0, size, PATIENCE);
-        for (int at = 0; at < size;) {
+        for (int at = 0; at < size; ) {
             at += server.read(in, at, size - at, PATIENCE);
         }
     }
@@ -103,7 +105,7 @@ public class StreamBenchmark {
     public void roundTrip() throws IOException {
         arrays();
         server.write(in, 0, size, PATIENCE);
-        for (int at = 0; at < size;) {
+        for (int at = 0; at < size; ) {
             at += client.read(in, at, size - at, PATIENCE);
         }
     }

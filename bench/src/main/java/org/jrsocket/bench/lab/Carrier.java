@@ -25,7 +25,8 @@ interface Carrier {
             case "stream" -> new StreamCarrier();
             case "channel" -> new ChannelCarrier(false);
             case "selector" -> new ChannelCarrier(true);
-            default -> throw new IllegalArgumentException("carrier '" + name + "' is none of net, stream, channel, selector");
+            default ->
+                throw new IllegalArgumentException("carrier '" + name + "' is none of net, stream, channel, selector");
         };
     }
 }

@@ -14,8 +14,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * {@code SocketChannel}, on TCP or whatever an agent makes of it: blocking, or non-blocking with a selector of each connection's own, which waits
- * whenever a read or a write did nothing.
+ * {@code SocketChannel}, on TCP or whatever an agent makes of it: blocking, or non-blocking with a selector of each
+ * connection's own, which waits whenever a read or a write did nothing.
  */
 final class ChannelCarrier implements Carrier {
 
@@ -70,7 +70,7 @@ final class ChannelCarrier implements Carrier {
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
             ByteBuffer buffer = ByteBuffer.wrap(target, offset, length);
-            for (;;) {
+            for (; ; ) {
                 int n = channel.read(buffer);
                 if (n != 0 || length == 0) {
                     return n;

@@ -15,21 +15,23 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /**
- * The active process of a pair: {@code Client CARRIER ADDRESS PORT}. Takes one command per line from its standard input and answers each with one
- * line, "ok" and results as NAME=VALUE, or "failed" and why:
+ * The active process of a pair: {@code Client CARRIER ADDRESS PORT}. Takes one command per line from its standard input
+ * and answers each with one line, "ok" and results as NAME=VALUE, or "failed" and why:
  *
  * <pre>
  * rtt SIZE COUNT WAIT          p50, p99, min, max in microseconds
  * stream SIZE COUNT READ WAIT  COUNT writes of SIZE, read by READ bytes at a time: seconds
  * touch COUNT WAIT             connect, a byte each way, close, COUNT times: seconds
- * idle SECONDS WAIT            CPU of this process, in percent, while one thread of it waits for data that does not come
+ * idle SECONDS WAIT            CPU of this process, in percent, while one thread of it waits for data that does not
+ * come
  * </pre>
  *
  * WAIT is "spin", or "sleep" for the carrier's ordinary waits. Echoed messages are checked.
  */
 public final class Client {
 
-    private static final int HUNDRED_PERCENT_TICKS = 100; // USER_HZ: ticks per second in /proc, whatever the kernel's HZ
+    // USER_HZ: ticks per second in /proc, whatever the kernel's HZ
+    private static final int HUNDRED_PERCENT_TICKS = 100;
 
     private final Carrier carrier;
     private final String address;
@@ -54,13 +56,19 @@ public final class Client {
     private String answer(String line) {
         String[] word = line.split(" ");
         try (Wire wire = word[0].equals("touch") ? null : open(word)) {
-            return "ok " + switch (word[0]) {
-                case "rtt" -> roundTrips(wire, Integer.parseInt(word[1]), Integer.parseInt(word[2]));
-                case "stream" -> stream(wire, Integer.parseInt(word[1]), Integer.parseInt(word[2]), Integer.parseInt(word[3]));
-                case "touch" -> touch(Integer.parseInt(word[1]), word);
-                case "idle" -> idle(wire, Integer.parseInt(word[1]));
-                default -> throw new IllegalArgumentException("unknown command " + line);
-            };
+            return "ok "
+                    + switch (word[0]) {
+                        case "rtt" -> roundTrips(wire, Integer.parseInt(word[1]), Integer.parseInt(word[2]));
+                        case "stream" ->
+                            stream(
+                                    wire,
+                                    Integer.parseInt(word[1]),
+                                    Integer.parseInt(word[2]),
+                                    Integer.parseInt(word[3]));
+                        case "touch" -> touch(Integer.parseInt(word[1]), word);
+                        case "idle" -> idle(wire, Integer.parseInt(word[1]));
+                        default -> throw new IllegalArgumentException("unknown command " + line);
+                    };
         } catch (IOException | RuntimeException | InterruptedException e) {
             e.printStackTrace();
             return "failed " + e;
@@ -86,11 +94,17 @@ public final class Client {
             wire.readFully(in, size);
             histogram.recordValue(System.nanoTime() - start);
             if (answer.getInt(0) != i || answer.getInt(size - 4) != i) {
-                throw new IOException("message " + i + " came back as " + answer.getInt(0) + ".." + answer.getInt(size - 4));
+                throw new IOException(
+                        "message " + i + " came back as " + answer.getInt(0) + ".." + answer.getInt(size - 4));
             }
         }
-        return String.format(Locale.ROOT, "p50=%.2f p99=%.2f min=%.2f max=%.2f", histogram.getValueAtPercentile(50) / 1e3,
-                histogram.getValueAtPercentile(99) / 1e3, histogram.getMinValue() / 1e3, histogram.getMaxValue() / 1e3);
+        return String.format(
+                Locale.ROOT,
+                "p50=%.2f p99=%.2f min=%.2f max=%.2f",
+                histogram.getValueAtPercentile(50) / 1e3,
+                histogram.getValueAtPercentile(99) / 1e3,
+                histogram.getMinValue() / 1e3,
+                histogram.getMaxValue() / 1e3);
     }
 
     private static String stream(Wire wire, int size, int count, int read) throws IOException {

@@ -30,6 +30,5 @@ interface Column extends AutoCloseable {
     void close();
 
     /** One measurement: the row's values, and the operations it did, which the device's counter must confirm. */
-    record Sample(Map<String, Double> values, long operations) {
-    }
+    record Sample(Map<String, Double> values, long operations) {}
 }

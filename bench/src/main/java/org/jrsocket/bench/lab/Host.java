@@ -10,9 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * How the guest fares on its host. {@code scripts/bench} writes three numbers into the file {@code host} again and again: the seconds that the host is
- * up, the seconds that the guest's CPUs have waited for one of the host's in all, and the number that it last read from {@code wish}: 1 for
- * "measuring", 0 for "not". Safe for use by many threads.
+ * How the guest fares on its host. {@code scripts/bench} writes three numbers into the file {@code host} again and
+ * again: the seconds that the host is up, the seconds that the guest's CPUs have waited for one of the host's in all,
+ * and the number that it last read from {@code wish}: 1 for "measuring", 0 for "not". Safe for use by many threads.
  */
 final class Host {
 
@@ -20,8 +20,7 @@ final class Host {
     static final double QUIET = 0.05;
 
     /** The host at one moment. */
-    record Mark(double up, double waited, int wish) {
-    }
+    record Mark(double up, double waited, int wish) {}
 
     private final Path folder;
     private long patienceMillis; // guarded by this
@@ -36,9 +35,11 @@ final class Host {
     private Mark mark() {
         try {
             for (int i = 0; i < 100; i++) {
-                String[] number = Files.readString(folder.resolve("host")).trim().split(" ");
+                String[] number =
+                        Files.readString(folder.resolve("host")).trim().split(" ");
                 if (number.length == 3) {
-                    return new Mark(Double.parseDouble(number[0]), Double.parseDouble(number[1]), Integer.parseInt(number[2]));
+                    return new Mark(
+                            Double.parseDouble(number[0]), Double.parseDouble(number[1]), Integer.parseInt(number[2]));
                 }
                 sleep(20); // it is being written
             }
@@ -71,7 +72,8 @@ final class Host {
     private synchronized void complain() {
         if (!silent) {
             silent = true;
-            System.out.println("the host does not answer: each sample takes 8 s longer, and what disturbs one is not seen");
+            System.out.println(
+                    "the host does not answer: each sample takes 8 s longer, and what disturbs one is not seen");
         }
     }
 

@@ -13,16 +13,16 @@ import java.util.List;
 /** What a reader needs to know about where the numbers come from. */
 public final class Machine {
 
-    private Machine() {
-    }
+    private Machine() {}
 
     public static List<String> facts() throws IOException {
         List<String> facts = new ArrayList<>();
         facts.add("guest: " + line("/proc/sys/kernel/ostype") + " " + line("/proc/sys/kernel/osrelease") + ", "
-                + Runtime.getRuntime().availableProcessors() + " CPUs (" + field("/proc/cpuinfo", "model name") + "), clock "
+                + Runtime.getRuntime().availableProcessors() + " CPUs (" + field("/proc/cpuinfo", "model name")
+                + "), clock "
                 + line("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
-        facts.add("device: " + System.getenv("ROCE_LAB_DEVICE") + ", path MTU 4096, Ethernet MTU " + line("/sys/class/net/veth0/mtu") + "; TCP through lo, MTU "
-                + line("/sys/class/net/lo/mtu"));
+        facts.add("device: " + System.getenv("ROCE_LAB_DEVICE") + ", path MTU 4096, Ethernet MTU "
+                + line("/sys/class/net/veth0/mtu") + "; TCP through lo, MTU " + line("/sys/class/net/lo/mtu"));
         facts.add("JVM: " + System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
         return facts;
     }
@@ -33,7 +33,10 @@ public final class Machine {
     }
 
     private static String field(String file, String name) throws IOException {
-        return Files.readAllLines(Path.of(file)).stream().filter(line -> line.startsWith(name)).map(line -> line.replaceFirst(".*?:\\s*", "")).findFirst()
+        return Files.readAllLines(Path.of(file)).stream()
+                .filter(line -> line.startsWith(name))
+                .map(line -> line.replaceFirst(".*?:\\s*", ""))
+                .findFirst()
                 .orElse("?");
     }
 }

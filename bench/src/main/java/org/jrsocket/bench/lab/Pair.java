@@ -20,7 +20,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A server process and a client process that takes commands, see {@link Client}. They live as long as the whole measurement, so they warm up once. */
+/**
+ * A server process and a client process that takes commands, see {@link Client}. They live as long as the whole
+ * measurement, so they warm up once.
+ */
 public final class Pair implements AutoCloseable {
 
     private static final long START_SECONDS = 120;
@@ -31,13 +34,22 @@ public final class Pair implements AutoCloseable {
     private final Writer commands;
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 
-    /** @param program the command line before its last three arguments; what the processes write to their standard error goes to {@code log} */
-    public Pair(List<String> program, List<String> serverArguments, List<String> clientArguments, Map<String, String> environment, Path log)
+    /**
+     * @param program the command line before its last three arguments; what the processes write to their standard error
+     * goes to {@code log}
+     */
+    public Pair(
+            List<String> program,
+            List<String> serverArguments,
+            List<String> clientArguments,
+            Map<String, String> environment,
+            Path log)
             throws IOException {
         server = start(program, serverArguments, environment, log.resolveSibling(log.getFileName() + ".server.err"));
         try {
             awaitReady(server, lines(server), "server");
-            client = start(program, clientArguments, environment, log.resolveSibling(log.getFileName() + ".client.err"));
+            client =
+                    start(program, clientArguments, environment, log.resolveSibling(log.getFileName() + ".client.err"));
         } catch (IOException e) {
             server.destroyForcibly();
             throw e;
@@ -47,7 +59,8 @@ public final class Pair implements AutoCloseable {
         awaitReady(client, answers, "client");
     }
 
-    private static Process start(List<String> program, List<String> arguments, Map<String, String> environment, Path errors)
+    private static Process start(
+            List<String> program, List<String> arguments, Map<String, String> environment, Path errors)
             throws IOException {
         List<String> command = new ArrayList<>(program);
         command.addAll(arguments);
@@ -126,7 +139,9 @@ public final class Pair implements AutoCloseable {
     void dumpThreads() {
         for (Process process : List.of(server, client)) {
             try {
-                new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid())).start().waitFor(10, TimeUnit.SECONDS);
+                new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid()))
+                        .start()
+                        .waitFor(10, TimeUnit.SECONDS);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             } catch (InterruptedException e) {

@@ -89,7 +89,10 @@ final class PairColumn implements Column {
         return rows.contains(row);
     }
 
-    /** Runs all rows for about a second each, again and again, until the compilers rest; the last round also tells how many operations make a sample. */
+    /**
+     * Runs all rows for about a second each, again and again, until the compilers rest; the last round also tells how
+     * many operations make a sample.
+     */
     @Override
     public String prepare(boolean quick) throws IOException {
         Pair pair = shared.get();
@@ -113,11 +116,19 @@ final class PairColumn implements Column {
             compiling = (pair.compilerSeconds() - before) / ((System.nanoTime() - roundStart) / 1e9);
             calm = compiling < COMPILING ? calm + 1 : 0;
         }
-        return String.format(Locale.ROOT, "%d rounds, %d operations, %.0f s; compilers used %.0f%% of a CPU in the last round", round, operations,
-                (System.nanoTime() - start) / 1e9, 100 * compiling);
+        return String.format(
+                Locale.ROOT,
+                "%d rounds, %d operations, %.0f s; compilers used %.0f%% of a CPU in the last round",
+                round,
+                operations,
+                (System.nanoTime() - start) / 1e9,
+                100 * compiling);
     }
 
-    /** Connections are slow: it takes a longer sample for their code to be compiled, and for one slow connection to tell less. */
+    /**
+     * Connections are slow: it takes a longer sample for their code to be compiled, and for one slow connection to tell
+     * less.
+     */
     private static double sampleSeconds(Row row, boolean quick) {
         return (quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS) * (row.kind == Row.Kind.CONNECTS ? 3 : 1);
     }
@@ -131,12 +142,13 @@ final class PairColumn implements Column {
     }
 
     private Map<String, Double> run(Pair pair, Row row, int count) throws IOException {
-        return pair.ask(switch (row.kind) {
-            case RTT -> "rtt " + row.size + " " + count + " " + wait;
-            case BANDWIDTH, RATE -> "stream " + row.size + " " + count + " " + row.readSize + " " + wait;
-            case CONNECTS -> "touch " + count + " " + wait;
-            case IDLE -> "idle " + count + " sleep";
-        });
+        return pair.ask(
+                switch (row.kind) {
+                    case RTT -> "rtt " + row.size + " " + count + " " + wait;
+                    case BANDWIDTH, RATE -> "stream " + row.size + " " + count + " " + row.readSize + " " + wait;
+                    case CONNECTS -> "touch " + count + " " + wait;
+                    case IDLE -> "idle " + count + " sleep";
+                });
     }
 
     private static double seconds(Row row, int count, Map<String, Double> values) {

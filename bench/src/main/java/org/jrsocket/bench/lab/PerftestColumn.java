@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The verbs limit, by perftest: one operation of the device and nothing around it. Its latencies are one way; a round trip is two of them. */
+/**
+ * The verbs limit, by perftest: one operation of the device and nothing around it. Its latencies are one way; a round
+ * trip is two of them.
+ */
 final class PerftestColumn implements Column {
 
     private final String operation;
@@ -58,17 +61,35 @@ final class PerftestColumn implements Column {
     public Sample measure(Row row, boolean quick) throws IOException {
         int count = quick ? Math.max(20, row.count / 4) : row.count;
         boolean latency = row.kind == Row.Kind.RTT;
-        List<String> server = List.of("ib_" + operation + (latency ? "_lat" : "_bw"), "-d", "rxe0", "-F", "-s", Integer.toString(row.size), "-n",
+        List<String> server = List.of(
+                "ib_" + operation + (latency ? "_lat" : "_bw"),
+                "-d",
+                "rxe0",
+                "-F",
+                "-s",
+                Integer.toString(row.size),
+                "-n",
                 Integer.toString(count));
         List<String> client = new ArrayList<>(server);
         client.add(address);
         String[] field = resultLine(Programs.run(server, client, "-p", true, folder), row.size);
         if (latency) {
-            return new Sample(Map.of("p50", 2 * Double.parseDouble(field[4]), "p99", 2 * Double.parseDouble(field[7]), "min",
-                    2 * Double.parseDouble(field[2])), count);
+            return new Sample(
+                    Map.of(
+                            "p50",
+                            2 * Double.parseDouble(field[4]),
+                            "p99",
+                            2 * Double.parseDouble(field[7]),
+                            "min",
+                            2 * Double.parseDouble(field[2])),
+                    count);
         }
         double mib = Double.parseDouble(field[3]); // what it calls MB is 2^20
-        return new Sample(Map.of("rate", row.kind == Row.Kind.BANDWIDTH ? mib * (1 << 20) / 1e6 : mib * (1 << 20) / row.size / 1e3), count);
+        return new Sample(
+                Map.of(
+                        "rate",
+                        row.kind == Row.Kind.BANDWIDTH ? mib * (1 << 20) / 1e6 : mib * (1 << 20) / row.size / 1e3),
+                count);
     }
 
     /** #bytes #iterations t_min t_max t_typical t_avg t_stdev 99% 99.9%, or #bytes #iterations peak average Mpps. */

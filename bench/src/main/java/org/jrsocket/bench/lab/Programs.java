@@ -18,14 +18,15 @@ final class Programs {
     private static final int TRIES = 4;
     private static int nextPort = 18_600;
 
-    private Programs() {
-    }
+    private Programs() {}
 
     /**
-     * @param listensOnTcp whether the server shows in the kernel's list of TCP listeners when it is ready; else it gets some time
+     * @param listensOnTcp whether the server shows in the kernel's list of TCP listeners when it is ready; else it gets
+     *     some time
      * @return the client's output
      */
-    static String run(List<String> server, List<String> client, String portOption, boolean listensOnTcp, Path folder) throws IOException {
+    static String run(List<String> server, List<String> client, String portOption, boolean listensOnTcp, Path folder)
+            throws IOException {
         String last = "";
         for (int i = 0; i < TRIES; i++) {
             int port = nextPort++;
@@ -56,10 +57,14 @@ final class Programs {
         List<String> command = new ArrayList<>(program);
         command.add(1, portOption);
         command.add(2, Integer.toString(port));
-        return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
     }
 
-    private static void awaitListening(Process server, int port, boolean listensOnTcp) throws IOException, InterruptedException {
+    private static void awaitListening(Process server, int port, boolean listensOnTcp)
+            throws IOException, InterruptedException {
         if (!listensOnTcp) {
             Thread.sleep(400);
             return;

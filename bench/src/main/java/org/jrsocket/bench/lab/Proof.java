@@ -9,7 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What the RDMA device and IP say they moved: a number over RDMA counts only if the device agrees. rxe counts packets, acknowledgements among them. */
+/**
+ * What the RDMA device and IP say they moved: a number over RDMA counts only if the device agrees. rxe counts packets,
+ * acknowledgements among them.
+ */
 public record Proof(long packets, long ipBytes) {
 
     private static final Path PACKETS = Path.of("/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts");
@@ -46,15 +49,19 @@ public record Proof(long packets, long ipBytes) {
         long payload = row.payload(operations);
         long packetsEach = (row.size + PACKET_BYTES - 1) / PACKET_BYTES;
         // Small writes of a stream may share packets; the messages of a round trip cannot.
-        long leastPackets = row.kind == Row.Kind.RTT || row.kind == Row.Kind.CONNECTS ? 2 * operations * packetsEach : payload / PACKET_BYTES;
+        long leastPackets = row.kind == Row.Kind.RTT || row.kind == Row.Kind.CONNECTS
+                ? 2 * operations * packetsEach
+                : payload / PACKET_BYTES;
         if (rdma && packets < leastPackets) {
-            return "the device sent " + packets + " packets, " + leastPackets + " at least were needed; IP sent " + ipBytes + " bytes";
+            return "the device sent " + packets + " packets, " + leastPackets + " at least were needed; IP sent "
+                    + ipBytes + " bytes";
         }
         if (rdma && ipBytes > payload / 10 + IP_NOISE) {
             return "IP sent " + ipBytes + " bytes for a payload of " + payload;
         }
         if (!rdma && (ipBytes < payload || packets > PACKET_NOISE)) {
-            return "IP sent " + ipBytes + " bytes for a payload of " + payload + ", the RDMA device " + packets + " packets";
+            return "IP sent " + ipBytes + " bytes for a payload of " + payload + ", the RDMA device " + packets
+                    + " packets";
         }
         return null;
     }

@@ -39,23 +39,27 @@ final class Report {
                 out.println(line);
             }
         }
-        out.println("! some samples do not count, see below; ~ all samples were disturbed: the guest missed more than " + Host.QUIET
-                + " CPUs meanwhile");
+        out.println("! some samples do not count, see below; ~ all samples were disturbed: the guest missed more than "
+                + Host.QUIET + " CPUs meanwhile");
         out.println();
         out.printf("%-62s %8s %9s  %s%n", "target", "value", "wanted", "verdict");
         for (Target target : Target.all()) {
             Target.Verdict verdict = target.judge(results);
             out.printf("%-62s %8s %9s  %s%n", target.text(), number(verdict.value()), verdict.bound(), verdict.word());
         }
-        results.entries().stream().filter(entry -> entry.doubt() != null && entry.key().equals(entry.row().kind.keys.get(0)))
-                .forEach(entry -> out.printf("does not count: %s, %s, repetition %d: %s%n", entry.row().title, entry.column(), entry.repetition(),
-                        entry.doubt()));
+        results.entries().stream()
+                .filter(entry -> entry.doubt() != null
+                        && entry.key().equals(entry.row().kind.keys.get(0)))
+                .forEach(entry -> out.printf(
+                        "does not count: %s, %s, repetition %d: %s%n",
+                        entry.row().title, entry.column(), entry.repetition(), entry.doubt()));
     }
 
     private String cell(Row row, String key, Column column) {
         double median = results.median(row, key, column.id());
         long doubted = results.doubted(row, column.id());
-        return (Double.isNaN(median) ? column.has(row) && doubted > 0 ? "failed" : "-" : number(median)) + (doubted > 0 ? "!" : "")
+        return (Double.isNaN(median) ? column.has(row) && doubted > 0 ? "failed" : "-" : number(median))
+                + (doubted > 0 ? "!" : "")
                 + (results.isDisturbed(row, key, column.id()) ? "~" : "");
     }
 
@@ -63,30 +67,51 @@ final class Report {
         if (Double.isNaN(value)) {
             return "-";
         }
-        return String.format(Locale.ROOT, Math.abs(value) >= 100 ? "%.0f" : Math.abs(value) >= 10 ? "%.1f" : "%.2f", value);
+        return String.format(
+                Locale.ROOT, Math.abs(value) >= 100 ? "%.0f" : Math.abs(value) >= 10 ? "%.1f" : "%.2f", value);
     }
 
     void writeCsv(Path file) throws IOException {
-        StringBuilder text = new StringBuilder("repetition,row,key,unit,column,value,packets,ip_bytes,disturbed,doubt\n");
+        StringBuilder text =
+                new StringBuilder("repetition,row,key,unit,column,value,packets,ip_bytes,disturbed,doubt\n");
         for (Results.Entry e : results.entries()) {
-            text.append(String.format(Locale.ROOT, "%d,%s,%s,%s,%s,%s,%d,%d,%.2f,%s%n", e.repetition(), e.row().id(), e.key(), e.row().kind.unit, e.column(),
-                    e.value(), e.moved().packets(), e.moved().ipBytes(), e.disturbed(), e.doubt() == null ? "" : quoted(e.doubt())));
+            text.append(String.format(
+                    Locale.ROOT,
+                    "%d,%s,%s,%s,%s,%s,%d,%d,%.2f,%s%n",
+                    e.repetition(),
+                    e.row().id(),
+                    e.key(),
+                    e.row().kind.unit,
+                    e.column(),
+                    e.value(),
+                    e.moved().packets(),
+                    e.moved().ipBytes(),
+                    e.disturbed(),
+                    e.doubt() == null ? "" : quoted(e.doubt())));
         }
         Files.writeString(file, text);
     }
 
     void writeJson(Path file) throws IOException {
         StringBuilder text = new StringBuilder("{\n  \"facts\": [");
-        text.append(String.join(", ", facts.stream().map(Report::quoted).toList())).append("],\n  \"medians\": [");
+        text.append(String.join(", ", facts.stream().map(Report::quoted).toList()))
+                .append("],\n  \"medians\": [");
         String comma = "";
         for (Row row : rows) {
             for (String key : row.kind.keys) {
                 for (Column column : columns) {
                     int count = results.count(row, key, column.id());
                     if (!Double.isNaN(results.median(row, key, column.id()))) {
-                        text.append(comma).append(String.format(Locale.ROOT,
-                                "%n    {\"row\": \"%s\", \"key\": \"%s\", \"column\": \"%s\", \"unit\": \"%s\", \"value\": %.4f, \"samples\": %d}", row.id(),
-                                key, column.id(), row.kind.unit, results.median(row, key, column.id()), count));
+                        text.append(comma)
+                                .append(String.format(
+                                        Locale.ROOT,
+                                        "%n    {\"row\": \"%s\", \"key\": \"%s\", \"column\": \"%s\", \"unit\": \"%s\", \"value\": %.4f, \"samples\": %d}",
+                                        row.id(),
+                                        key,
+                                        column.id(),
+                                        row.kind.unit,
+                                        results.median(row, key, column.id()),
+                                        count));
                         comma = ",";
                     }
                 }
@@ -96,9 +121,16 @@ final class Report {
         comma = "";
         for (Target target : Target.all()) {
             Target.Verdict verdict = target.judge(results);
-            text.append(comma).append(String.format(Locale.ROOT, "%n    {\"target\": %s, \"value\": %s, \"bound\": \"%s\", \"verdict\": \"%s\"}",
-                    quoted(target.text()), Double.isNaN(verdict.value()) ? "null" : String.format(Locale.ROOT, "%.4f", verdict.value()), verdict.bound(),
-                    verdict.word()));
+            text.append(comma)
+                    .append(String.format(
+                            Locale.ROOT,
+                            "%n    {\"target\": %s, \"value\": %s, \"bound\": \"%s\", \"verdict\": \"%s\"}",
+                            quoted(target.text()),
+                            Double.isNaN(verdict.value())
+                                    ? "null"
+                                    : String.format(Locale.ROOT, "%.4f", verdict.value()),
+                            verdict.bound(),
+                            verdict.word()));
             comma = ",";
         }
         Files.writeString(file, text.append("\n  ]\n}\n"));

@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * What a client asks of the server on a new connection: one byte that says what, then, but for {@link #TOUCH}, two big-endian numbers. {@code rsock.c}
- * speaks the same.
+ * What a client asks of the server on a new connection: one byte that says what, then, but for {@link #TOUCH}, two
+ * big-endian numbers. {@code rsock.c} speaks the same.
  */
 record Request(byte what, int size, long count) {
 
@@ -23,7 +23,8 @@ record Request(byte what, int size, long count) {
     private static final int BYTES = 13;
 
     void send(Wire wire) throws IOException {
-        wire.write(ByteBuffer.allocate(BYTES).put(what).putInt(size).putLong(count).array(), BYTES);
+        wire.write(
+                ByteBuffer.allocate(BYTES).put(what).putInt(size).putLong(count).array(), BYTES);
     }
 
     static Request receive(Wire wire) throws IOException {

@@ -10,7 +10,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All samples, in the order they came, and their medians. Used by several threads while waiting readers are measured. */
+/**
+ * All samples, in the order they came, and their medians. Used by several threads while waiting readers are measured.
+ */
 final class Results {
 
     /**
@@ -18,11 +20,17 @@ final class Results {
      * @param disturbed CPUs that the guest missed meanwhile
      * @param doubt why it does not count, or null
      */
-    record Entry(int repetition, Row row, String key, String column, double value, Proof moved, double disturbed, String doubt) {
-    }
+    record Entry(
+            int repetition,
+            Row row,
+            String key,
+            String column,
+            double value,
+            Proof moved,
+            double disturbed,
+            String doubt) {}
 
-    private record Place(Row row, String key, String column) {
-    }
+    private record Place(Row row, String key, String column) {}
 
     private final List<Entry> entries = new ArrayList<>();
     private final Map<Place, List<Double>> values = new HashMap<>();
@@ -31,7 +39,9 @@ final class Results {
     synchronized void add(Entry entry) {
         entries.add(entry);
         if (entry.doubt == null) {
-            (entry.disturbed > Host.QUIET ? disturbed : values).computeIfAbsent(new Place(entry.row, entry.key, entry.column), place -> new ArrayList<>()).add(entry.value);
+            (entry.disturbed > Host.QUIET ? disturbed : values)
+                    .computeIfAbsent(new Place(entry.row, entry.key, entry.column), place -> new ArrayList<>())
+                    .add(entry.value);
         }
     }
 
@@ -66,6 +76,8 @@ final class Results {
 
     /** Samples of the row that do not count. */
     synchronized long doubted(Row row, String column) {
-        return entries.stream().filter(e -> e.row == row && e.column.equals(column) && e.doubt != null).count();
+        return entries.stream()
+                .filter(e -> e.row == row && e.column.equals(column) && e.doubt != null)
+                .count();
     }
 }

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * librdmacm's own benchmark, with non-blocking calls, its default. It prints means only: its round trip is a mean where others have p50. Its streams go
- * one way, then back; its rate is of both.
+ * librdmacm's own benchmark, with non-blocking calls, its default. It prints means only: its round trip is a mean where
+ * others have p50. Its streams go one way, then back; its rate is of both.
  */
 final class RstreamColumn implements Column {
 
@@ -53,7 +53,13 @@ final class RstreamColumn implements Column {
     public Sample measure(Row row, boolean quick) throws IOException {
         int count = quick ? Math.max(20, row.count / 4) : row.count;
         boolean latency = row.kind == Row.Kind.RTT;
-        List<String> server = List.of("rstream", "-S", Integer.toString(row.size), "-C", latency ? "1" : Integer.toString(count), "-I",
+        List<String> server = List.of(
+                "rstream",
+                "-S",
+                Integer.toString(row.size),
+                "-C",
+                latency ? "1" : Integer.toString(count),
+                "-I",
                 latency ? Integer.toString(count) : "1");
         List<String> client = new ArrayList<>(server);
         client.add("-s");
@@ -63,7 +69,9 @@ final class RstreamColumn implements Column {
             String[] field = line.trim().split("\\s+");
             if (field[0].equals("custom") && field.length == 8) {
                 double each = Double.parseDouble(field[7]); // microseconds per message, one way
-                return latency ? new Sample(Map.of("p50", 2 * each), count) : new Sample(Map.of("rate", row.rate(1, each / 1e6)), 2L * count);
+                return latency
+                        ? new Sample(Map.of("p50", 2 * each), count)
+                        : new Sample(Map.of("rate", row.rate(1, each / 1e6)), 2L * count);
             }
         }
         throw new IOException("no result in: " + output);

@@ -8,13 +8,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * The passive process of a pair: {@code Server CARRIER ADDRESS PORT}. Listens at PORT with the carrier's ordinary waits and at PORT + 1 with spinning
- * ones, says "ready", serves one thread per connection, and ends with its standard input.
+ * The passive process of a pair: {@code Server CARRIER ADDRESS PORT}. Listens at PORT with the carrier's ordinary waits
+ * and at PORT + 1 with spinning ones, says "ready", serves one thread per connection, and ends with its standard input.
  */
 public final class Server {
 
-    private Server() {
-    }
+    private Server() {}
 
     public static void main(String[] args) throws IOException {
         Carrier carrier = Carrier.named(args[0]);
@@ -32,7 +31,7 @@ public final class Server {
 
     private static void accept(Carrier.Acceptor acceptor) {
         try {
-            for (;;) {
+            for (; ; ) {
                 Wire wire = acceptor.accept();
                 start("serve", () -> serve(wire));
             }
@@ -66,7 +65,7 @@ public final class Server {
     }
 
     private static void echo(Wire wire, byte[] buffer) throws IOException {
-        for (;;) {
+        for (; ; ) {
             int at = 0;
             while (at < buffer.length) {
                 int n = wire.read(buffer, at, buffer.length - at);
@@ -80,7 +79,7 @@ public final class Server {
     }
 
     private static void sink(Wire wire, byte[] buffer, long bytes) throws IOException {
-        for (long left = bytes; left > 0;) {
+        for (long left = bytes; left > 0; ) {
             int n = wire.read(buffer, 0, (int) Math.min(buffer.length, left));
             if (n < 0) {
                 throw new IOException("the stream ended " + left + " bytes early");

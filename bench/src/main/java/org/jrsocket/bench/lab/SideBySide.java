@@ -17,19 +17,29 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The driver, in the guest: {@code SideBySide FOLDER REPETITIONS QUICK ONLY PATIENCE}. Prepares every column, then measures all of them in turn, row by row, again
- * and again, so that whatever else disturbs the machine disturbs all alike. FOLDER has the jars, {@code cm} and {@code rsock}, and takes the results.
+ * The driver, in the guest: {@code SideBySide FOLDER REPETITIONS QUICK ONLY PATIENCE}. Prepares every column, then
+ * measures all of them in turn, row by row, again and again, so that whatever else disturbs the machine disturbs all
+ * alike. FOLDER has the jars, {@code cm} and {@code rsock}, and takes the results.
  */
 public final class SideBySide {
 
     /** For all JVMs alike. IPv4 only, because librspreload cannot map a dual-stack socket's address. */
-    private static final List<String> JVM_FLAGS = List.of("-XX:+UseSerialGC", "-Xms192m", "-Xmx192m", "-XX:-UsePerfData", "-Xshare:auto",
+    private static final List<String> JVM_FLAGS = List.of(
+            "-XX:+UseSerialGC",
+            "-Xms192m",
+            "-Xmx192m",
+            "-XX:-UsePerfData",
+            "-Xshare:auto",
             "-Djava.net.preferIPv4Stack=true");
+
     private static final String PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
     private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
 
     private static final int WARM_UPS = 3;
-    /** Samples taken again for one that was disturbed: on a host that never rests, the first must not use up everybody's patience. */
+    /**
+     * Samples taken again for one that was disturbed: on a host that never rests, the first must not use up everybody's
+     * patience.
+     */
     private static final int AGAIN = 3;
 
     private final Path folder;
@@ -51,12 +61,14 @@ public final class SideBySide {
         columns = chosen(columns(), Column::id, only);
         columns.removeIf(column -> rows.stream().noneMatch(column::has));
         Files.createDirectories(POLLING_TIME.getParent());
-        Files.writeString(POLLING_TIME, "200\n"); // librspreload at its best: 10 us, its default, is too short for a round trip here
+        // librspreload at its best: 10 us, its default, is too short for a round trip here
+        Files.writeString(POLLING_TIME, "200\n");
     }
 
     /** Those that ONLY names; all, if it names none of this kind. */
     private static <T> List<T> chosen(List<T> all, Function<T, String> id, List<String> only) {
-        List<T> named = all.stream().filter(item -> only.contains(id.apply(item))).toList();
+        List<T> named =
+                all.stream().filter(item -> only.contains(id.apply(item))).toList();
         return new ArrayList<>(named.isEmpty() ? all : named);
     }
 
@@ -74,32 +86,70 @@ public final class SideBySide {
         List<Column> all = new ArrayList<>();
         all.add(new PerftestColumn("send", address, folder));
         all.add(new PerftestColumn("write", address, folder));
-        all.add(new PairColumn("cm", "verbs cm", true, "sleep", program("cm", 20_000), amongRows(EnumSet.of(Row.TOUCH))));
+        all.add(new PairColumn(
+                "cm", "verbs cm", true, "sleep", program("cm", 20_000), amongRows(EnumSet.of(Row.TOUCH))));
         all.add(new RstreamColumn(address, folder));
         all.add(new PairColumn("rsock", "C rsocket", true, "spin", program("rsock", 20_020), every));
         all.add(new PairColumn("tcp", "TCP", false, "sleep", jvm("tcp", "net", 20_030, List.of(), Map.of()), every));
         all.add(new PairColumn("spin", "stream spin", true, "spin", stream, exchanges));
         all.add(new PairColumn("stream", "stream", true, "sleep", stream, every));
-        all.add(new PairColumn("net", "java.net", true, "sleep",
-                jvm("agent", "net", 20_040, List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=connect.timeout=60s"), Map.of()), every));
+        all.add(new PairColumn(
+                "net",
+                "java.net",
+                true,
+                "sleep",
+                jvm(
+                        "agent",
+                        "net",
+                        20_040,
+                        List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=connect.timeout=60s"),
+                        Map.of()),
+                every));
         for (String api : List.of("channel", "selector")) {
             boolean blocking = api.equals("channel");
-            all.add(new PairColumn("tcp-" + api, "TCP " + api, false, "sleep", jvm("tcp-" + api, api, blocking ? 20_060 : 20_070, List.of(), Map.of()), every));
-            all.add(new PairColumn(api, api, true, "sleep",
-                    jvm(api, api, blocking ? 20_080 : 20_090, List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=connect.timeout=60s"), Map.of()), every));
+            all.add(new PairColumn(
+                    "tcp-" + api,
+                    "TCP " + api,
+                    false,
+                    "sleep",
+                    jvm("tcp-" + api, api, blocking ? 20_060 : 20_070, List.of(), Map.of()),
+                    every));
+            all.add(new PairColumn(
+                    api,
+                    api,
+                    true,
+                    "sleep",
+                    jvm(
+                            api,
+                            api,
+                            blocking ? 20_080 : 20_090,
+                            List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=connect.timeout=60s"),
+                            Map.of()),
+                    every));
         }
-        all.add(new PairColumn("preload", "preload", true, "sleep", jvm("preload", "net", 20_050, List.of(), Map.of("LD_PRELOAD", PRELOAD)), every));
+        all.add(new PairColumn(
+                "preload",
+                "preload",
+                true,
+                "sleep",
+                jvm("preload", "net", 20_050, List.of(), Map.of("LD_PRELOAD", PRELOAD)),
+                every));
         return all;
     }
 
     /** One of the C programs that take the same commands as the JVMs. */
     private PairColumn.Shared program(String name, int port) {
         String where = Integer.toString(port);
-        return new PairColumn.Shared(() -> new Pair(List.of(folder.resolve(name).toString()), List.of("server", address, where),
-                List.of("client", address, where), Map.of(), folder.resolve(name + ".log")));
+        return new PairColumn.Shared(() -> new Pair(
+                List.of(folder.resolve(name).toString()),
+                List.of("server", address, where),
+                List.of("client", address, where),
+                Map.of(),
+                folder.resolve(name + ".log")));
     }
 
-    private PairColumn.Shared jvm(String name, String carrier, int port, List<String> flags, Map<String, String> environment) {
+    private PairColumn.Shared jvm(
+            String name, String carrier, int port, List<String> flags, Map<String, String> environment) {
         List<String> program = new ArrayList<>();
         program.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         program.addAll(JVM_FLAGS);
@@ -107,8 +157,12 @@ public final class SideBySide {
         program.add("-cp");
         program.add(folder.resolve("benchmarks.jar").toString());
         String where = Integer.toString(port);
-        return new PairColumn.Shared(() -> new Pair(program, List.of(Server.class.getName(), carrier, address, where),
-                List.of(Client.class.getName(), carrier, address, where), environment, folder.resolve(name + ".log")));
+        return new PairColumn.Shared(() -> new Pair(
+                program,
+                List.of(Server.class.getName(), carrier, address, where),
+                List.of(Client.class.getName(), carrier, address, where),
+                environment,
+                folder.resolve(name + ".log")));
     }
 
     public static void main(String[] args) throws IOException, InterruptedException {
@@ -143,9 +197,12 @@ public final class SideBySide {
         columns.forEach(Column::close);
     }
 
-    /** Under TCG a JVM that replaces compiled methods crashes now and then, mostly while it warms up: its column begins again. */
+    /**
+     * Under TCG a JVM that replaces compiled methods crashes now and then, mostly while it warms up: its column begins
+     * again.
+     */
     private String warmUp(Column column) throws IOException {
-        for (int attempt = 1;; attempt++) {
+        for (int attempt = 1; ; attempt++) {
             try {
                 return "warm-up of " + column.id() + ": " + column.prepare(quick);
             } catch (IOException e) {
@@ -165,9 +222,11 @@ public final class SideBySide {
                 Proof before = Proof.now();
                 fact = warmUp(column);
                 Proof moved = Proof.now().since(before);
-                boolean warmed = rows.stream().anyMatch(row -> row != Row.IDLE && column.has(row)); // else nothing has moved yet
+                // else nothing has moved yet
+                boolean warmed = rows.stream().anyMatch(row -> row != Row.IDLE && column.has(row));
                 if (warmed && column instanceof PairColumn && column.isRdma() != moved.packets() > 100) {
-                    fact = "left out: " + column.id() + ": the RDMA device sent " + moved.packets() + " packets, IP " + moved.ipBytes() + " bytes";
+                    fact = "left out: " + column.id() + ": the RDMA device sent " + moved.packets() + " packets, IP "
+                            + moved.ipBytes() + " bytes";
                     columns.remove(column);
                     column.close();
                 }
@@ -199,7 +258,9 @@ public final class SideBySide {
             return;
         }
         long start = System.nanoTime();
-        for (int again = 0; measureOnce(repetition, row, column) && again < AGAIN && host.isPatient(System.nanoTime() - start); again++) {
+        for (int again = 0;
+                measureOnce(repetition, row, column) && again < AGAIN && host.isPatient(System.nanoTime() - start);
+                again++) {
             start = System.nanoTime();
         }
     }
@@ -223,10 +284,23 @@ public final class SideBySide {
         for (String key : row.kind.keys) {
             Double value = values.get(key);
             if (value != null || doubt != null) {
-                results.add(new Results.Entry(repetition, row, key, column.id(), value == null ? Double.NaN : value, moved, disturbed, doubt));
+                results.add(new Results.Entry(
+                        repetition,
+                        row,
+                        key,
+                        column.id(),
+                        value == null ? Double.NaN : value,
+                        moved,
+                        disturbed,
+                        doubt));
             }
         }
-        System.out.printf("  %-14s %-12s %s%s%s%n", row.id(), column.id(), values, disturbed > Host.QUIET ? " disturbed: " + Report.number(disturbed) : "",
+        System.out.printf(
+                "  %-14s %-12s %s%s%s%n",
+                row.id(),
+                column.id(),
+                values,
+                disturbed > Host.QUIET ? " disturbed: " + Report.number(disturbed) : "",
                 doubt == null ? "" : "  DOES NOT COUNT: " + doubt);
         return disturbed > Host.QUIET && doubt == null;
     }

@@ -18,7 +18,9 @@ record Target(String text, Row row, String key, String ours, String reference, b
     /** @param value NaN if something was not measured */
     record Verdict(Target target, double value) {
         String word() {
-            return Double.isNaN(value) ? "not measured" : (target.atMost ? value <= target.limit : value >= target.limit) ? "met" : "NOT met";
+            return Double.isNaN(value)
+                    ? "not measured"
+                    : (target.atMost ? value <= target.limit : value >= target.limit) ? "met" : "NOT met";
         }
 
         String bound() {
@@ -31,7 +33,8 @@ record Target(String text, Row row, String key, String ours, String reference, b
         return new Verdict(this, reference == null ? value : value / results.median(row, key, reference));
     }
 
-    private static Target of(String what, Row row, String key, String ours, String reference, boolean atMost, double limit) {
+    private static Target of(
+            String what, Row row, String key, String ours, String reference, boolean atMost, double limit) {
         String text = row.title + (key.startsWith("p") && row.kind == Row.Kind.RTT ? " " + key : "") + ": " + what;
         return new Target(text, row, key, ours, reference, atMost, limit);
     }

@@ -7,7 +7,9 @@ package org.jrsocket.bench.lab;
 import java.io.EOFException;
 import java.io.IOException;
 
-/** One connection, whatever carries it. A JVM loads one implementation, so calls through this cost what direct calls do. */
+/**
+ * One connection, whatever carries it. A JVM loads one implementation, so calls through this cost what direct calls do.
+ */
 interface Wire extends AutoCloseable {
 
     int read(byte[] target, int offset, int length) throws IOException;

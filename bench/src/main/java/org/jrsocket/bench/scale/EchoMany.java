@@ -18,8 +18,8 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /**
- * The passive process of {@link ManyStreams}: {@code EchoMany ADDRESS PORT}. Sends back whatever comes, by two threads that look at their streams in
- * turn, and ends with its standard input. A line of input has it print what it uses.
+ * The passive process of {@link ManyStreams}: {@code EchoMany ADDRESS PORT}. Sends back whatever comes, by two threads
+ * that look at their streams in turn, and ends with its standard input. A line of input has it print what it uses.
  */
 public final class EchoMany implements Runnable {
 
@@ -53,7 +53,8 @@ public final class EchoMany implements Runnable {
 
     public static void main(String[] args) throws IOException {
         RdmaTransport transport = RdmaTransport.over(RdmaCoreProvider.open());
-        RdmaListener listener = transport.listen(new InetSocketAddress(args[0], Integer.parseInt(args[1])), 4096, StreamConfig.DEFAULT);
+        RdmaListener listener =
+                transport.listen(new InetSocketAddress(args[0], Integer.parseInt(args[1])), 4096, StreamConfig.DEFAULT);
         EchoMany[] workers = new EchoMany[WORKERS];
         for (int i = 0; i < WORKERS; i++) {
             workers[i] = new EchoMany();
@@ -76,7 +77,8 @@ public final class EchoMany implements Runnable {
                 }
                 Usage now = Usage.now();
                 int live = Math.max(1, transport.liveStreams());
-                System.out.println("server: " + transport.liveStreams() + " streams, " + now + "; " + now.per(start, live));
+                System.out.println(
+                        "server: " + transport.liveStreams() + " streams, " + now + "; " + now.per(start, live));
             }
         }
         System.exit(0);
@@ -84,7 +86,7 @@ public final class EchoMany implements Runnable {
 
     @Override
     public void run() {
-        for (;;) {
+        for (; ; ) {
             for (RdmaStream stream = fresh.poll(); stream != null; stream = fresh.poll()) {
                 echoes.add(new Echo(stream));
             }

@@ -21,9 +21,10 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /**
- * {@code ManyStreams ADDRESS PORT CONNECTIONS ROUNDS}: opens that many connections to an {@link EchoMany} in a process of its own, keeps them all open,
- * and in each round writes a message to every one of them before it reads any answer. Prints what both processes use. Ends with 1 on any failure: a
- * connect, a wrong byte, a connection that ends, memory or descriptors that stay behind.
+ * {@code ManyStreams ADDRESS PORT CONNECTIONS ROUNDS}: opens that many connections to an {@link EchoMany} in a process
+ * of its own, keeps them all open, and in each round writes a message to every one of them before it reads any answer.
+ * Prints what both processes use. Ends with 1 on any failure: a connect, a wrong byte, a connection that ends, memory
+ * or descriptors that stay behind.
  */
 public final class ManyStreams {
 
@@ -44,14 +45,25 @@ public final class ManyStreams {
     public static void main(String[] args) throws IOException, InterruptedException {
         int connections = Integer.parseInt(args[2]);
         int rounds = Integer.parseInt(args[3]);
-        Process echo = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp",
-                System.getProperty("java.class.path"), EchoMany.class.getName(), args[0], args[1]).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process echo = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-Xmx256m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        EchoMany.class.getName(),
+                        args[0],
+                        args[1])
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
         int status = 1;
         try (BufferedReader said = new BufferedReader(new InputStreamReader(echo.getInputStream()))) {
             if (!"ready".equals(said.readLine())) {
                 throw new IOException("the server did not start");
             }
-            new ManyStreams(new InetSocketAddress(args[0], Integer.parseInt(args[1]))).run(connections, rounds, echo, said);
+            new ManyStreams(new InetSocketAddress(args[0], Integer.parseInt(args[1])))
+                    .run(connections, rounds, echo, said);
             status = 0;
         } catch (IOException | RuntimeException e) {
             e.printStackTrace();
@@ -62,7 +74,8 @@ public final class ManyStreams {
         System.exit(status);
     }
 
-    private void run(int connections, int rounds, Process echo, BufferedReader said) throws IOException, InterruptedException {
+    private void run(int connections, int rounds, Process echo, BufferedReader said)
+            throws IOException, InterruptedException {
         warmUp();
         Usage before = Usage.now();
         long start = System.nanoTime();
@@ -70,15 +83,27 @@ public final class ManyStreams {
         double seconds = seconds(start);
         Thread.sleep(1000);
         Usage open = Usage.now();
-        System.out.printf(Locale.ROOT, "%d connections open after %.1f s, %.0f per second%n", connections, seconds, connections / seconds);
+        System.out.printf(
+                Locale.ROOT,
+                "%d connections open after %.1f s, %.0f per second%n",
+                connections,
+                seconds,
+                connections / seconds);
         System.out.println("client: " + open + "; " + open.per(before, connections));
         ask(echo, said);
-        System.out.printf(Locale.ROOT, "both processes and the kernel: %.1f KiB per connection, both ends%n",
+        System.out.printf(
+                Locale.ROOT,
+                "both processes and the kernel: %.1f KiB per connection, both ends%n",
                 (before.available() - open.available()) / 1024.0 / connections);
         for (int round = 0; round < rounds; round++) {
             start = System.nanoTime();
             exchange(round);
-            System.out.printf(Locale.ROOT, "round %d: %d bytes each way on each of %d connections in %.2f s%n", round + 1, MESSAGE, connections,
+            System.out.printf(
+                    Locale.ROOT,
+                    "round %d: %d bytes each way on each of %d connections in %.2f s%n",
+                    round + 1,
+                    MESSAGE,
+                    connections,
                     seconds(start));
         }
         System.out.println("client: " + Usage.now());
@@ -87,7 +112,8 @@ public final class ManyStreams {
         long deadline = System.nanoTime() + PATIENCE;
         while (transport.liveStreams() > 0) {
             if (System.nanoTime() - deadline > 0) {
-                throw new IOException(transport.liveStreams() + " streams are not freed " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE) + " s after their close");
+                throw new IOException(transport.liveStreams() + " streams are not freed "
+                        + TimeUnit.NANOSECONDS.toSeconds(PATIENCE) + " s after their close");
             }
             Thread.sleep(20);
         }
@@ -101,7 +127,9 @@ public final class ManyStreams {
             }
             Thread.sleep(2000);
         }
-        if (after.nativeMemory() != before.nativeMemory() || after.pinned() > before.pinned() || after.descriptors() > before.descriptors()) {
+        if (after.nativeMemory() != before.nativeMemory()
+                || after.pinned() > before.pinned()
+                || after.descriptors() > before.descriptors()) {
             throw new IOException("something stayed behind: " + before + " before, " + after + " after");
         }
     }
@@ -110,7 +138,8 @@ public final class ManyStreams {
     private void warmUp() throws IOException, InterruptedException {
         connect(1);
         exchange(0);
-        streams.get(0).awaitReadable(TimeUnit.MILLISECONDS.toNanos(20)); // nothing comes: this thread has slept once, for which it keeps a descriptor
+        // nothing comes: this thread has slept once, for which it keeps a descriptor
+        streams.get(0).awaitReadable(TimeUnit.MILLISECONDS.toNanos(20));
         streams.remove(0).close();
         while (transport.liveStreams() > 0) {
             Thread.sleep(20);
@@ -138,7 +167,7 @@ public final class ManyStreams {
         }
         for (int i = 0; i < streams.size(); i++) {
             RdmaStream stream = streams.get(i);
-            for (int at = 0; at < MESSAGE;) {
+            for (int at = 0; at < MESSAGE; ) {
                 int n = stream.read(answer, at, MESSAGE - at, PATIENCE);
                 if (n < 0) {
                     throw new IOException("connection " + i + " ended");

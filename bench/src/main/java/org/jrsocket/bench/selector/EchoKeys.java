@@ -15,8 +15,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * The passive process: {@code EchoKeys ADDRESS PORT}. Sends whole messages back, all its connections and the channel that accepts them in one
- * selector, on one thread. Ends with its standard input.
+ * The passive process: {@code EchoKeys ADDRESS PORT}. Sends whole messages back, all its connections and the channel
+ * that accepts them in one selector, on one thread. Ends with its standard input.
  */
 public final class EchoKeys {
 
@@ -48,7 +48,7 @@ public final class EchoKeys {
 
     private void serve() {
         try {
-            for (;;) {
+            for (; ; ) {
                 selector.select(this::ready);
             }
         } catch (IOException e) {

@@ -17,9 +17,9 @@ import org.jrsocket.bench.lab.Pair;
 import org.jrsocket.bench.lab.Proof;
 
 /**
- * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS REPETITIONS}. Ten active connections, in a selector of ten and in a selector of
- * CONNECTIONS, and forty in a selector of forty, ours over RDMA and the JDK's over TCP, measured in turn again and
- * again; then all idle. FOLDER has the jars.
+ * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS REPETITIONS}. Ten active connections, in a selector of
+ * ten and in a selector of CONNECTIONS, and forty in a selector of forty, ours over RDMA and the JDK's over TCP,
+ * measured in turn again and again; then all idle. FOLDER has the jars.
  */
 public final class ManyKeys {
 
@@ -27,6 +27,7 @@ public final class ManyKeys {
     private static final int ACTIVE = 10;
     /** All active at once: more than a selector of ours polls. */
     private static final int LOOPS = 40;
+
     private static final int SAMPLE_MILLIS = 2000;
     private static final int WARM_UPS = 3;
     private static final int IDLE_SECONDS = 20;
@@ -35,7 +36,8 @@ public final class ManyKeys {
     private static final double TARGET_LOOPS_RATE = 0.8;
 
     /** For all JVMs alike. One compiler: the emulator lets JVMs that replace compiled methods crash now and then. */
-    private static final List<String> JVM_FLAGS = List.of("-XX:+UseSerialGC", "-Xms96m", "-Xmx96m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1");
+    private static final List<String> JVM_FLAGS =
+            List.of("-XX:+UseSerialGC", "-Xms96m", "-Xmx96m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1");
 
     /** A pair of processes, and what was measured of it. */
     private static final class Column {
@@ -83,7 +85,8 @@ public final class ManyKeys {
         Machine.facts().forEach(System.out::println);
         System.out.println("flags of all JVMs: " + String.join(" ", JVM_FLAGS));
         // RDMA or a failure, however slowly a slow guest connects.
-        List<String> agent = List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=policy=rdma,connect.timeout=60s");
+        List<String> agent =
+                List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=policy=rdma,connect.timeout=60s");
         for (int[] sizes : new int[][] {{FEW, ACTIVE}, {many, ACTIVE}, {LOOPS, LOOPS}}) {
             columns.add(open("ours, RDMA", true, sizes[0], sizes[1], agent));
             columns.add(open("JDK's, TCP", false, sizes[0], sizes[1], List.of()));
@@ -107,13 +110,23 @@ public final class ManyKeys {
     }
 
     private Column open(String name, boolean rdma, int connections, int active, List<String> flags) throws IOException {
-        List<String> program = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        List<String> program = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         program.addAll(JVM_FLAGS);
         program.addAll(flags);
         program.addAll(List.of("-cp", folder.resolve("benchmarks.jar").toString()));
         String port = Integer.toString(20_100 + columns.size());
-        Pair pair = new Pair(program, List.of(EchoKeys.class.getName(), address, port), List.of(PingKeys.class.getName(), address, port,
-                Integer.toString(connections), Integer.toString(active)), Map.of(), folder.resolve("selector-" + columns.size() + ".log"));
+        Pair pair = new Pair(
+                program,
+                List.of(EchoKeys.class.getName(), address, port),
+                List.of(
+                        PingKeys.class.getName(),
+                        address,
+                        port,
+                        Integer.toString(connections),
+                        Integer.toString(active)),
+                Map.of(),
+                folder.resolve("selector-" + columns.size() + ".log"));
         Column column = new Column(name, rdma, connections, pair);
         pair.tell("connect");
         System.out.printf("%s: connected in %.1f s%n", column, pair.answer(600).get("seconds"));
@@ -125,45 +138,74 @@ public final class ManyKeys {
         Map<String, Double> sample = column.pair.ask("rtt " + SAMPLE_MILLIS);
         Proof moved = Proof.now().since(before);
         double messages = 2 * sample.get("count");
-        if (column.rdma ? moved.packets() < messages || moved.ipBytes() > messages * EchoKeys.MESSAGE / 10
+        if (column.rdma
+                ? moved.packets() < messages || moved.ipBytes() > messages * EchoKeys.MESSAGE / 10
                 : moved.packets() > 0 || moved.ipBytes() < messages * EchoKeys.MESSAGE) {
-            throw new IOException(column + ": " + messages + " messages, of which the RDMA device sent " + moved.packets() + " packets and IP " + moved.ipBytes()
-                    + " bytes");
+            throw new IOException(column + ": " + messages + " messages, of which the RDMA device sent "
+                    + moved.packets() + " packets and IP " + moved.ipBytes() + " bytes");
         }
         column.samples.add(sample);
         return sample;
     }
 
     private void print(int many) {
-        System.out.printf("%nround trip of %d active connections, %d B, microseconds, medians of the repetitions (lowest to highest)%n", ACTIVE, EchoKeys.MESSAGE);
-        System.out.printf("%-12s %-4s %24s %24s   ratio%n", "selector", "", FEW + " connections", many + " connections");
+        System.out.printf(
+                "%nround trip of %d active connections, %d B, microseconds, medians of the repetitions (lowest to highest)%n",
+                ACTIVE, EchoKeys.MESSAGE);
+        System.out.printf(
+                "%-12s %-4s %24s %24s   ratio%n", "selector", "", FEW + " connections", many + " connections");
         for (int i = 0; i < 2; i++) {
             Column few = columns.get(i);
             Column all = columns.get(i + 2);
             for (String key : List.of("p50", "p99")) {
                 double ratio = median(all, key) / median(few, key);
-                System.out.printf(Locale.ROOT, "%-12s %-4s %24s %24s   %.2f%s%n", few.name, key, range(few, key), range(all, key), ratio,
-                        few.rdma ? String.format(Locale.ROOT, " (target %.1f: %s)", TARGET_RATIO, ratio <= TARGET_RATIO ? "met" : "MISSED") : "");
+                System.out.printf(
+                        Locale.ROOT,
+                        "%-12s %-4s %24s %24s   %.2f%s%n",
+                        few.name,
+                        key,
+                        range(few, key),
+                        range(all, key),
+                        ratio,
+                        few.rdma
+                                ? String.format(
+                                        Locale.ROOT,
+                                        " (target %.1f: %s)",
+                                        TARGET_RATIO,
+                                        ratio <= TARGET_RATIO ? "met" : "MISSED")
+                                : "");
             }
         }
     }
 
     private static void printLoops(Column ours, Column tcp) {
-        System.out.printf("%n%d closed loops in one selector, %d B: round trips in %d ms, of all and of each, medians of the"
-                + " repetitions (lowest to highest)%n", LOOPS, EchoKeys.MESSAGE, SAMPLE_MILLIS);
+        System.out.printf(
+                "%n%d closed loops in one selector, %d B: round trips in %d ms, of all and of each, medians of the"
+                        + " repetitions (lowest to highest)%n",
+                LOOPS, EchoKeys.MESSAGE, SAMPLE_MILLIS);
         System.out.printf("%-12s %26s %24s %24s %24s%n", "selector", "all", "slowest", "median", "fastest");
         for (Column column : List.of(ours, tcp)) {
-            System.out.printf("%-12s %26s %24s %24s %24s%n", column.name, range(column, "count"),
-                    range(column, "slowest"), range(column, "median"), range(column, "fastest"));
+            System.out.printf(
+                    "%-12s %26s %24s %24s %24s%n",
+                    column.name,
+                    range(column, "count"),
+                    range(column, "slowest"),
+                    range(column, "median"),
+                    range(column, "fastest"));
         }
         double ratio = median(ours, "count") / median(tcp, "count");
-        System.out.printf(Locale.ROOT, "rate of ours / the JDK's over TCP: %.2f (target %.1f: %s)%n", ratio,
-                TARGET_LOOPS_RATE, ratio >= TARGET_LOOPS_RATE ? "met" : "MISSED");
+        System.out.printf(
+                Locale.ROOT,
+                "rate of ours / the JDK's over TCP: %.2f (target %.1f: %s)%n",
+                ratio,
+                TARGET_LOOPS_RATE,
+                ratio >= TARGET_LOOPS_RATE ? "met" : "MISSED");
     }
 
     private static String range(Column column, String key) {
         List<Double> values = sorted(column, key);
-        return String.format(Locale.ROOT, "%.0f (%.0f to %.0f)", median(column, key), values.get(0), values.get(values.size() - 1));
+        return String.format(
+                Locale.ROOT, "%.0f (%.0f to %.0f)", median(column, key), values.get(0), values.get(values.size() - 1));
     }
 
     private static double median(Column column, String key) {
@@ -189,8 +231,19 @@ public final class ManyKeys {
             double percent = 100 / ((System.nanoTime() - start) / 1e9);
             double serverUses = percent * (now[0] - before.get(i)[0]);
             double clientUses = percent * (now[1] - before.get(i)[1]);
-            System.out.printf(Locale.ROOT, "%-34s server %.2f, client %.2f%s%n", columns.get(i), serverUses, clientUses, columns.get(i).rdma
-                    ? String.format(Locale.ROOT, " (target %.0f: %s)", TARGET_IDLE_PERCENT, Math.max(serverUses, clientUses) < TARGET_IDLE_PERCENT ? "met" : "MISSED") : "");
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-34s server %.2f, client %.2f%s%n",
+                    columns.get(i),
+                    serverUses,
+                    clientUses,
+                    columns.get(i).rdma
+                            ? String.format(
+                                    Locale.ROOT,
+                                    " (target %.0f: %s)",
+                                    TARGET_IDLE_PERCENT,
+                                    Math.max(serverUses, clientUses) < TARGET_IDLE_PERCENT ? "met" : "MISSED")
+                            : "");
         }
     }
 }

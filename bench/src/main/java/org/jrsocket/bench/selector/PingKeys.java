@@ -27,10 +27,10 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * The active process: {@code PingKeys ADDRESS PORT CONNECTIONS ACTIVE}. Has all its connections to {@link EchoKeys} in one selector, in which one thread
- * waits whatever it does otherwise. Commands on its standard input: {@code connect} opens them all; {@code rtt MILLISECONDS} has the active
- * ones, spread evenly over all, send a message each, and the next when that has come back, and tells how many came
- * back to each of them.
+ * The active process: {@code PingKeys ADDRESS PORT CONNECTIONS ACTIVE}. Has all its connections to {@link EchoKeys} in
+ * one selector, in which one thread waits whatever it does otherwise. Commands on its standard input: {@code connect}
+ * opens them all; {@code rtt MILLISECONDS} has the active ones, spread evenly over all, send a message each, and the
+ * next when that has come back, and tells how many came back to each of them.
  */
 public final class PingKeys {
 
@@ -81,11 +81,14 @@ public final class PingKeys {
     }
 
     private void run() {
-        for (;;) {
+        for (; ; ) {
             try {
                 selector.select(this::pong);
                 for (String command = commands.poll(); command != null; command = commands.poll()) {
-                    System.out.println(command.equals("connect") ? connect() : measure(Long.parseLong(command.substring("rtt ".length()))));
+                    System.out.println(
+                            command.equals("connect")
+                                    ? connect()
+                                    : measure(Long.parseLong(command.substring("rtt ".length()))));
                 }
             } catch (IOException | UncheckedIOException e) {
                 e.printStackTrace();
@@ -136,9 +139,15 @@ public final class PingKeys {
             }
         }
         int[] echoes = loops.stream().mapToInt(ping -> ping.echoes).sorted().toArray();
-        return String.format(Locale.ROOT, "ok p50=%.1f p99=%.1f count=%d slowest=%d median=%d fastest=%d",
-                nanos.getValueAtPercentile(50) / 1e3, nanos.getValueAtPercentile(99) / 1e3, nanos.getTotalCount(),
-                echoes[0], echoes[active / 2], echoes[active - 1]);
+        return String.format(
+                Locale.ROOT,
+                "ok p50=%.1f p99=%.1f count=%d slowest=%d median=%d fastest=%d",
+                nanos.getValueAtPercentile(50) / 1e3,
+                nanos.getValueAtPercentile(99) / 1e3,
+                nanos.getTotalCount(),
+                echoes[0],
+                echoes[active / 2],
+                echoes[active - 1]);
     }
 
     private static void send(Ping ping) throws IOException {

@@ -23,23 +23,42 @@ class AllocationTest {
     private static final double ROUNDING = 0.5;
     /** Bytes that JMH itself allocates in an iteration, however few operations a busy machine fits into it. */
     private static final double OWN = 16_384;
+
     private static final int MILLIS = 500;
-    /** The best iteration counts: in the last one JMH allocates some 100 KiB; an operation that allocates does so in all. */
+    /**
+     * The best iteration counts: in the last one JMH allocates some 100 KiB; an operation that allocates does so in
+     * all.
+     */
     private static final int ITERATIONS = 3;
 
     @Test
     void shouldAllocateNothingPerReadAndWrite() throws RunnerException {
         TimeValue time = TimeValue.milliseconds(MILLIS);
-        Collection<RunResult> results = new Runner(new OptionsBuilder().include(StreamBenchmark.class.getName()).addProfiler(GCProfiler.class).forks(1)
-                .warmupIterations(3).warmupTime(time).measurementIterations(ITERATIONS).measurementTime(time).verbosity(VerboseMode.SILENT)
-                .shouldFailOnError(true).build()).run();
+        Collection<RunResult> results = new Runner(new OptionsBuilder()
+                        .include(StreamBenchmark.class.getName())
+                        .addProfiler(GCProfiler.class)
+                        .forks(1)
+                        .warmupIterations(3)
+                        .warmupTime(time)
+                        .measurementIterations(ITERATIONS)
+                        .measurementTime(time)
+                        .verbosity(VerboseMode.SILENT)
+                        .shouldFailOnError(true)
+                        .build())
+                .run();
         assertEquals(9, results.size(), "three benchmarks at three sizes");
         for (RunResult result : results) {
-            String name = result.getParams().getBenchmark() + " of " + result.getParams().getParam("size") + " bytes";
-            double bytes = result.getSecondaryResults().get("gc.alloc.rate.norm").getStatistics().getMin();
+            String name = result.getParams().getBenchmark() + " of "
+                    + result.getParams().getParam("size") + " bytes";
+            double bytes = result.getSecondaryResults()
+                    .get("gc.alloc.rate.norm")
+                    .getStatistics()
+                    .getMin();
             double nanos = result.getPrimaryResult().getScore();
             System.out.printf("%s: %.3f B/op, %.0f ns%n", name, bytes, nanos);
-            assertTrue(bytes < Math.max(ROUNDING, OWN * nanos / (MILLIS * 1e6)), () -> name + " allocates " + bytes + " bytes per operation");
+            assertTrue(
+                    bytes < Math.max(ROUNDING, OWN * nanos / (MILLIS * 1e6)),
+                    () -> name + " allocates " + bytes + " bytes per operation");
         }
     }
 }

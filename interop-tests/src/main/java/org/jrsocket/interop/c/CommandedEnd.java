@@ -18,10 +18,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One end of any number of connections, which does what it reads from its standard input, each command on a thread of its own.
+ * One end of any number of connections, which does what it reads from its standard input, each command on a thread of
+ * its own.
  *
- * <p>A command is a line {@code TAG VERB ARGUMENT...}; its answer is a line {@code TAG ok VALUE} or {@code TAG failed EXCEPTION}, when it is
- * done. Doors and connections have numbers. At the end of its input the program ends.
+ * <p>A command is a line {@code TAG VERB ARGUMENT...}; its answer is a line {@code TAG ok VALUE} or
+ * {@code TAG failed EXCEPTION}, when it is done. Doors and connections have numbers. At the end of its input the
+ * program ends.
  */
 public final class CommandedEnd {
 
@@ -83,7 +85,8 @@ public final class CommandedEnd {
                 return number(doors.get(Integer.valueOf(args.get(0))).accept());
             }
             case "connect" -> {
-                return number(network.connect(new InetSocketAddress(InetAddress.getByName(args.get(0)), Integer.parseInt(args.get(1)))));
+                return number(network.connect(
+                        new InetSocketAddress(InetAddress.getByName(args.get(0)), Integer.parseInt(args.get(1)))));
             }
             case "send" -> {
                 return send(link(args), Long.parseLong(args.get(1)), Long.parseLong(args.get(2)));
@@ -105,7 +108,9 @@ public final class CommandedEnd {
                 return Touches.serve(doors.get(Integer.valueOf(args.get(0))));
             }
             case "touch" -> {
-                return Touches.make(network, new InetSocketAddress(InetAddress.getByName(args.get(0)), Integer.parseInt(args.get(1))),
+                return Touches.make(
+                        network,
+                        new InetSocketAddress(InetAddress.getByName(args.get(0)), Integer.parseInt(args.get(1))),
                         Integer.parseInt(args.get(2)));
             }
             case "gc" -> System.gc();

@@ -7,7 +7,10 @@ package org.jrsocket.interop.c;
 import java.io.Closeable;
 import java.io.IOException;
 
-/** One connection, with the blocking calls that both APIs can offer. One reader and one writer at a time, close from anywhere. */
+/**
+ * One connection, with the blocking calls that both APIs can offer. One reader and one writer at a time, close from
+ * anywhere.
+ */
 interface Link extends Closeable {
 
     /** Reads at least one byte; -1 at the end of the stream. */

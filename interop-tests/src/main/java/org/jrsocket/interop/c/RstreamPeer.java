@@ -14,9 +14,10 @@ import java.util.List;
 /**
  * Speaks the application protocol of rdma-core's {@code rstream}, as its server or its client, in Java.
  *
- * <p>A test is: 16 bytes from the client and 16 back; then, so many times over, a number of transfers from the client and as many from the server.
- * With verification each side sends a counter's low byte, byte after byte without a break from its first connection to its last. Without sizes given
- * there is one connection for latency (one transfer at a time) and one for bandwidth (all transfers before the answer), each through the same sizes.
+ * <p>A test is: 16 bytes from the client and 16 back; then, so many times over, a number of transfers from the client
+ * and as many from the server. With verification each side sends a counter's low byte, byte after byte without a break
+ * from its first connection to its last. Without sizes given there is one connection for latency (one transfer at a
+ * time) and one for bandwidth (all transfers before the answer), each through the same sizes.
  */
 final class RstreamPeer {
 
@@ -41,15 +42,17 @@ final class RstreamPeer {
     private Network.Door door;
 
     /**
-     * Options as of {@code rstream}: {@code -s server -b address -p port -B buffer -I iterations -C count -S size -T v}. Other test options of {@code -T}
-     * are not for this side: the API decides.
+     * Options as of {@code rstream}:
+     * {@code -s server -b address -p port -B buffer -I iterations -C count -S size -T v}. Other test options of
+     * {@code -T} are not for this side: the API decides.
      */
     RstreamPeer(Network network, List<String> options) {
         this.network = network;
         for (int i = 0; i < options.size(); i += 2) {
             option(options.get(i), options.get(i + 1));
         }
-        buffer = new byte[Math.max(SYNC, custom ? size : Arrays.stream(SIZES).max().orElseThrow())];
+        buffer = new byte
+                [Math.max(SYNC, custom ? size : Arrays.stream(SIZES).max().orElseThrow())];
     }
 
     private void option(String name, String value) {
@@ -114,10 +117,13 @@ final class RstreamPeer {
     }
 
     private void connection(Tests tests) throws IOException {
-        try (Link link = server != null ? network.connect(new InetSocketAddress(InetAddress.getByName(server), port)) : door.accept()) {
+        try (Link link = server != null
+                ? network.connect(new InetSocketAddress(InetAddress.getByName(server), port))
+                : door.accept()) {
             tests.on(link);
             if (server == null) {
-                // An rstream that polls takes "closed" for a failure, even with its last data still to be read: the client goes first.
+                // An rstream that polls takes "closed" for a failure, even with its last data still to be read: the
+                // client goes first.
                 int n = link.read(buffer, 0, 1);
                 if (n >= 0) {
                     throw new IOException("data after the last test");
@@ -162,15 +168,16 @@ final class RstreamPeer {
         for (int have = 0; have < size; ) {
             int n = link.read(buffer, have, size - have);
             if (n < 0) {
-                throw new EOFException("the peer ended after " + have + " of " + size + " bytes of a transfer in test " + (tests + 1));
+                throw new EOFException(
+                        "the peer ended after " + have + " of " + size + " bytes of a transfer in test " + (tests + 1));
             }
             have += n;
         }
         if (verify) {
             for (int i = 0; i < size; i++) {
                 if (buffer[i] != nextReceived++) {
-                    throw new IOException("wrong byte " + i + " of " + size + " in test " + (tests + 1) + ": " + buffer[i]
-                            + " instead of " + (byte) (nextReceived - 1));
+                    throw new IOException("wrong byte " + i + " of " + size + " in test " + (tests + 1) + ": "
+                            + buffer[i] + " instead of " + (byte) (nextReceived - 1));
                 }
             }
         }

@@ -69,7 +69,7 @@ final class StreamNetwork implements Network {
 
             @Override
             public Link accept() {
-                for (;;) {
+                for (; ; ) {
                     RdmaStream stream = listener.poll();
                     if (stream != null) {
                         ready.release(); // there may be more, and they announce themselves only to an empty queue
@@ -142,7 +142,7 @@ final class StreamNetwork implements Network {
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
             ByteBuffer buffer = ByteBuffer.wrap(target, offset, length);
-            for (;;) {
+            for (; ; ) {
                 if (waits) {
                     stream.awaitReadable(0);
                 }

@@ -8,19 +8,21 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/** Short connections, one after the other: a byte each way, then an end in one of several ways. The byte says how the server ends it. */
+/**
+ * Short connections, one after the other: a byte each way, then an end in one of several ways. The byte says how the
+ * server ends it.
+ */
 final class Touches {
 
     private static final byte WAIT = 0;
     private static final byte CLOSE = 1;
     private static final byte ABORT = 2;
 
-    private Touches() {
-    }
+    private Touches() {}
 
     /** Serves until the door is closed; how many. */
     static int serve(Network.Door door) {
-        for (int count = 0;; count++) {
+        for (int count = 0; ; count++) {
             Link link;
             try {
                 link = door.accept();

@@ -16,9 +16,11 @@ import java.sql.Statement;
 import java.util.SplittableRandom;
 
 /**
- * A JDBC client like any other: fills a table, lets the database add up a checksum of what it stored, reads every row back.
+ * A JDBC client like any other: fills a table, lets the database add up a checksum of what it stored, reads every row
+ * back.
  *
- * <p>{@code H2Load JDBC-URL ROWS}. Prints one {@code name=value} a line; ends with 1 if the three checksums (sent, stored, read) differ.
+ * <p>{@code H2Load JDBC-URL ROWS}. Prints one {@code name=value} a line; ends with 1 if the three checksums (sent,
+ * stored, read) differ.
  */
 public final class H2Load {
 
@@ -100,7 +102,8 @@ public final class H2Load {
     }
 
     private Sum stored(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement(); ResultSet result = statement.executeQuery(STORED)) {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery(STORED)) {
             result.next();
             return new Sum(result.getLong(1), result.getLong(2), result.getLong(3));
         }
@@ -132,6 +135,5 @@ public final class H2Load {
         System.out.println(name + '=' + value);
     }
 
-    private record Sum(long rows, long bytes, long checksum) {
-    }
+    private record Sum(long rows, long bytes, long checksum) {}
 }

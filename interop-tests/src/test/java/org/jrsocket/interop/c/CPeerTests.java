@@ -12,7 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Tests against C programs: one Java end of each kind for all tests of a class, which must have closed all its connections at the end. */
+/**
+ * Tests against C programs: one Java end of each kind for all tests of a class, which must have closed all its
+ * connections at the end.
+ */
 abstract class CPeerTests {
 
     private static final Map<Api, JavaEnd> ENDS = new EnumMap<>(Api.class);

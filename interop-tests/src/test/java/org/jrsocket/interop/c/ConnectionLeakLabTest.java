@@ -24,14 +24,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Connections between two JVMs under the agent, opened, used and closed one after the other in every way; afterwards neither process, nor the kernel for
- * them, holds more than before. {@code -Djrsocket.leak.connections} says how many; 10,000 take some minutes in the lab.
+ * Connections between two JVMs under the agent, opened, used and closed one after the other in every way; afterwards
+ * neither process, nor the kernel for them, holds more than before. {@code -Djrsocket.leak.connections} says how many;
+ * 10,000 take some minutes in the lab.
  */
 class ConnectionLeakLabTest {
 
     private static final int WARM_UP = 80;
     private static final int JVM_THREADS = 2; // compilers and collectors come and go
-    private static final long RESIDENT_MARGIN = 24 << 20; // compiled code, mostly: 10,000 rings that stay behind would be 5 GB
+    // compiled code, mostly: 10,000 rings that stay behind would be 5 GB
+    private static final long RESIDENT_MARGIN = 24 << 20;
 
     /** What a process holds. */
     private record Use(long descriptors, long threads, long pinned, long resident) {
@@ -40,22 +42,32 @@ class ConnectionLeakLabTest {
             Path process = Path.of("/proc", Long.toString(program.pid()));
             List<String> status = Files.readAllLines(process.resolve("status"));
             try (Stream<Path> descriptors = Files.list(process.resolve("fd"))) {
-                return new Use(descriptors.count(), number(status, "Threads:"), 1024 * (number(status, "VmPin:") + number(status, "VmLck:")),
+                return new Use(
+                        descriptors.count(),
+                        number(status, "Threads:"),
+                        1024 * (number(status, "VmPin:") + number(status, "VmLck:")),
                         1024 * number(status, "VmRSS:"));
             }
         }
 
         private static long number(List<String> lines, String name) {
-            return lines.stream().filter(line -> line.startsWith(name)).mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", ""))).sum();
+            return lines.stream()
+                    .filter(line -> line.startsWith(name))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
+                    .sum();
         }
     }
 
     /** What both hold, and the kernel's count of RDMA objects. */
     private record State(String objects, Use client, Use server) {
         boolean holdsAsMuchAs(State other) {
-            return objects.equals(other.objects) && client.descriptors == other.client.descriptors && server.descriptors == other.server.descriptors
-                    && client.pinned == other.client.pinned && server.pinned == other.server.pinned
-                    && client.threads <= other.client.threads + JVM_THREADS && server.threads <= other.server.threads + JVM_THREADS;
+            return objects.equals(other.objects)
+                    && client.descriptors == other.client.descriptors
+                    && server.descriptors == other.server.descriptors
+                    && client.pinned == other.client.pinned
+                    && server.pinned == other.server.pinned
+                    && client.threads <= other.client.threads + JVM_THREADS
+                    && server.threads <= other.server.threads + JVM_THREADS;
         }
     }
 
@@ -95,7 +107,9 @@ class ConnectionLeakLabTest {
             State after = settled(before);
             System.out.println(before + " before, " + after + " after");
             assertTrue(after.holdsAsMuchAs(before), () -> before + " before, " + after + " after");
-            assertTrue(after.client.resident - before.client.resident < RESIDENT_MARGIN && after.server.resident - before.server.resident < RESIDENT_MARGIN,
+            assertTrue(
+                    after.client.resident - before.client.resident < RESIDENT_MARGIN
+                            && after.server.resident - before.server.resident < RESIDENT_MARGIN,
                     () -> before + " before, " + after + " after");
             delivered.assertAtLeast(2L * connections);
         }
@@ -104,15 +118,19 @@ class ConnectionLeakLabTest {
     }
 
     private void touch(int port, int connections) throws Exception {
-        assertEquals(Integer.toString(connections), client.ask("touch", Lab.address(false), port, connections).get(20, TimeUnit.MINUTES));
+        assertEquals(
+                Integer.toString(connections),
+                client.ask("touch", Lab.address(false), port, connections).get(20, TimeUnit.MINUTES));
     }
 
-    /** Waits until nothing changes any more (what a connection leaves is kept some seconds), or until it is as before. */
+    /**
+     * Waits until nothing changes any more (what a connection leaves is kept some seconds), or until it is as before.
+     */
     private State settled(State before) throws Exception {
         long deadline = System.nanoTime() + Duration.ofMinutes(2).toNanos();
         State last = null;
         int same = 0;
-        for (;;) {
+        for (; ; ) {
             client.get(client.ask("gc"));
             server.get(server.ask("gc"));
             State now = new State(Lab.rdmaObjects(), Use.of(client.program()), Use.of(server.program()));

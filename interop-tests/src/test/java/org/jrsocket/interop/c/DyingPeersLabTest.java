@@ -66,7 +66,8 @@ class DyingPeersLabTest extends CPeerTests {
     void shouldWaitForACPeerThatDoesNotRead(Api api, boolean cListens) throws Exception {
         JavaEnd java = java(api);
         Path output = folder.resolve("output");
-        try (Peer netcat = Peer.netcat(java, cListens, "-1", builder -> builder.keepInput().output(output))) {
+        try (Peer netcat =
+                Peer.netcat(java, cListens, "-1", builder -> builder.keepInput().output(output))) {
             netcat.program.signal("STOP");
             CompletableFuture<String> send = netcat.connection.send(BYTES, 1);
             TimeUnit.SECONDS.sleep(2);
@@ -128,7 +129,8 @@ class DyingPeersLabTest extends CPeerTests {
         Lab.assumeProgram("rstream");
         int port = Lab.port();
         String command = "rstream -b " + Lab.address(false) + " -p " + port + " -S 1000 " + modes;
-        try (JavaEnd java = new JavaEnd(api); Program rstream = Program.of(command.split(" ")).start()) {
+        try (JavaEnd java = new JavaEnd(api);
+                Program rstream = Program.of(command.split(" ")).start()) {
             Lab.awaitListener(port, rstream);
             JavaEnd.Connection connection = java.connect(false, port);
             java.get(connection.send(16, 1));
@@ -140,7 +142,10 @@ class DyingPeersLabTest extends CPeerTests {
         delivered.assertAtLeast(32);
     }
 
-    /** After a blocking connect librdmacm 44 does not watch the connection, and a dead server hangs such clients: rstream connects without blocking. */
+    /**
+     * After a blocking connect librdmacm 44 does not watch the connection, and a dead server hangs such clients:
+     * rstream connects without blocking.
+     */
     @ParameterizedTest(name = "{0}")
     @EnumSource(names = {"STREAM", "AGENT"})
     void shouldEndAnRstreamClientThatPollsWhenTheJavaProcessIsKilled(Api api) throws Exception {
@@ -165,7 +170,8 @@ class DyingPeersLabTest extends CPeerTests {
     @ParameterizedTest(name = "{0}")
     @EnumSource(names = {"STREAM", "AGENT"})
     void shouldEndANetcatServerWhenTheJavaProcessIsKilled(Api api) throws Exception {
-        try (JavaEnd java = new JavaEnd(api); Peer netcat = Peer.netcat(java, true, "-1", Program.Builder::keepInput)) {
+        try (JavaEnd java = new JavaEnd(api);
+                Peer netcat = Peer.netcat(java, true, "-1", Program.Builder::keepInput)) {
             java.get(netcat.connection.send(1000, 1));
             java.program().kill();
             netcat.program.await(Lab.SOON);

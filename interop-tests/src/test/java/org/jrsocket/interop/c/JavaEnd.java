@@ -29,7 +29,9 @@ final class JavaEnd implements AutoCloseable {
 
     /** What the end is made of. */
     enum Api {
-        STREAM("stream"), STREAM_NONBLOCKING("stream-nonblocking"), STREAM_ASYNC("stream-async"),
+        STREAM("stream"),
+        STREAM_NONBLOCKING("stream-nonblocking"),
+        STREAM_ASYNC("stream-async"),
         /** Plain {@code java.net}, which the agent carries over RDMA. */
         AGENT("net");
 
@@ -45,8 +47,11 @@ final class JavaEnd implements AutoCloseable {
     private int tags; // guarded by this
 
     JavaEnd(Api api) throws IOException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", "-Xmx256m", "-Dorg.jrsocket.shaded.slf4j.simpleLogger.defaultLogLevel=debug"));
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx256m",
+                "-Dorg.jrsocket.shaded.slf4j.simpleLogger.defaultLogLevel=debug"));
         Path classes = classes();
         if (api == Api.AGENT) {
             command.addAll(List.of("-javaagent:" + jar() + "=connect.timeout=60s", "-cp", classes.toString()));
@@ -59,7 +64,11 @@ final class JavaEnd implements AutoCloseable {
 
     private static Path classes() {
         try {
-            return Path.of(CommandedEnd.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+            return Path.of(CommandedEnd.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         }
@@ -73,7 +82,10 @@ final class JavaEnd implements AutoCloseable {
         return program;
     }
 
-    /** Sends a command; the future ends with its value, or with an {@link IOException} that says what the end's exception was. */
+    /**
+     * Sends a command; the future ends with its value, or with an {@link IOException} that says what the end's
+     * exception was.
+     */
     CompletableFuture<String> ask(Object... words) {
         String line = Stream.of(words).map(Object::toString).collect(Collectors.joining(" "));
         CompletableFuture<String> answer = new CompletableFuture<>();

@@ -27,15 +27,16 @@ final class Lab {
     private static final Path SETTINGS = Path.of("/etc/rdma/rsocket");
     private static int nextPort = 17000;
 
-    private Lab() {
-    }
+    private Lab() {}
 
     static void assume() {
-        Assumptions.assumeTrue(System.getenv("ROCE_LAB_DEVICE") != null, "no RoCEv2 lab around this process (scripts/roce-lab)");
+        Assumptions.assumeTrue(
+                System.getenv("ROCE_LAB_DEVICE") != null, "no RoCEv2 lab around this process (scripts/roce-lab)");
     }
 
     static void assumeProgram(String name) {
-        boolean found = Stream.of(System.getenv("PATH").split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
+        boolean found = Stream.of(System.getenv("PATH").split(":"))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
         Assumptions.assumeTrue(found, name + " is not installed (scripts/install-deps test)");
     }
 
@@ -49,7 +50,10 @@ final class Lab {
     }
 
     static Path preload() {
-        for (String folder : List.of("/usr/lib/" + System.getProperty("os.arch").replace("amd64", "x86_64") + "-linux-gnu", "/usr/lib64", "/usr/lib")) {
+        for (String folder : List.of(
+                "/usr/lib/" + System.getProperty("os.arch").replace("amd64", "x86_64") + "-linux-gnu",
+                "/usr/lib64",
+                "/usr/lib")) {
             Path library = Path.of(folder, "rsocket", "librspreload.so");
             if (Files.exists(library)) {
                 return library;
@@ -66,16 +70,20 @@ final class Lab {
     /** As {@link #awaitListener}, for a port each. */
     static void awaitListeners(List<Integer> ports, List<Program> programs) throws InterruptedException {
         long deadline = System.nanoTime() + SOON.toNanos();
-        for (;;) {
+        for (; ; ) {
             String ids = Tool.run("rdma", "resource", "show", "cm_id");
-            List<String> listening = ids.lines().filter(line -> line.contains("LISTEN")).toList();
+            List<String> listening =
+                    ids.lines().filter(line -> line.contains("LISTEN")).toList();
             List<Integer> missing = ports.stream()
-                    .filter(port -> listening.stream().noneMatch(line -> line.matches(".*src-addr \\S*:" + port + "\\b.*"))).toList();
+                    .filter(port ->
+                            listening.stream().noneMatch(line -> line.matches(".*src-addr \\S*:" + port + "\\b.*")))
+                    .toList();
             if (missing.isEmpty()) {
                 return;
             }
             if (System.nanoTime() - deadline > 0 || !programs.stream().allMatch(Program::isAlive)) {
-                throw new AssertionError("nobody listens on RDMA ports " + missing + "; there is:\n" + ids + '\n' + programs);
+                throw new AssertionError(
+                        "nobody listens on RDMA ports " + missing + "; there is:\n" + ids + '\n' + programs);
             }
             TimeUnit.MILLISECONDS.sleep(50);
         }
@@ -86,7 +94,10 @@ final class Lab {
         return Tool.run("rdma", "resource", "show").strip();
     }
 
-    /** Runs {@code action} while processes that start find these defaults for their rsockets. The guest's files are its own. */
+    /**
+     * Runs {@code action} while processes that start find these defaults for their rsockets. The guest's files are its
+     * own.
+     */
     static void withSettings(Map<String, Integer> settings, Action action) throws Exception {
         Files.createDirectories(SETTINGS);
         try {

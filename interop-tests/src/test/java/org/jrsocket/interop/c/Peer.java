@@ -20,21 +20,34 @@ final class Peer implements AutoCloseable {
         this.connection = connection;
     }
 
-    /** A socat between its standard streams and the connection that it makes. It passes ends on, and stays a minute after one. */
+    /**
+     * A socat between its standard streams and the connection that it makes. It passes ends on, and stays a minute
+     * after one.
+     */
     static Peer socat(JavaEnd java, boolean six, UnaryOperator<Program.Builder> streams) throws Exception {
         Lab.assumeProgram("socat");
         String host = six ? '[' + Lab.address(true) + ']' : Lab.address(false);
         String family = six ? "TCP6" : "TCP4";
-        return connecting(java, six, streams, port -> new String[] {"socat", "-t", "60", "-", family + ':' + host + ':' + port});
+        return connecting(
+                java, six, streams, port -> new String[] {"socat", "-t", "60", "-", family + ':' + host + ':' + port});
     }
 
-    /** A netcat, which never passes on the end of its standard input, but leaves so many seconds after it; -1 leaves when the connection ends. */
-    static Peer netcat(JavaEnd java, boolean cListens, String seconds, UnaryOperator<Program.Builder> streams) throws Exception {
+    /**
+     * A netcat, which never passes on the end of its standard input, but leaves so many seconds after it; -1 leaves
+     * when the connection ends.
+     */
+    static Peer netcat(JavaEnd java, boolean cListens, String seconds, UnaryOperator<Program.Builder> streams)
+            throws Exception {
         Lab.assumeProgram("nc.traditional");
         List<String> command = List.of("nc.traditional", "-n", "-q", seconds);
         if (cListens) {
             int port = Lab.port();
-            return listening(java, false, port, streams, plus(command, "-l", "-s", Lab.address(false), "-p", Integer.toString(port)));
+            return listening(
+                    java,
+                    false,
+                    port,
+                    streams,
+                    plus(command, "-l", "-s", Lab.address(false), "-p", Integer.toString(port)));
         }
         return connecting(java, false, streams, port -> plus(command, Lab.address(false), Integer.toString(port)));
     }
@@ -49,7 +62,8 @@ final class Peer implements AutoCloseable {
         return all.toArray(String[]::new);
     }
 
-    private static Peer connecting(JavaEnd java, boolean six, UnaryOperator<Program.Builder> streams, Command command) throws Exception {
+    private static Peer connecting(JavaEnd java, boolean six, UnaryOperator<Program.Builder> streams, Command command)
+            throws Exception {
         int port = java.listen(six);
         CompletableFuture<String> accept = java.accept(port);
         Program program = streams.apply(Program.preloaded(command.to(port))).start();
@@ -64,7 +78,9 @@ final class Peer implements AutoCloseable {
         }
     }
 
-    private static Peer listening(JavaEnd java, boolean six, int port, UnaryOperator<Program.Builder> streams, String[] command) throws Exception {
+    private static Peer listening(
+            JavaEnd java, boolean six, int port, UnaryOperator<Program.Builder> streams, String[] command)
+            throws Exception {
         Program program = streams.apply(Program.preloaded(command)).start();
         try {
             Lab.awaitListener(port, program);

@@ -30,9 +30,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * Ordinary C programs under librspreload.so: socat, netcat (the traditional one) and iperf 2.
  *
- * <p>Not here, because they do not even talk to themselves under librdmacm 44's library: iperf3, which stalls after 128 KiB because every TCP_INFO fails,
- * and OpenBSD's netcat, whose listener accepts with accept4 (not intercepted) and whose client falls back to TCP. socat opens no file there (its fstat
- * ends in a null pointer), hence the redirections, and a socat that listens never reads its connection, whoever made it.
+ * <p>Not here, because they do not even talk to themselves under librdmacm 44's library: iperf3, which stalls after 128
+ * KiB because every TCP_INFO fails, and OpenBSD's netcat, whose listener accepts with accept4 (not intercepted) and
+ * whose client falls back to TCP. socat opens no file there (its fstat ends in a null pointer), hence the redirections,
+ * and a socat that listens never reads its connection, whoever made it.
  */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class PreloadedProgramsLabTest extends CPeerTests {
@@ -74,7 +75,8 @@ class PreloadedProgramsLabTest extends CPeerTests {
             socat.connection.finish();
             awaitLength(output, BYTES, socat.program);
             assertEquals(sent, hash(output));
-            CompletableFuture<String> heard = socat.connection.receive(BYTES); // before socat gets it: its input waits for a reader
+            // before socat gets it: its input waits for a reader
+            CompletableFuture<String> heard = socat.connection.receive(BYTES);
             try (OutputStream input = socat.program.input()) {
                 Files.copy(answer, input);
             } catch (IOException e) {
@@ -94,7 +96,8 @@ class PreloadedProgramsLabTest extends CPeerTests {
         Path input = file(BYTES, 1);
         Path output = folder.resolve("output");
         JavaEnd java = java(api);
-        try (Peer socat = Peer.socat(java, false, builder -> builder.input(input).output(output))) {
+        try (Peer socat =
+                Peer.socat(java, false, builder -> builder.input(input).output(output))) {
             CompletableFuture<String> sent = socat.connection.send(BYTES, 2);
             assertEquals(hash(input), java.get(socat.connection.receiveAll()));
             java.get(sent);
@@ -155,7 +158,8 @@ class PreloadedProgramsLabTest extends CPeerTests {
         Path input = file(BYTES, 1);
         Path output = folder.resolve("output");
         JavaEnd java = java(api);
-        try (Peer netcat = Peer.netcat(java, cListens, "-1", builder -> builder.input(input).output(output))) {
+        try (Peer netcat = Peer.netcat(
+                java, cListens, "-1", builder -> builder.input(input).output(output))) {
             CompletableFuture<String> sent = netcat.connection.send(BYTES, 2);
             assertEquals(hash(input), java.get(netcat.connection.receive(BYTES)));
             java.get(sent);
@@ -198,7 +202,14 @@ class PreloadedProgramsLabTest extends CPeerTests {
             List<Integer> ports = new ArrayList<>();
             for (int i = 0; i < MANY; i++) {
                 ports.add(Lab.port());
-                netcats.add(netcatOfMany(i, "-l", "-n", "-s", Lab.address(false), "-p", ports.get(i).toString()));
+                netcats.add(netcatOfMany(
+                        i,
+                        "-l",
+                        "-n",
+                        "-s",
+                        Lab.address(false),
+                        "-p",
+                        ports.get(i).toString()));
             }
             Lab.awaitListeners(ports, netcats);
             List<JavaEnd.Connection> connections = new ArrayList<>();
@@ -214,7 +225,10 @@ class PreloadedProgramsLabTest extends CPeerTests {
     private Program netcatOfMany(int number, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of("nc.traditional"));
         command.addAll(List.of(arguments));
-        return Program.preloaded(command.toArray(String[]::new)).input(file(BYTES_OF_MANY, number)).output(outputOf(number)).start();
+        return Program.preloaded(command.toArray(String[]::new))
+                .input(file(BYTES_OF_MANY, number))
+                .output(outputOf(number))
+                .start();
     }
 
     private Path outputOf(int number) {
@@ -222,7 +236,8 @@ class PreloadedProgramsLabTest extends CPeerTests {
     }
 
     /** All send and receive at once. Which connection is whose nobody knows, but everything must arrive once. */
-    private void exchangeWithMany(JavaEnd java, List<JavaEnd.Connection> connections, List<Program> netcats) throws Exception {
+    private void exchangeWithMany(JavaEnd java, List<JavaEnd.Connection> connections, List<Program> netcats)
+            throws Exception {
         List<CompletableFuture<String>> receives = new ArrayList<>();
         List<CompletableFuture<String>> sends = new ArrayList<>();
         for (int i = 0; i < MANY; i++) {
@@ -264,8 +279,19 @@ class PreloadedProgramsLabTest extends CPeerTests {
         for (int i = 0; i < parallel; i++) {
             accepts.add(java.accept(port));
         }
-        try (Program iperf = Program.preloaded("iperf", "-c", Lab.address(false), "-p", Integer.toString(port), "-P", Integer.toString(parallel),
-                "-l", "16K", "-n", Long.toString(bytes / parallel / 16384 * 16384)).start()) {
+        try (Program iperf = Program.preloaded(
+                        "iperf",
+                        "-c",
+                        Lab.address(false),
+                        "-p",
+                        Integer.toString(port),
+                        "-P",
+                        Integer.toString(parallel),
+                        "-l",
+                        "16K",
+                        "-n",
+                        Long.toString(bytes / parallel / 16384 * 16384))
+                .start()) {
             List<JavaEnd.Connection> connections = new ArrayList<>();
             List<CompletableFuture<String>> receives = new ArrayList<>();
             for (CompletableFuture<String> accept : accepts) {
@@ -293,7 +319,18 @@ class PreloadedProgramsLabTest extends CPeerTests {
         long expected = bytes - 4; // it does not count the first word, where a client's flags would be, nor over TCP
         JavaEnd java = java(api);
         int port = Lab.port();
-        try (Program iperf = Program.preloaded("stdbuf", "-oL", "iperf", "-s", "-B", Lab.address(false), "-p", Integer.toString(port), "-f", "B").start()) {
+        try (Program iperf = Program.preloaded(
+                        "stdbuf",
+                        "-oL",
+                        "iperf",
+                        "-s",
+                        "-B",
+                        Lab.address(false),
+                        "-p",
+                        Integer.toString(port),
+                        "-f",
+                        "B")
+                .start()) {
             Lab.awaitListener(port, iperf);
             JavaEnd.Connection connection = java.connect(false, port);
             java.get(connection.send(bytes, SeededData.ZEROS_FIRST));
@@ -304,7 +341,11 @@ class PreloadedProgramsLabTest extends CPeerTests {
             while (reported.isEmpty()) {
                 assertTrue(iperf.isAlive() && System.nanoTime() - deadline < 0, iperf::toString);
                 TimeUnit.MILLISECONDS.sleep(100);
-                reported = iperf.lines().stream().map(report::matcher).filter(Matcher::find).map(match -> Long.valueOf(match.group(1))).toList();
+                reported = iperf.lines().stream()
+                        .map(report::matcher)
+                        .filter(Matcher::find)
+                        .map(match -> Long.valueOf(match.group(1)))
+                        .toList();
             }
             assertEquals(List.of(expected), reported, iperf::toString);
         }

@@ -41,8 +41,7 @@ final class Program implements AutoCloseable {
         this.name = name;
         this.process = process;
         out = new Output(process.getInputStream(), listener);
-        err = new Output(process.getErrorStream(), line -> {
-        });
+        err = new Output(process.getErrorStream(), line -> {});
     }
 
     static Builder of(String... command) {
@@ -112,7 +111,8 @@ final class Program implements AutoCloseable {
 
     @Override
     public String toString() {
-        return name + (process.isAlive() ? " runs" : " ended with " + process.exitValue()) + "\nstandard output:\n" + out + "\nstandard error:\n" + err;
+        return name + (process.isAlive() ? " runs" : " ended with " + process.exitValue()) + "\nstandard output:\n"
+                + out + "\nstandard error:\n" + err;
     }
 
     /** How a process ended, and what it printed. */
@@ -126,25 +126,27 @@ final class Program implements AutoCloseable {
         }
 
         boolean printed(String text) {
-            return out.stream().anyMatch(line -> line.contains(text)) || err.stream().anyMatch(line -> line.contains(text));
+            return out.stream().anyMatch(line -> line.contains(text))
+                    || err.stream().anyMatch(line -> line.contains(text));
         }
 
         @Override
         public String toString() {
-            return name + " ended with " + status + "\nstandard output:\n" + String.join("\n", out) + "\nstandard error:\n" + String.join("\n", err);
+            return name + " ended with " + status + "\nstandard output:\n" + String.join("\n", out)
+                    + "\nstandard error:\n" + String.join("\n", err);
         }
     }
 
     static final class Builder {
 
         private final ProcessBuilder builder;
-        private Consumer<String> listener = line -> {
-        };
+        private Consumer<String> listener = line -> {};
         private boolean keepInput;
 
         private Builder(List<String> command) {
             builder = new ProcessBuilder(command);
-            builder.environment().keySet().removeAll(Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")); // they announce themselves on stderr
+            // they announce themselves on stderr
+            builder.environment().keySet().removeAll(Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
         }
 
         Builder environment(String name, String value) {

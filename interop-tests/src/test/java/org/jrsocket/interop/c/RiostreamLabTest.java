@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * rdma-core's riostream, which asks each peer for memory that it may write into. Ours offers none, so its first {@code riomap} must fail with ENOMEM, it
- * closes, and our end sees an ordinary end of the connection.
+ * rdma-core's riostream, which asks each peer for memory that it may write into. Ours offers none, so its first
+ * {@code riomap} must fail with ENOMEM, it closes, and our end sees an ordinary end of the connection.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class RiostreamLabTest extends CPeerTests {
@@ -34,7 +34,9 @@ class RiostreamLabTest extends CPeerTests {
         JavaEnd java = java(api);
         int port = java.listen(false);
         CompletableFuture<String> accepted = java.accept(port);
-        try (Program riostream = Program.of("riostream", "-s", Lab.address(false), "-p", Integer.toString(port), "-S", "4096", "-T", "b").start()) {
+        try (Program riostream = Program.of(
+                        "riostream", "-s", Lab.address(false), "-p", Integer.toString(port), "-S", "4096", "-T", "b")
+                .start()) {
             judge(java, java.accepted(accepted), riostream);
         }
     }
@@ -44,7 +46,9 @@ class RiostreamLabTest extends CPeerTests {
     void shouldRefuseMemoryToAServerAndSurvive(Api api) throws Exception {
         JavaEnd java = java(api);
         int port = Lab.port();
-        try (Program riostream = Program.of("riostream", "-b", Lab.address(false), "-p", Integer.toString(port), "-S", "4096", "-T", "b").start()) {
+        try (Program riostream = Program.of(
+                        "riostream", "-b", Lab.address(false), "-p", Integer.toString(port), "-S", "4096", "-T", "b")
+                .start()) {
             Lab.awaitListener(port, riostream);
             judge(java, java.connect(false, port), riostream);
         }

@@ -21,12 +21,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** rdma-core's rstream against {@link RstreamPeer}. Transfers are few: the lab's processors are slow, and no number is measured here. */
+/**
+ * rdma-core's rstream against {@link RstreamPeer}. Transfers are few: the lab's processors are slow, and no number is
+ * measured here.
+ */
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class RstreamLabTest extends CPeerTests {
 
     /** C raises queues to 16. */
-    private static final Map<String, Integer> SHORTEST = Map.of("sqsize_default", 1, "rqsize_default", 1, "inline_default", 0);
+    private static final Map<String, Integer> SHORTEST =
+            Map.of("sqsize_default", 1, "rqsize_default", 1, "inline_default", 0);
 
     @BeforeAll
     static void findRstream() {
@@ -78,13 +82,27 @@ class RstreamLabTest extends CPeerTests {
     // ---- sizes ----
 
     @ParameterizedTest(name = "{0}")
-    @CsvSource({"-I 1 -C 2000 -S 16", "-I 200 -C 1 -S 64", "-I 1 -C 1000 -S 2047", "-I 20 -C 1 -S 65537", "-I 1 -C 20 -S 1000000", "-I 2 -C 2 -S 6291456"})
+    @CsvSource({
+        "-I 1 -C 2000 -S 16",
+        "-I 200 -C 1 -S 64",
+        "-I 1 -C 1000 -S 2047",
+        "-I 20 -C 1 -S 65537",
+        "-I 1 -C 20 -S 1000000",
+        "-I 2 -C 2 -S 6291456"
+    })
     void shouldServeAnRstreamTransfersOfEachSize(String sizes) throws Exception {
         cClient(Api.STREAM, false, "-T b", sizes + " -T v");
     }
 
     @ParameterizedTest(name = "{0}")
-    @CsvSource({"-I 1 -C 2000 -S 16", "-I 200 -C 1 -S 64", "-I 1 -C 1000 -S 2047", "-I 20 -C 1 -S 65537", "-I 1 -C 20 -S 1000000", "-I 2 -C 2 -S 6291456"})
+    @CsvSource({
+        "-I 1 -C 2000 -S 16",
+        "-I 200 -C 1 -S 64",
+        "-I 1 -C 1000 -S 2047",
+        "-I 20 -C 1 -S 65537",
+        "-I 1 -C 20 -S 1000000",
+        "-I 2 -C 2 -S 6291456"
+    })
     void shouldBeServedByAnRstreamTransfersOfEachSize(String sizes) throws Exception {
         cServer(Api.STREAM, false, "-T b", sizes + " -T v");
     }
@@ -138,13 +156,23 @@ class RstreamLabTest extends CPeerTests {
     // ---- rstream's own latency and bandwidth tests, and short ones of the same form ----
 
     @ParameterizedTest(name = "{1} {0}")
-    @CsvSource({"STREAM, -I 1000 -C 1 -S 64", "STREAM, -I 1 -C 1000 -S 64", "AGENT, -I 1000 -C 1 -S 64", "AGENT, -I 1 -C 1000 -S 64"})
+    @CsvSource({
+        "STREAM, -I 1000 -C 1 -S 64",
+        "STREAM, -I 1 -C 1000 -S 64",
+        "AGENT, -I 1000 -C 1 -S 64",
+        "AGENT, -I 1 -C 1000 -S 64"
+    })
     void shouldServeShortLatencyAndBandwidthTests(Api api, String sizes) throws Exception {
         cClient(api, false, "", sizes);
     }
 
     @ParameterizedTest(name = "{1} {0}")
-    @CsvSource({"STREAM, -I 1000 -C 1 -S 64", "STREAM, -I 1 -C 1000 -S 64", "AGENT, -I 1000 -C 1 -S 64", "AGENT, -I 1 -C 1000 -S 64"})
+    @CsvSource({
+        "STREAM, -I 1000 -C 1 -S 64",
+        "STREAM, -I 1 -C 1000 -S 64",
+        "AGENT, -I 1000 -C 1 -S 64",
+        "AGENT, -I 1 -C 1000 -S 64"
+    })
     void shouldBeServedShortLatencyAndBandwidthTests(Api api, String sizes) throws Exception {
         cServer(api, false, "", sizes);
     }
@@ -166,7 +194,9 @@ class RstreamLabTest extends CPeerTests {
     }
 
     private static void assumeSuite() {
-        assumeTrue(Boolean.getBoolean("jrsocket.rstream.suite"), "442,200 transfers take minutes here; -Djrsocket.rstream.suite=true runs them");
+        assumeTrue(
+                Boolean.getBoolean("jrsocket.rstream.suite"),
+                "442,200 transfers take minutes here; -Djrsocket.rstream.suite=true runs them");
     }
 
     // ---- how ----
@@ -190,8 +220,10 @@ class RstreamLabTest extends CPeerTests {
         }
     }
 
-    private static Program rstream(String role, String address, int port, String cOptions, String options) throws Exception {
-        List<String> command = new ArrayList<>(List.of("stdbuf", "-oL", "rstream", role, address, "-p", Integer.toString(port)));
+    private static Program rstream(String role, String address, int port, String cOptions, String options)
+            throws Exception {
+        List<String> command =
+                new ArrayList<>(List.of("stdbuf", "-oL", "rstream", role, address, "-p", Integer.toString(port)));
         command.addAll(words(cOptions));
         command.addAll(words(options));
         return Program.of(command).start();
@@ -210,8 +242,12 @@ class RstreamLabTest extends CPeerTests {
         Program.Result result = rstream.await(Lab.RUN).expectSuccess();
         String tests = java.get(done);
         assertTrue(tests.matches("tests=\\d+ bytes=\\d+"), tests);
-        assertEquals(Integer.parseInt(tests.replaceFirst("tests=(\\d+) .*", "$1")), result.out().stream().filter(line -> line.contains("s ")
-                && !line.startsWith("name")).count(), () -> "tests that rstream has completed:\n" + result);
+        assertEquals(
+                Integer.parseInt(tests.replaceFirst("tests=(\\d+) .*", "$1")),
+                result.out().stream()
+                        .filter(line -> line.contains("s ") && !line.startsWith("name"))
+                        .count(),
+                () -> "tests that rstream has completed:\n" + result);
         delivered.assertAtLeast(Long.parseLong(tests.replaceFirst(".*bytes=", "")));
     }
 }

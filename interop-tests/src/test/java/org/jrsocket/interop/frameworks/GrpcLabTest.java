@@ -10,7 +10,10 @@ import org.jrsocket.interop.Site;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** grpc-java on the Netty that it carries, which would prefer its native transport. Unary calls; streams of the server, of the client and of both. */
+/**
+ * grpc-java on the Netty that it carries, which would prefer its native transport. Unary calls; streams of the server,
+ * of the client and of both.
+ */
 class GrpcLabTest {
 
     private static final int BLOBS = 10;
@@ -22,12 +25,24 @@ class GrpcLabTest {
     @Test
     void shouldMakeCallsOfAllKindsWithAndWithoutTls() throws Exception {
         Path keys = Programs.keyStore(folder);
-        try (JvmProcess server = Programs.under("grpc", "BlobServer", Site.address(), keys, Programs.PASSWORD).start()) {
+        try (JvmProcess server = Programs.under("grpc", "BlobServer", Site.address(), keys, Programs.PASSWORD)
+                .start()) {
             String plain = Programs.port(server, "plain");
             String tls = Programs.port(server, "tls");
             try (Carried carried = Carried.fromNow()) {
-                JvmProcess.Result client = Programs.run(Programs.under("grpc", "BlobClient", Site.address(), plain, tls, BLOBS, SIZE,
-                        System.nanoTime(), keys, Programs.PASSWORD), server);
+                JvmProcess.Result client = Programs.run(
+                        Programs.under(
+                                "grpc",
+                                "BlobClient",
+                                Site.address(),
+                                plain,
+                                tls,
+                                BLOBS,
+                                SIZE,
+                                System.nanoTime(),
+                                keys,
+                                Programs.PASSWORD),
+                        server);
                 carried.assertBytes(Long.parseLong(client.value("bytes")));
             }
         }

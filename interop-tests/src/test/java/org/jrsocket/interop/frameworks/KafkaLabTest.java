@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A Kafka broker that is its own controller, a producer and a consumer. In the lab they take some minutes, most of them to start. */
+/**
+ * A Kafka broker that is its own controller, a producer and a consumer. In the lab they take some minutes, most of them
+ * to start.
+ */
 @Tag("long")
 class KafkaLabTest {
 
@@ -31,26 +34,38 @@ class KafkaLabTest {
         int port = freePort();
         String controller = Site.address() + ':' + freePort();
         Path settings = folder.resolve("server.properties");
-        Files.write(settings, List.of(
-                "process.roles=broker,controller",
-                "node.id=1",
-                "listeners=PLAINTEXT://" + Site.address() + ':' + port + ",CONTROLLER://" + controller,
-                "controller.quorum.bootstrap.servers=" + controller,
-                "controller.listener.names=CONTROLLER",
-                "log.dirs=" + folder.resolve("logs"),
-                "offsets.topic.num.partitions=1",
-                "offsets.topic.replication.factor=1",
-                "share.coordinator.state.topic.replication.factor=1",
-                "transaction.state.log.replication.factor=1",
-                "group.initial.rebalance.delay.ms=0"));
-        try (JvmProcess format = Programs.command("kafka", "kafka.tools.StorageTool",
-                "format", "--standalone", "-t", "x5gYtwJrSNyHfrGXiHl20A", "-c", settings).start()) {
+        Files.write(
+                settings,
+                List.of(
+                        "process.roles=broker,controller",
+                        "node.id=1",
+                        "listeners=PLAINTEXT://" + Site.address() + ':' + port + ",CONTROLLER://" + controller,
+                        "controller.quorum.bootstrap.servers=" + controller,
+                        "controller.listener.names=CONTROLLER",
+                        "log.dirs=" + folder.resolve("logs"),
+                        "offsets.topic.num.partitions=1",
+                        "offsets.topic.replication.factor=1",
+                        "share.coordinator.state.topic.replication.factor=1",
+                        "transaction.state.log.replication.factor=1",
+                        "group.initial.rebalance.delay.ms=0"));
+        try (JvmProcess format = Programs.command(
+                        "kafka",
+                        "kafka.tools.StorageTool",
+                        "format",
+                        "--standalone",
+                        "-t",
+                        "x5gYtwJrSNyHfrGXiHl20A",
+                        "-c",
+                        settings)
+                .start()) {
             format.await(Programs.START).expectSuccess();
         }
-        try (JvmProcess broker = Programs.command("kafka", "kafka.Kafka", settings).start()) {
+        try (JvmProcess broker =
+                Programs.command("kafka", "kafka.Kafka", settings).start()) {
             try (Carried carried = Carried.fromNow()) {
                 JvmProcess.Result client = Programs.run(
-                        Programs.under("kafka", "Client", Site.address(), port, RECORDS, SIZE, System.nanoTime()), broker);
+                        Programs.under("kafka", "Client", Site.address(), port, RECORDS, SIZE, System.nanoTime()),
+                        broker);
                 carried.assertBytes(Long.parseLong(client.value("bytes")));
             }
         }

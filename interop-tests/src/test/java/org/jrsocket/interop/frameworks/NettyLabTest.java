@@ -29,11 +29,12 @@ class NettyLabTest {
         byte[] data = new byte[SIZE];
         new SplittableRandom(System.nanoTime()).nextBytes(data);
         Files.write(folder.resolve("data"), data);
-        try (JvmProcess server = Programs.under("netty", "FileServer", Site.address(), folder).start()) {
+        try (JvmProcess server =
+                Programs.under("netty", "FileServer", Site.address(), folder).start()) {
             String port = Programs.port(server, "listening");
             try (Carried carried = Carried.fromNow()) {
-                JvmProcess.Result client =
-                        Programs.run(Programs.under("netty", "FileClient", Site.address(), port, "data", TIMES), server);
+                JvmProcess.Result client = Programs.run(
+                        Programs.under("netty", "FileClient", Site.address(), port, "data", TIMES), server);
                 carried.assertBytes(2L * TIMES * SIZE);
                 assertEquals(sum(data), client.value("netty"), client::toString);
                 assertEquals(sum(data), client.value("url"), client::toString);

@@ -24,10 +24,10 @@ final class Programs {
 
     static final String PASSWORD = "secret";
 
-    private static final Path FOLDER = Site.classes(Programs.class).resolve("../../frameworks").normalize();
+    private static final Path FOLDER =
+            Site.classes(Programs.class).resolve("../../frameworks").normalize();
 
-    private Programs() {
-    }
+    private Programs() {}
 
     /** A program under the agent, with its framework on its class path and nothing of ours. */
     static JvmProcess.Builder under(String framework, String main, Object... arguments) {
@@ -37,8 +37,13 @@ final class Programs {
     /** A program of the framework itself, under the agent. */
     static JvmProcess.Builder command(String framework, String main, Object... arguments) {
         Path target = FOLDER.resolve(framework).resolve("target");
-        assertTrue(Files.isDirectory(target.resolve("libraries")), () -> "nothing in " + target + "; mvn package builds it");
-        return JvmProcess.withArguments(main).classPath(target.resolve("classes"), target.resolve("libraries/*")).agent().arguments(arguments);
+        assertTrue(
+                Files.isDirectory(target.resolve("libraries")),
+                () -> "nothing in " + target + "; mvn package builds it");
+        return JvmProcess.withArguments(main)
+                .classPath(target.resolve("classes"), target.resolve("libraries/*"))
+                .agent()
+                .arguments(arguments);
     }
 
     static String port(JvmProcess server, String name) throws InterruptedException {
@@ -54,7 +59,10 @@ final class Programs {
         }
     }
 
-    /** A key store with a key and a certificate for {@link Site#address()}, good for servers and for clients that trust them. */
+    /**
+     * A key store with a key and a certificate for {@link Site#address()}, good for servers and for clients that trust
+     * them.
+     */
     static Path keyStore(Path folder) {
         return Tool.keyStore(folder, PASSWORD);
     }

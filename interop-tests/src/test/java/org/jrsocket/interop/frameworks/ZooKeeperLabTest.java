@@ -23,11 +23,13 @@ class ZooKeeperLabTest {
 
     @Test
     void shouldCreateReadAndWatchNodes() throws Exception {
-        try (JvmProcess server = Programs.under("zookeeper", "Server", Site.address(), folder).start()) {
+        try (JvmProcess server =
+                Programs.under("zookeeper", "Server", Site.address(), folder).start()) {
             String port = Programs.port(server, "listening");
             try (Carried carried = Carried.fromNow()) {
-                JvmProcess.Result client =
-                        Programs.run(Programs.under("zookeeper", "Client", Site.address(), port, NODES, SIZE, System.nanoTime()), server);
+                JvmProcess.Result client = Programs.run(
+                        Programs.under("zookeeper", "Client", Site.address(), port, NODES, SIZE, System.nanoTime()),
+                        server);
                 carried.assertBytes(Long.parseLong(client.value("bytes")));
                 assertEquals(Integer.toString(NODES / 10), client.value("events"), client::toString);
             }

@@ -51,8 +51,8 @@ final class Caller {
         int call = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String[] words = line.split(" ");
-            InetSocketAddress to = words[0].equals("self") ? self
-                    : new InetSocketAddress(words[0], Integer.parseInt(words[1]));
+            InetSocketAddress to =
+                    words[0].equals("self") ? self : new InetSocketAddress(words[0], Integer.parseInt(words[1]));
             String outcome = caller.call(to, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
             System.out.println("call=" + ++call + ' ' + outcome);
         }
@@ -63,15 +63,18 @@ final class Caller {
     private static int echo(String address) throws IOException {
         ServerSocket server = new ServerSocket();
         server.bind(new InetSocketAddress(address, 0));
-        Thread thread = new Thread(() -> {
-            for (;;) {
-                try (Socket socket = server.accept()) {
-                    socket.getOutputStream().write(socket.getInputStream().read());
-                } catch (IOException e) {
-                    System.out.println("self=" + e);
-                }
-            }
-        }, "self");
+        Thread thread = new Thread(
+                () -> {
+                    for (; ; ) {
+                        try (Socket socket = server.accept()) {
+                            socket.getOutputStream()
+                                    .write(socket.getInputStream().read());
+                        } catch (IOException e) {
+                            System.out.println("self=" + e);
+                        }
+                    }
+                },
+                "self");
         thread.setDaemon(true);
         thread.start();
         return server.getLocalPort();
@@ -112,7 +115,8 @@ final class Caller {
 
     /** As an event loop does: its timer closes the channel. */
     private static void selector(InetSocketAddress to, int millis) throws IOException {
-        try (Selector selector = Selector.open(); SocketChannel channel = SocketChannel.open()) {
+        try (Selector selector = Selector.open();
+                SocketChannel channel = SocketChannel.open()) {
             channel.configureBlocking(false);
             if (!channel.connect(to)) {
                 SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
@@ -146,7 +150,13 @@ final class Caller {
         }
         URI uri = URI.create("http://" + to.getHostString() + ':' + to.getPort() + '/');
         HttpRequest request = HttpRequest.newBuilder(uri).build();
-        check(client.build().send(request, HttpResponse.BodyHandlers.ofString()).body().equals("ok") ? 7 : 0);
+        check(
+                client.build()
+                                .send(request, HttpResponse.BodyHandlers.ofString())
+                                .body()
+                                .equals("ok")
+                        ? 7
+                        : 0);
     }
 
     private static void check(int answer) throws IOException {

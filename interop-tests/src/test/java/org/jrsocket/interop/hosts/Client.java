@@ -12,14 +12,13 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * {@code Client ADDRESS PORT COUNT BYTES PAUSE}: one connection after the other, each of which has that many bytes come back, with a pause in
- * milliseconds between them. Prints {@code connect=MICROSECONDS} for each, of the call of connect alone, and {@code done=COUNT}. With a pause it
- * lives through failures.
+ * {@code Client ADDRESS PORT COUNT BYTES PAUSE}: one connection after the other, each of which has that many bytes come
+ * back, with a pause in milliseconds between them. Prints {@code connect=MICROSECONDS} for each, of the call of connect
+ * alone, and {@code done=COUNT}. With a pause it lives through failures.
  */
 final class Client {
 
-    private Client() {
-    }
+    private Client() {}
 
     public static void main(String[] args) throws Exception {
         InetSocketAddress server = new InetSocketAddress(args[0], Integer.parseInt(args[1]));

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** On host b of {@code scripts/roce-lab hosts}, with {@link FarHost} on host a. Not a name that Maven looks for: it has no two hosts. */
+/**
+ * On host b of {@code scripts/roce-lab hosts}, with {@link FarHost} on host a. Not a name that Maven looks for: it has
+ * no two hosts.
+ */
 class FallbackBetweenHosts {
 
     private static final Duration LIMIT = Duration.ofMinutes(4);
@@ -43,6 +46,7 @@ class FallbackBetweenHosts {
      * s, ...
      */
     private static final int MOST_ATTEMPTS = 7;
+
     private static final int MEBIBYTE = 1 << 20;
 
     private static FarEnd far;
@@ -64,7 +68,8 @@ class FallbackBetweenHosts {
     @Test
     void shouldUseRdmaWhereBothHaveTheAgent() throws Exception {
         int port = far.serve(true, 0);
-        try (LabBytes delivered = LabBytes.count(); JvmProcess client = client(PATIENT, port, 3, MEBIBYTE, 0)) {
+        try (LabBytes delivered = LabBytes.count();
+                JvmProcess client = client(PATIENT, port, 3, MEBIBYTE, 0)) {
             assertEquals(List.of(), client.await(LIMIT).expectSuccess().err());
             delivered.assertAtLeast(3L * MEBIBYTE); // IP's counters tell nothing here: RoCEv2 between hosts is UDP
         }
@@ -73,7 +78,8 @@ class FallbackBetweenHosts {
     @Test
     void shouldServeAClientWithoutTheAgent() throws Exception {
         int port = far.serve(true, 0);
-        try (LabBytes delivered = LabBytes.count(); JvmProcess client = client(null, port, 3, MEBIBYTE, 0)) {
+        try (LabBytes delivered = LabBytes.count();
+                JvmProcess client = client(null, port, 3, MEBIBYTE, 0)) {
             Traffic before = Traffic.now();
             client.await(LIMIT).expectSuccess();
             Traffic.now().since(before).assertIpCarried(3L * MEBIBYTE);
@@ -84,7 +90,8 @@ class FallbackBetweenHosts {
     @Test
     void shouldServeBothKindsAtOnceOnOnePort() throws Exception {
         int port = far.serve(true, 0);
-        try (LabBytes delivered = LabBytes.count(); JvmProcess with = client(PATIENT, port, 10, MEBIBYTE / 4, 20);
+        try (LabBytes delivered = LabBytes.count();
+                JvmProcess with = client(PATIENT, port, 10, MEBIBYTE / 4, 20);
                 JvmProcess without = client(null, port, 10, MEBIBYTE / 4, 20)) {
             JvmProcess.Result first = with.await(LIMIT).expectSuccess();
             JvmProcess.Result second = without.await(LIMIT).expectSuccess();
@@ -115,8 +122,11 @@ class FallbackBetweenHosts {
     void shouldUseRdmaAgainWhenAHostHasIt() throws Exception {
         far.run("rdma link delete rxe0");
         int port = far.serve(false, 0);
-        try (JvmProcess client = client("=log=debug,memory.unanswered=3s,memory.rejected=3s", port, 10_000, 1000, 300)) {
-            client.awaitError(Pattern.compile("connected to .* over TCP, not RDMA: the peer did not answer over RDMA in time"), LIMIT);
+        try (JvmProcess client =
+                client("=log=debug,memory.unanswered=3s,memory.rejected=3s", port, 10_000, 1000, 300)) {
+            client.awaitError(
+                    Pattern.compile("connected to .* over TCP, not RDMA: the peer did not answer over RDMA in time"),
+                    LIMIT);
             client.awaitError(Pattern.compile("over TCP: RDMA to this peer failed a short while ago"), LIMIT);
             far.run("rdma link add rxe0 type rxe netdev eth0");
             far.stop();
@@ -139,7 +149,9 @@ class FallbackBetweenHosts {
      * after the first half: what else the guest's host does is not ours.
      */
     private static void assertOnlyTheFirstPays(int port, String reason, String told) throws Exception {
-        try (JvmProcess plain = timed(null, port); JvmProcess with = timed("=memory.rejected=1h", port); LabBytes delivered = LabBytes.count()) {
+        try (JvmProcess plain = timed(null, port);
+                JvmProcess with = timed("=memory.rejected=1h", port);
+                LabBytes delivered = LabBytes.count()) {
             long packets = packetsSent();
             long first = round(with, 1, 1) - round(plain, 1, 1); // what classes cost that are loaded then, both pay
             List<Long> plainMedians = new ArrayList<>();
@@ -157,30 +169,50 @@ class FallbackBetweenHosts {
             long sent = packetsSent() - packets;
             with.tellNoMore();
             JvmProcess.Result result = with.await(LIMIT).expectSuccess();
-            System.out.printf("%s: the first connection took %d us more than without the agent; then %d us to %d us (medians of the medians of %d rounds of %d),"
-                    + " %.2f times (target 2; %.2f to %.2f); the RDMA device sent %d packets%n", reason, first, median(medians), median(plainMedians), ratios.size(), EACH,
-                    median(ratios), Collections.min(ratios), Collections.max(ratios), sent);
+            System.out.printf(
+                    "%s: the first connection took %d us more than without the agent; then %d us to %d us (medians of the medians of %d rounds of %d),"
+                            + " %.2f times (target 2; %.2f to %.2f); the RDMA device sent %d packets%n",
+                    reason,
+                    first,
+                    median(medians),
+                    median(plainMedians),
+                    ratios.size(),
+                    EACH,
+                    median(ratios),
+                    Collections.min(ratios),
+                    Collections.max(ratios),
+                    sent);
             assertTrue(first < BUDGET_MICROS, () -> "the first connection took " + first + " us more");
             int attempts = Integer.parseInt(result.value("chosen." + reason));
             assertTrue(attempts >= 1 && attempts <= MOST_ATTEMPTS, result::toString);
             int remembered = Integer.parseInt(result.value("chosen.REMEMBERED"));
             assertEquals(1 + ROUNDS * EACH, attempts + remembered, result::toString);
-            assertEquals(1, result.err().stream().filter(line -> line.contains("over TCP, not RDMA: " + told)).count(), result::toString);
+            assertEquals(
+                    1,
+                    result.err().stream()
+                            .filter(line -> line.contains("over TCP, not RDMA: " + told))
+                            .count(),
+                    result::toString);
             assertTrue(sent < ROUNDS * EACH / 4, () -> "the RDMA device sent " + sent + " packets for one attempt");
             delivered.assertLessThan(ROUNDS * EACH * 1000L / 4);
-            assertTrue(Collections.min(ratios) < 2, () -> "connections took " + medians + " us, without the agent " + plainMedians);
+            assertTrue(
+                    Collections.min(ratios) < 2,
+                    () -> "connections took " + medians + " us, without the agent " + plainMedians);
         }
     }
 
     private static JvmProcess timed(String agent, int port) throws IOException {
         JvmProcess.Builder builder = JvmProcess.running(TimedClient.class).listening();
-        return (agent == null ? builder : builder.agent(agent)).arguments(far.address(), port).start();
+        return (agent == null ? builder : builder.agent(agent))
+                .arguments(far.address(), port)
+                .start();
     }
 
     /** @return the median of its connections, in microseconds */
     private static long round(JvmProcess client, int connections, int round) throws IOException, InterruptedException {
         client.tell(Integer.toString(connections));
-        return Long.parseLong(client.awaitLine(Pattern.compile("^round=" + round + " median=(\\d+)$"), LIMIT).group(1));
+        return Long.parseLong(client.awaitLine(Pattern.compile("^round=" + round + " median=(\\d+)$"), LIMIT)
+                .group(1));
     }
 
     private static <T extends Comparable<T>> T median(List<T> values) {
@@ -188,12 +220,15 @@ class FallbackBetweenHosts {
     }
 
     private static long packetsSent() throws IOException {
-        return Long.parseLong(Files.readString(Path.of("/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts")).strip());
+        return Long.parseLong(Files.readString(Path.of("/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"))
+                .strip());
     }
 
     /** @param agent its arguments, or null for none of it */
     private static JvmProcess client(String agent, int port, int count, int bytes, int pause) throws IOException {
         JvmProcess.Builder builder = JvmProcess.running(Client.class);
-        return (agent == null ? builder : builder.agent(agent)).arguments(far.address(), port, count, bytes, pause).start();
+        return (agent == null ? builder : builder.agent(agent))
+                .arguments(far.address(), port, count, bytes, pause)
+                .start();
     }
 }

@@ -18,9 +18,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The program of host a: runs commands for {@link FarEnd}, one connection long. A line is {@code run WORDS...}, which answers with the output in one
- * line and the status before it; {@code start WORDS...}, which answers with the first line of output, and the program stays; or {@code stop}, which
- * kills what was started. It ends with what it started when the connection ends.
+ * The program of host a: runs commands for {@link FarEnd}, one connection long. A line is {@code run WORDS...}, which
+ * answers with the output in one line and the status before it; {@code start WORDS...}, which answers with the first
+ * line of output, and the program stays; or {@code stop}, which kills what was started. It ends with what it started
+ * when the connection ends.
  */
 final class FarHost {
 
@@ -28,16 +29,18 @@ final class FarHost {
 
     private static final Deque<Process> STARTED = new ArrayDeque<>();
 
-    private FarHost() {
-    }
+    private FarHost() {}
 
     /** @param args the address to listen on */
     public static void main(String[] args) throws Exception {
         try (ServerSocket server = new ServerSocket()) {
             server.bind(new InetSocketAddress(args[0], PORT));
-            server.setSoTimeout((int) TimeUnit.MINUTES.toMillis(5)); // nobody comes if the other host's JVM does not start
-            try (Socket socket = server.accept(); PrintStream out = new PrintStream(socket.getOutputStream(), true, StandardCharsets.UTF_8)) {
-                BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+            // nobody comes if the other host's JVM does not start
+            server.setSoTimeout((int) TimeUnit.MINUTES.toMillis(5));
+            try (Socket socket = server.accept();
+                    PrintStream out = new PrintStream(socket.getOutputStream(), true, StandardCharsets.UTF_8)) {
+                BufferedReader in =
+                        new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
                 for (String line = in.readLine(); line != null; line = in.readLine()) {
                     out.println(answer(List.of(line.split(" "))));
                 }
@@ -51,11 +54,14 @@ final class FarHost {
         List<String> command = words.subList(1, words.size());
         switch (words.get(0)) {
             case "run":
-                Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+                Process process =
+                        new ProcessBuilder(command).redirectErrorStream(true).start();
                 String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 return process.waitFor() + " " + output.strip().replaceAll("\\R", "; ");
             case "start":
-                Process started = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+                Process started = new ProcessBuilder(command)
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
                 STARTED.push(started);
                 return String.valueOf(started.inputReader().readLine());
             default:

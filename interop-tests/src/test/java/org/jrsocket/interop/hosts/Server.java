@@ -12,18 +12,19 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-/** {@code Server ADDRESS PORT}: gives each connection its bytes back, until it is killed. Prints {@code listening=PORT}. */
+/**
+ * {@code Server ADDRESS PORT}: gives each connection its bytes back, until it is killed. Prints {@code listening=PORT}.
+ */
 final class Server {
 
-    private Server() {
-    }
+    private Server() {}
 
     public static void main(String[] args) throws IOException {
         try (ServerSocket server = new ServerSocket()) {
             server.setReuseAddress(true);
             server.bind(new InetSocketAddress(args[0], Integer.parseInt(args[1])), 100);
             System.out.println("listening=" + server.getLocalPort());
-            for (;;) {
+            for (; ; ) {
                 Socket socket = server.accept();
                 new Thread(() -> echo(socket), "echo").start();
             }

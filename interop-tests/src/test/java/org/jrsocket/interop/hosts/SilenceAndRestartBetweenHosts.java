@@ -30,6 +30,7 @@ class SilenceAndRestartBetweenHosts {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     /** For what has to use RDMA, however slow the guest is. */
     private static final String PATIENT = "=connect.timeout=60s";
+
     private static final int WARM_MICROS = 100_000;
 
     private static FarEnd far;
@@ -51,15 +52,18 @@ class SilenceAndRestartBetweenHosts {
      * With the defaults, in a JVM that has loaded its classes: how long an emulated machine takes for that is not ours.
      */
     private static JvmProcess caller(String api, String agent) throws IOException {
-        JvmProcess.Builder builder = switch (api) {
-            case "netty" -> {
-                Path target = Site.classes(Caller.class).resolve("../../frameworks/netty/target").normalize();
-                yield JvmProcess.withArguments("org.jrsocket.interop.frameworks.netty.TimedConnects")
-                        .classPath(target.resolve("classes"), target.resolve("libraries/*"))
-                        .arguments(System.getenv("ROCE_LAB_ADDR"));
-            }
-            default -> JvmProcess.running(Caller.class).arguments(api, System.getenv("ROCE_LAB_ADDR"));
-        };
+        JvmProcess.Builder builder =
+                switch (api) {
+                    case "netty" -> {
+                        Path target = Site.classes(Caller.class)
+                                .resolve("../../frameworks/netty/target")
+                                .normalize();
+                        yield JvmProcess.withArguments("org.jrsocket.interop.frameworks.netty.TimedConnects")
+                                .classPath(target.resolve("classes"), target.resolve("libraries/*"))
+                                .arguments(System.getenv("ROCE_LAB_ADDR"));
+                    }
+                    default -> JvmProcess.running(Caller.class).arguments(api, System.getenv("ROCE_LAB_ADDR"));
+                };
         return builder.listening().agent(agent).start();
     }
 

@@ -17,16 +17,15 @@ import javax.management.MXBean;
 import javax.management.ObjectName;
 
 /**
- * {@code TimedClient ADDRESS PORT}: each line of its input is a number of connections to make, one after the other. Answers
- * {@code round=N median=MICROSECONDS}, of the call of connect alone. When its input ends it prints {@code chosen.REASON=COUNT} for what the agent left to
- * TCP, if there is an agent.
+ * {@code TimedClient ADDRESS PORT}: each line of its input is a number of connections to make, one after the other.
+ * Answers {@code round=N median=MICROSECONDS}, of the call of connect alone. When its input ends it prints
+ * {@code chosen.REASON=COUNT} for what the agent left to TCP, if there is an agent.
  */
 final class TimedClient {
 
     private static final int BYTES = 1000;
 
-    private TimedClient() {
-    }
+    private TimedClient() {}
 
     public static void main(String[] args) throws Exception {
         InetSocketAddress server = new InetSocketAddress(args[0], Integer.parseInt(args[1]));
@@ -38,7 +37,9 @@ final class TimedClient {
         MBeanServer beans = ManagementFactory.getPlatformMBeanServer(); // not before: starting JMX takes time
         ObjectName name = new ObjectName("org.jrsocket:type=Transport");
         if (beans.isRegistered(name)) {
-            JMX.newMXBeanProxy(beans, name, Counts.class).getTcpChosen().forEach((reason, count) -> System.out.println("chosen." + reason + '=' + count));
+            JMX.newMXBeanProxy(beans, name, Counts.class)
+                    .getTcpChosen()
+                    .forEach((reason, count) -> System.out.println("chosen." + reason + '=' + count));
         }
     }
 

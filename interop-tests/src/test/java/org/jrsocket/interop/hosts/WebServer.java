@@ -14,8 +14,7 @@ import java.net.InetSocketAddress;
  */
 final class WebServer {
 
-    private WebServer() {
-    }
+    private WebServer() {}
 
     public static void main(String[] args) throws IOException {
         System.out.println("listening=" + start(new InetSocketAddress(args[0], Integer.parseInt(args[1]))));

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * Which transport a connection between two hosts gets, and what finding out costs, in {@code scripts/roce-lab hosts}: the tests and the clients on
- * host b, the servers on host a.
+ * Which transport a connection between two hosts gets, and what finding out costs, in {@code scripts/roce-lab hosts}:
+ * the tests and the clients on host b, the servers on host a.
  *
  * <p>{@link org.jrsocket.interop.hosts.FarHost} runs on host a and does what the tests tell it, over TCP and without
  * the agent; {@link org.jrsocket.interop.hosts.Server}, {@link org.jrsocket.interop.hosts.WebServer}, {@link

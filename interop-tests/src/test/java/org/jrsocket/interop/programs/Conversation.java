@@ -19,9 +19,10 @@ import org.jrsocket.interop.Site;
 import org.jrsocket.interop.Traffic;
 
 /**
- * A program's server and its client, each in a JVM with the agent, and what carried their bytes. The main class gets {@code server ADDRESS}, and
- * says {@code port=NUMBER} when clients may come; then {@code client ADDRESS PORT} in the other JVM, which says {@code bytes=NUMBER}, what it sent
- * and received, and ends with an exception if a check sum is wrong.
+ * A program's server and its client, each in a JVM with the agent, and what carried their bytes. The main class gets
+ * {@code server ADDRESS}, and says {@code port=NUMBER} when clients may come; then {@code client ADDRESS PORT} in the
+ * other JVM, which says {@code bytes=NUMBER}, what it sent and received, and ends with an exception if a check sum is
+ * wrong.
  */
 final class Conversation {
 
@@ -41,12 +42,15 @@ final class Conversation {
 
     /** @param libraries jars of {@code target/programs}, without the ending */
     static Conversation of(Class<?> main, String... libraries) {
-        return new Conversation(main, Stream.of(libraries).map(Conversation::library).toArray(Path[]::new));
+        return new Conversation(
+                main, Stream.of(libraries).map(Conversation::library).toArray(Path[]::new));
     }
 
     /** A jar of {@code target/programs}, without its ending. */
     static Path library(String name) {
-        return Site.classes(Conversation.class).resolve("../programs/" + name + ".jar").normalize();
+        return Site.classes(Conversation.class)
+                .resolve("../programs/" + name + ".jar")
+                .normalize();
     }
 
     /** Of both JVMs. */
@@ -67,8 +71,9 @@ final class Conversation {
             Traffic before = Traffic.now();
             long bytes = converse();
             Traffic traffic = Traffic.now().since(before);
-            System.out.printf("%s: %d bytes of data, %d delivered by RDMA, %d in IP packets%n", main.getSimpleName(), bytes, delivered.delivered(),
-                    traffic.ipBytes());
+            System.out.printf(
+                    "%s: %d bytes of data, %d delivered by RDMA, %d in IP packets%n",
+                    main.getSimpleName(), bytes, delivered.delivered(), traffic.ipBytes());
             delivered.assertAtLeast(bytes);
             traffic.assertRdmaCarried(bytes);
         }
@@ -77,7 +82,8 @@ final class Conversation {
     /** Returns the number of bytes. */
     private long converse() throws Exception {
         try (JvmProcess server = jvm("server", Site.address())) {
-            String port = server.awaitLine(Pattern.compile("^port=(\\d+)"), LIMIT).group(1);
+            String port =
+                    server.awaitLine(Pattern.compile("^port=(\\d+)"), LIMIT).group(1);
             try (JvmProcess client = jvm("client", Site.address(), port)) {
                 JvmProcess.Result result = client.await(LIMIT).expectSuccess();
                 assertSaid(server.stop().err());
@@ -88,16 +94,21 @@ final class Conversation {
     }
 
     private JvmProcess jvm(String... arguments) throws IOException {
-        JvmProcess.Builder builder = JvmProcess.running(main).classPath(libraries).agent(PATIENT);
+        JvmProcess.Builder builder =
+                JvmProcess.running(main).classPath(libraries).agent(PATIENT);
         for (String option : options) {
             builder.option(option);
         }
         return builder.arguments((Object[]) arguments).start();
     }
 
-    /** With RDMA the agent has nothing to say: the first connection that falls back is warned of. Without, it says so when the JVM starts. */
+    /**
+     * With RDMA the agent has nothing to say: the first connection that falls back is warned of. Without, it says so
+     * when the JVM starts.
+     */
     private static void assertSaid(List<String> errors) {
-        List<String> ours = errors.stream().filter(line -> line.contains("jrsocket")).toList();
+        List<String> ours =
+                errors.stream().filter(line -> line.contains("jrsocket")).toList();
         assertEquals(Site.hasRdma() ? 0 : 1, ours.size(), () -> String.join("\n", errors));
         assertTrue(Site.hasRdma() || ours.get(0).startsWith("jrsocket: TCP only: "), ours::toString);
     }

@@ -19,23 +19,23 @@ import org.apache.ftpserver.usermanager.impl.BaseUser;
 import org.apache.ftpserver.usermanager.impl.WritePermission;
 
 /**
- * Apache FtpServer, and Apache Commons Net as client. The files go over {@code java.net} connections of their own, which the client opens (passive)
- * or the server (active), and which end with the file; the server's commands come over NIO. The system property {@code folder} is where the files
- * lie.
+ * Apache FtpServer, and Apache Commons Net as client. The files go over {@code java.net} connections of their own,
+ * which the client opens (passive) or the server (active), and which end with the file; the server's commands come over
+ * NIO. The system property {@code folder} is where the files lie.
  */
 final class Ftp {
 
     private static final int FILES = 4;
     private static final int FILE = 512 * 1024;
 
-    private Ftp() {
-    }
+    private Ftp() {}
 
     public static void main(String[] args) throws Exception {
         if (args[0].equals("server")) {
             serve(args[1], Path.of(System.getProperty("folder")));
         } else {
-            System.out.println("bytes=" + (use(args[1], Integer.parseInt(args[2]), true) + use(args[1], Integer.parseInt(args[2]), false)));
+            System.out.println("bytes="
+                    + (use(args[1], Integer.parseInt(args[2]), true) + use(args[1], Integer.parseInt(args[2]), false)));
         }
     }
 
@@ -72,7 +72,8 @@ final class Ftp {
             client.enterLocalActiveMode();
         }
         for (int i = 0; i < FILES; i++) {
-            Payload.same(true, client.storeFile("file" + i, new ByteArrayInputStream(Payload.bytes(i, FILE))), "stored");
+            Payload.same(
+                    true, client.storeFile("file" + i, new ByteArrayInputStream(Payload.bytes(i, FILE))), "stored");
         }
         Payload.same(FILES, client.listFiles().length, "files listed");
         for (int i = 0; i < FILES; i++) {

@@ -16,15 +16,17 @@ import java.nio.charset.StandardCharsets;
 import java.security.KeyStore;
 import javax.net.ssl.KeyManagerFactory;
 
-/** NanoHTTPD as server, {@link HttpURLConnection} as client; HTTPS with JSSE if the system property {@code keys} names a key store. */
+/**
+ * NanoHTTPD as server, {@link HttpURLConnection} as client; HTTPS with JSSE if the system property {@code keys} names a
+ * key store.
+ */
 final class HttpFiles {
 
     private static final int FILE = 1 << 20;
     private static final int FILES = 2; // of each kind
     private static final int SMALL = 60;
 
-    private HttpFiles() {
-    }
+    private HttpFiles() {}
 
     public static void main(String[] args) throws Exception {
         String keys = System.getProperty("keys");
@@ -54,7 +56,10 @@ final class HttpFiles {
         return managers;
     }
 
-    /** GET /SEED/LENGTH is that payload, HEAD-less; GET /chunked/SEED/LENGTH the same in chunks; POST answers with the body's hash. */
+    /**
+     * GET /SEED/LENGTH is that payload, HEAD-less; GET /chunked/SEED/LENGTH the same in chunks; POST answers with the
+     * body's hash.
+     */
     private static final class Server extends NanoHTTPD {
 
         Server(String address) {
@@ -64,13 +69,17 @@ final class HttpFiles {
         @Override
         public Response serve(IHTTPSession session) {
             if (session.getMethod() == Method.POST) {
-                String hash = Payload.hash(new Unclosed(session.getInputStream()), Long.parseLong(session.getHeaders().get("content-length")));
+                String hash = Payload.hash(
+                        new Unclosed(session.getInputStream()),
+                        Long.parseLong(session.getHeaders().get("content-length")));
                 return newFixedLengthResponse(hash);
             }
             String[] path = session.getUri().split("/");
-            byte[] bytes = Payload.bytes(Long.parseLong(path[path.length - 2]), Integer.parseInt(path[path.length - 1]));
+            byte[] bytes =
+                    Payload.bytes(Long.parseLong(path[path.length - 2]), Integer.parseInt(path[path.length - 1]));
             InputStream body = new ByteArrayInputStream(bytes);
-            return path[1].equals("chunked") ? newChunkedResponse(Response.Status.OK, "application/octet-stream", body)
+            return path[1].equals("chunked")
+                    ? newChunkedResponse(Response.Status.OK, "application/octet-stream", body)
                     : newFixedLengthResponse(Response.Status.OK, "application/octet-stream", body, bytes.length);
         }
     }
@@ -82,8 +91,7 @@ final class HttpFiles {
         }
 
         @Override
-        public void close() {
-        }
+        public void close() {}
     }
 
     private static long use(String site) throws IOException {
@@ -99,14 +107,19 @@ final class HttpFiles {
     }
 
     private static void get(String site, String path, long seed, int length) throws IOException {
-        HttpURLConnection connection = (HttpURLConnection) URI.create(site + path).toURL().openConnection();
+        HttpURLConnection connection =
+                (HttpURLConnection) URI.create(site + path).toURL().openConnection();
         Payload.same(200, connection.getResponseCode(), path);
-        Payload.same(Payload.hash(Payload.bytes(seed, length)), Payload.hash(connection.getInputStream(), Long.MAX_VALUE), path);
+        Payload.same(
+                Payload.hash(Payload.bytes(seed, length)),
+                Payload.hash(connection.getInputStream(), Long.MAX_VALUE),
+                path);
     }
 
     private static void post(String site, long seed) throws IOException {
         byte[] body = Payload.bytes(seed, FILE);
-        HttpURLConnection connection = (HttpURLConnection) URI.create(site + "/").toURL().openConnection();
+        HttpURLConnection connection =
+                (HttpURLConnection) URI.create(site + "/").toURL().openConnection();
         connection.setRequestMethod("POST");
         connection.setDoOutput(true);
         connection.setFixedLengthStreamingMode(body.length);

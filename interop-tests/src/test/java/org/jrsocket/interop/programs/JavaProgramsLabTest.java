@@ -28,22 +28,46 @@ class JavaProgramsLabTest {
     @Test
     void shouldCarryHttps() throws Exception {
         String keys = keys();
-        Conversation.of(HttpFiles.class, "nanohttpd").options("-Dkeys=" + keys, "-Djavax.net.ssl.trustStore=" + keys,
-                "-Djavax.net.ssl.trustStorePassword=changeit").expectTheBestTransportThatThereIs();
+        Conversation.of(HttpFiles.class, "nanohttpd")
+                .options(
+                        "-Dkeys=" + keys,
+                        "-Djavax.net.ssl.trustStore=" + keys,
+                        "-Djavax.net.ssl.trustStorePassword=changeit")
+                .expectTheBestTransportThatThereIs();
     }
 
     @Test
     void shouldCarryMailAndItsStartTls() throws Exception {
         String keys = keys();
-        Conversation.of(Mail.class, "subethasmtp", "guava-mini", "jakarta.mail-api", "angus-mail", "jakarta.activation-api", "angus-activation",
-                "slf4j-api").options("-Djavax.net.ssl.keyStore=" + keys, "-Djavax.net.ssl.keyStorePassword=changeit",
-                        "-Djavax.net.ssl.trustStore=" + keys, "-Djavax.net.ssl.trustStorePassword=changeit").expectTheBestTransportThatThereIs();
+        Conversation.of(
+                        Mail.class,
+                        "subethasmtp",
+                        "guava-mini",
+                        "jakarta.mail-api",
+                        "angus-mail",
+                        "jakarta.activation-api",
+                        "angus-activation",
+                        "slf4j-api")
+                .options(
+                        "-Djavax.net.ssl.keyStore=" + keys,
+                        "-Djavax.net.ssl.keyStorePassword=changeit",
+                        "-Djavax.net.ssl.trustStore=" + keys,
+                        "-Djavax.net.ssl.trustStorePassword=changeit")
+                .expectTheBestTransportThatThereIs();
     }
 
     @Test
     void shouldCarryFtpInBothModes() throws Exception {
-        Conversation.of(Ftp.class, "ftpserver-core", "ftplet-api", "mina-core", "commons-net", "commons-io", "slf4j-api")
-                .options("-Dfolder=" + folder.resolve("files")).expectTheBestTransportThatThereIs();
+        Conversation.of(
+                        Ftp.class,
+                        "ftpserver-core",
+                        "ftplet-api",
+                        "mina-core",
+                        "commons-net",
+                        "commons-io",
+                        "slf4j-api")
+                .options("-Dfolder=" + folder.resolve("files"))
+                .expectTheBestTransportThatThereIs();
     }
 
     /** A store with a certificate for this host, and its key. */

@@ -24,21 +24,26 @@ import org.subethamail.smtp.RejectException;
 import org.subethamail.smtp.server.SMTPServer;
 
 /**
- * SubEthaSMTP as server, Jakarta Mail as client. Each message names the hash of its attachment in its subject; the server refuses one that differs.
- * Every second one is sent with STARTTLS: TLS over a socket that is connected already. Both JVMs have the same default key and trust store.
+ * SubEthaSMTP as server, Jakarta Mail as client. Each message names the hash of its attachment in its subject; the
+ * server refuses one that differs. Every second one is sent with STARTTLS: TLS over a socket that is connected already.
+ * Both JVMs have the same default key and trust store.
  */
 final class Mail {
 
     private static final int MESSAGES = 8;
     private static final int ATTACHMENT = 256 * 1024;
 
-    private Mail() {
-    }
+    private Mail() {}
 
     public static void main(String[] args) throws Exception {
         if (args[0].equals("server")) {
-            SMTPServer server = SMTPServer.port(0).bindAddress(InetAddress.getByName(args[1])).hostName("server.test").enableTLS()
-                    .startTlsSocketFactory(SSLContext.getDefault()).messageHandler((context, from, to, data) -> check(data)).build();
+            SMTPServer server = SMTPServer.port(0)
+                    .bindAddress(InetAddress.getByName(args[1]))
+                    .hostName("server.test")
+                    .enableTLS()
+                    .startTlsSocketFactory(SSLContext.getDefault())
+                    .messageHandler((context, from, to, data) -> check(data))
+                    .build();
             server.start();
             System.out.println("port=" + server.getPortAllocated());
         } else {
@@ -53,7 +58,8 @@ final class Mail {
         String expected;
         String actual;
         try {
-            MimeMessage message = new MimeMessage(Session.getInstance(new Properties()), new ByteArrayInputStream(data));
+            MimeMessage message =
+                    new MimeMessage(Session.getInstance(new Properties()), new ByteArrayInputStream(data));
             expected = message.getSubject();
             BodyPart attachment = ((Multipart) message.getContent()).getBodyPart(0);
             actual = Payload.hash(attachment.getInputStream(), Long.MAX_VALUE);
@@ -74,7 +80,8 @@ final class Mail {
         properties.put("mail.smtp.starttls.required", Boolean.toString(tls));
         byte[] bytes = Payload.bytes(number, ATTACHMENT);
         MimeBodyPart attachment = new MimeBodyPart();
-        attachment.setDataHandler(new jakarta.activation.DataHandler(new ByteArrayDataSource(bytes, "application/octet-stream")));
+        attachment.setDataHandler(
+                new jakarta.activation.DataHandler(new ByteArrayDataSource(bytes, "application/octet-stream")));
         attachment.setFileName("attachment");
         MimeMessage message = new MimeMessage(Session.getInstance(properties));
         message.setFrom(new InternetAddress("sender@client.test"));

@@ -16,8 +16,7 @@ import java.util.SplittableRandom;
 /** What programs send each other: bytes that follow from a seed, and what they add up to. */
 final class Payload {
 
-    private Payload() {
-    }
+    private Payload() {}
 
     static byte[] bytes(long seed, int length) {
         byte[] bytes = new byte[length];
@@ -34,7 +33,7 @@ final class Payload {
         MessageDigest digest = digest();
         byte[] part = new byte[16384];
         try (DigestInputStream through = new DigestInputStream(in, digest)) {
-            for (long left = length; left > 0;) {
+            for (long left = length; left > 0; ) {
                 int n = through.read(part, 0, (int) Math.min(left, part.length));
                 if (n < 0) {
                     break;

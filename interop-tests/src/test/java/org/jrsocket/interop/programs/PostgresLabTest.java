@@ -26,7 +26,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** PostgreSQL's JDBC driver under the agent, and a PostgreSQL server as Debian packages it, which has no RDMA: TCP carries the connection. */
+/**
+ * PostgreSQL's JDBC driver under the agent, and a PostgreSQL server as Debian packages it, which has no RDMA: TCP
+ * carries the connection.
+ */
 class PostgresLabTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -45,7 +48,18 @@ class PostgresLabTest {
         if (isRoot()) { // who is not allowed to run it
             run(List.of("chown", "nobody", folder.toString(), data.toString()));
         }
-        run(asNobody(programs.resolve("initdb").toString(), "-D", data.toString(), "-A", "trust", "-U", "test", "-N", "--locale=C", "-E", "UTF8",
+        run(asNobody(
+                programs.resolve("initdb").toString(),
+                "-D",
+                data.toString(),
+                "-A",
+                "trust",
+                "-U",
+                "test",
+                "-N",
+                "--locale=C",
+                "-E",
+                "UTF8",
                 "--no-instructions"));
         Files.writeString(data.resolve("pg_hba.conf"), "host all all all trust\n", StandardOpenOption.APPEND);
         start(programs, data);
@@ -60,8 +74,19 @@ class PostgresLabTest {
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
         }
-        server = start(asNobody(programs.resolve("postgres").toString(), "-D", data.toString(), "-h", Site.address(), "-p",
-                Integer.toString(port), "-k", data.toString(), "-F", "-c", "shared_buffers=16MB"));
+        server = start(asNobody(
+                programs.resolve("postgres").toString(),
+                "-D",
+                data.toString(),
+                "-h",
+                Site.address(),
+                "-p",
+                Integer.toString(port),
+                "-k",
+                data.toString(),
+                "-F",
+                "-c",
+                "shared_buffers=16MB"));
     }
 
     /** Waits for the server; false if its port was taken. */
@@ -92,13 +117,24 @@ class PostgresLabTest {
     @Test
     void shouldServeTheDriverOverTcp() throws Exception {
         Traffic before = Traffic.now();
-        try (JvmProcess client = JvmProcess.running(PostgresLoad.class).classPath(Conversation.library("postgresql")).agent()
-                .arguments("jdbc:postgresql://" + Site.address() + ':' + port + "/postgres?user=test").start()) {
+        try (JvmProcess client = JvmProcess.running(PostgresLoad.class)
+                .classPath(Conversation.library("postgresql"))
+                .agent()
+                .arguments("jdbc:postgresql://" + Site.address() + ':' + port + "/postgres?user=test")
+                .start()) {
             JvmProcess.Result result = client.await(LIMIT).expectSuccess();
             Traffic.now().since(before).assertIpCarried(Long.parseLong(result.value("bytes")));
-            List<String> said = result.err().stream().filter(line -> line.contains("jrsocket")).toList();
+            List<String> said = result.err().stream()
+                    .filter(line -> line.contains("jrsocket"))
+                    .toList();
             assertEquals(1, said.size(), result::toString);
-            assertTrue(said.get(0).contains(Site.hasRdma() ? "over TCP, not RDMA: the peer refused RDMA" : "jrsocket: TCP only: "), said::toString);
+            assertTrue(
+                    said.get(0)
+                            .contains(
+                                    Site.hasRdma()
+                                            ? "over TCP, not RDMA: the peer refused RDMA"
+                                            : "jrsocket: TCP only: "),
+                    said::toString);
         }
     }
 
@@ -106,8 +142,11 @@ class PostgresLabTest {
         Path versions = Path.of("/usr/lib/postgresql");
         if (Files.isDirectory(versions)) {
             try (Stream<Path> found = Files.list(versions)) {
-                return found.map(version -> version.resolve("bin")).filter(bin -> Files.isExecutable(bin.resolve("initdb"))).max(Path::compareTo)
-                        .orElseGet(() -> Assumptions.abort("no PostgreSQL server in " + versions + " (scripts/install-deps test)"));
+                return found.map(version -> version.resolve("bin"))
+                        .filter(bin -> Files.isExecutable(bin.resolve("initdb")))
+                        .max(Path::compareTo)
+                        .orElseGet(() -> Assumptions.abort(
+                                "no PostgreSQL server in " + versions + " (scripts/install-deps test)"));
             }
         }
         return Assumptions.abort("no PostgreSQL server in " + versions + " (scripts/install-deps test)");
@@ -118,14 +157,19 @@ class PostgresLabTest {
     }
 
     private static List<String> asNobody(String... command) {
-        List<String> line = new ArrayList<>(isRoot() ? List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") : List.of());
+        List<String> line = new ArrayList<>(
+                isRoot() ? List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") : List.of());
         line.addAll(List.of(command));
         return line;
     }
 
     private Process start(List<String> command) throws IOException {
-        return new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile())).start();
+        return new ProcessBuilder(command)
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(
+                        ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))
+                .start();
     }
 
     private void run(List<String> command) throws Exception {

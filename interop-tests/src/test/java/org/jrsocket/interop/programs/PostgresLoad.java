@@ -16,15 +16,17 @@ import java.sql.Statement;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyManager;
 
-/** PostgreSQL's JDBC driver at work: batches, a cursor, COPY both ways, and a cancelled statement, for which the driver opens another connection. */
+/**
+ * PostgreSQL's JDBC driver at work: batches, a cursor, COPY both ways, and a cancelled statement, for which the driver
+ * opens another connection.
+ */
 final class PostgresLoad {
 
     private static final int ROWS = 2000;
     private static final int BODY = 512;
     private static final int COPIED = 1 << 20;
 
-    private PostgresLoad() {
-    }
+    private PostgresLoad() {}
 
     /** @param args a JDBC URL */
     public static void main(String[] args) throws Exception {
@@ -61,7 +63,8 @@ final class PostgresLoad {
                     read.append(Payload.hash(result.getBytes(1)));
                 }
             }
-            try (ResultSet stored = statement.executeQuery("SELECT STRING_AGG(ENCODE(SHA256(body), 'hex'), '' ORDER BY id) FROM load")) {
+            try (ResultSet stored = statement.executeQuery(
+                    "SELECT STRING_AGG(ENCODE(SHA256(body), 'hex'), '' ORDER BY id) FROM load")) {
                 stored.next();
                 Payload.same(hashes.toString(), stored.getString(1), "rows as they are stored");
             }
@@ -80,7 +83,10 @@ final class PostgresLoad {
             statement.execute("CREATE TABLE lines(line TEXT)");
         }
         CopyManager copy = connection.unwrap(PGConnection.class).getCopyAPI();
-        Payload.same((long) COPIED / 64, copy.copyIn("COPY lines FROM STDIN", new ByteArrayInputStream(csv)), "lines copied in");
+        Payload.same(
+                (long) COPIED / 64,
+                copy.copyIn("COPY lines FROM STDIN", new ByteArrayInputStream(csv)),
+                "lines copied in");
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         copy.copyOut("COPY lines TO STDOUT", out);
         Payload.same(Payload.hash(csv), Payload.hash(out.toByteArray()), "lines copied out");

@@ -38,8 +38,7 @@ final class RmiStore {
         void visit(int number, byte[] part) throws RemoteException;
     }
 
-    private RmiStore() {
-    }
+    private RmiStore() {}
 
     public static void main(String[] args) throws Exception {
         System.setProperty("java.rmi.server.hostname", args[1]); // where the other end finds the objects
@@ -101,7 +100,8 @@ final class RmiStore {
         Visitor visitor = (number, part) -> seen.put(number, Payload.hash(part));
         store.showAll((Visitor) UnicastRemoteObject.exportObject(visitor, 0));
         Payload.same(PARTS, seen.size(), "parts shown");
-        seen.forEach((number, hash) -> Payload.same(Payload.hash(Payload.bytes(number, PART)), hash, "part shown " + number));
+        seen.forEach((number, hash) ->
+                Payload.same(Payload.hash(Payload.bytes(number, PART)), hash, "part shown " + number));
         return 3L * PARTS * PART;
     }
 }

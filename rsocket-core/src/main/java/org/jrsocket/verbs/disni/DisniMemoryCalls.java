@@ -18,8 +18,7 @@ import org.jrsocket.verbs.Verbs;
 /** DiSNI's prepared calls that have nothing to prepare. */
 public final class DisniMemoryCalls {
 
-    private DisniMemoryCalls() {
-    }
+    private DisniMemoryCalls() {}
 
     static final class RegMr extends SVCRegMr {
 

@@ -28,8 +28,9 @@ import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.Verbs;
 
 /**
- * Verbs with DiSNI's prepared calls ({@code SVC...}), which work with every provider: they are built here on {@link Qp}, {@link Cq} and the methods of
- * {@link Verbs}. They allocate; programs written for DiSNI use them, this project's own data path does not. Providers extend it.
+ * Verbs with DiSNI's prepared calls ({@code SVC...}), which work with every provider: they are built here on
+ * {@link Qp}, {@link Cq} and the methods of {@link Verbs}. They allocate; programs written for DiSNI use them, this
+ * project's own data path does not. Providers extend it.
  */
 public abstract class DisniVerbs extends Verbs {
 

@@ -12,8 +12,8 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * Batches that DiSNI's verb calls borrow while they execute. A call owns none: many DiSNI programs make one per message and never free it.
- * There are as many as calls ever executed at the same time.
+ * Batches that DiSNI's verb calls borrow while they execute. A call owns none: many DiSNI programs make one per message
+ * and never free it. There are as many as calls ever executed at the same time.
  */
 public final class SvcBatches {
 
@@ -21,7 +21,8 @@ public final class SvcBatches {
     static final int CAPACITY = 32;
 
     private final Queue<SendBatch> sends = new ConcurrentLinkedQueue<>();
-    private final ConcurrentHashMap<Integer, Queue<RecvBatch>> receives = new ConcurrentHashMap<>(); // by scatter entries
+    // by scatter entries
+    private final ConcurrentHashMap<Integer, Queue<RecvBatch>> receives = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<Integer, Queue<WcBatch>> completions = new ConcurrentHashMap<>(); // by capacity
 
     SendBatch takeSend() {
@@ -35,7 +36,8 @@ public final class SvcBatches {
     }
 
     RecvBatch takeRecv(int maxSge) {
-        RecvBatch batch = receives.computeIfAbsent(maxSge, key -> new ConcurrentLinkedQueue<>()).poll();
+        RecvBatch batch = receives.computeIfAbsent(maxSge, key -> new ConcurrentLinkedQueue<>())
+                .poll();
         return batch == null ? new RecvBatch(CAPACITY, maxSge) : batch;
     }
 
@@ -45,7 +47,9 @@ public final class SvcBatches {
     }
 
     WcBatch takeWc(int capacity) {
-        WcBatch batch = completions.computeIfAbsent(capacity, key -> new ConcurrentLinkedQueue<>()).poll();
+        WcBatch batch = completions
+                .computeIfAbsent(capacity, key -> new ConcurrentLinkedQueue<>())
+                .poll();
         return batch == null ? new WcBatch(capacity) : batch;
     }
 

@@ -35,7 +35,11 @@ public final class SvcPostRecv extends SVCPostRecv {
         int entries = 1;
         for (IbvRecvWR request : list) {
             LinkedList<IbvSge> sges = request.getSg_list() == null ? new LinkedList<>() : request.getSg_list();
-            requests.add(new Wr(request.getWr_id(), sges.stream().map(s -> new Sge(s.getAddr(), s.getLength(), s.getLkey())).toList()));
+            requests.add(new Wr(
+                    request.getWr_id(),
+                    sges.stream()
+                            .map(s -> new Sge(s.getAddr(), s.getLength(), s.getLkey()))
+                            .toList()));
             entries = Math.max(entries, sges.size());
         }
         this.maxSge = entries;
@@ -64,7 +68,8 @@ public final class SvcPostRecv extends SVCPostRecv {
                     if (bad != null) {
                         bad.addAll(originals.subList(done, originals.size()));
                     }
-                    throw new ErrnoException("ibv_post_recv", done + " of " + requests.size() + " posted", qp.postError());
+                    throw new ErrnoException(
+                            "ibv_post_recv", done + " of " + requests.size() + " posted", qp.postError());
                 }
             }
         } finally {
@@ -96,6 +101,5 @@ public final class SvcPostRecv extends SVCPostRecv {
         }
     }
 
-    private record Sge(long address, int length, int lkey) {
-    }
+    private record Sge(long address, int length, int lkey) {}
 }

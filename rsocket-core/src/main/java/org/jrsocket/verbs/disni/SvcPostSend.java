@@ -15,8 +15,8 @@ import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.SendBatch;
 
 /**
- * DiSNI's prepared post to a send queue: a copy of its list, which {@link #getWrMod} changes between executions. RDMA writes, reads and
- * sends of up to {@link SendBatch#MAX_SGE} scatter entries. Not thread safe, as in DiSNI.
+ * DiSNI's prepared post to a send queue: a copy of its list, which {@link #getWrMod} changes between executions. RDMA
+ * writes, reads and sends of up to {@link SendBatch#MAX_SGE} scatter entries. Not thread safe, as in DiSNI.
  */
 public final class SvcPostSend extends SVCPostSend {
 
@@ -60,7 +60,8 @@ public final class SvcPostSend extends SVCPostSend {
                     if (bad != null) {
                         bad.addAll(originals.subList(done, originals.size()));
                     }
-                    throw new ErrnoException("ibv_post_send", done + " of " + requests.length + " posted", qp.postError());
+                    throw new ErrnoException(
+                            "ibv_post_send", done + " of " + requests.length + " posted", qp.postError());
                 }
             }
         } finally {
@@ -100,8 +101,9 @@ public final class SvcPostSend extends SVCPostSend {
             int entries = request.getSg_list().size();
             opcode = request.getOpcode();
             if (entries > SendBatch.MAX_SGE || opcode < 0 || opcode > IbvSendWR.IBV_WR_RDMA_READ) {
-                throw new IOException("opcode " + opcode + " with " + entries + " scatter entries: only writes, sends and reads with up to "
-                        + SendBatch.MAX_SGE + " are supported");
+                throw new IOException("opcode " + opcode + " with " + entries
+                        + " scatter entries: only writes, sends and reads with up to " + SendBatch.MAX_SGE
+                        + " are supported");
             }
             id = request.getWr_id();
             flags = request.getSend_flags();

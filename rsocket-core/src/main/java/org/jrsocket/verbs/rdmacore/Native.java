@@ -4,21 +4,21 @@
  */
 package org.jrsocket.verbs.rdmacore;
 
-import java.nio.ByteBuffer;
-
 /**
- * Every native method that needs rdma-core. Implemented by {@code src/main/native/rdma}, one C file per concept, registered in {@code JNI_OnLoad}.
- * Results that can fail are a negative errno; nothing here throws, and nothing on the data path blocks, allocates or calls back.
- * Handles are addresses of the C objects and are not checked: their owners, the {@code RdmaCore} classes, must keep them alive.
- * Call only after {@link RdmaCoreLibrary#require()}.
+ * Every native method that needs rdma-core. Implemented by {@code src/main/native/rdma}, one C file per concept,
+ * registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws, and nothing on the
+ * data path blocks, allocates or calls back. Handles are addresses of the C objects and are not checked: their owners,
+ * the {@code RdmaCore} classes, must keep them alive. Call only after {@link RdmaCoreLibrary#require()}.
  */
 public final class Native {
 
-    /** Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must be the same. */
+    /**
+     * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
+     * be the same.
+     */
     static final int ABI = 3;
 
-    private Native() {
-    }
+    private Native() {}
 
     // device.c
 
@@ -71,17 +71,32 @@ public final class Native {
 
     static native int resolveRoute(long id, int millis);
 
-    /** {@code io}: send and receive requests, send and receive scatter entries, inline bytes; out also number and kernel handle. */
+    /**
+     * {@code io}: send and receive requests, send and receive scatter entries, inline bytes; out also number and kernel
+     * handle.
+     */
     static native long createQp(long id, long pd, long sendCq, long recvCq, int type, boolean signalAll, int[] io);
 
     /** Takes the queue pair from its id; must not run while {@link #nextEvent} does on the id's channel. */
     static native void detachQp(long id);
 
-    static native int connect(long id, int responderResources, int initiatorDepth, int flowControl, int retries, int rnrRetries,
-                              byte[] privateData);
+    static native int connect(
+            long id,
+            int responderResources,
+            int initiatorDepth,
+            int flowControl,
+            int retries,
+            int rnrRetries,
+            byte[] privateData);
 
-    static native int accept(long id, int responderResources, int initiatorDepth, int flowControl, int retries, int rnrRetries,
-                             byte[] privateData);
+    static native int accept(
+            long id,
+            int responderResources,
+            int initiatorDepth,
+            int flowControl,
+            int retries,
+            int rnrRetries,
+            byte[] privateData);
 
     static native int reject(long id, byte[] privateData);
 
@@ -100,7 +115,10 @@ public final class Native {
 
     static native int setOption(long id, int option, int value);
 
-    /** Takes one event into the struct at {@code address}; {@code cookie} is for the new id if it is a connection request. */
+    /**
+     * Takes one event into the struct at {@code address}; {@code cookie} is for the new id if it is a connection
+     * request.
+     */
     static native int nextEvent(long channel, long address, long cookie);
 
     // verbs.c

@@ -29,7 +29,8 @@ import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.Qp;
 
 /**
- * librdmacm. Locks are taken in the order id, channel; neither is held while an event is looked at, so whoever receives events may call anything.
+ * librdmacm. Locks are taken in the order id, channel; neither is held while an event is looked at, so whoever receives
+ * events may call anything.
  */
 public final class RdmaCoreCm extends Cm {
 
@@ -134,7 +135,8 @@ public final class RdmaCoreCm extends Cm {
     }
 
     @Override
-    public void resolveAddr(RdmaCmId cmId, SocketAddress source, SocketAddress destination, int timeoutMillis) throws IOException {
+    public void resolveAddr(RdmaCmId cmId, SocketAddress source, SocketAddress destination, int timeoutMillis)
+            throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         byte[] to = RdmaCoreSockaddr.encode(destination);
         byte[] from = source == null ? null : RdmaCoreSockaddr.encodeSource(source, destination);
@@ -155,8 +157,17 @@ public final class RdmaCoreCm extends Cm {
     public void connect(RdmaCmId cmId, RdmaConnParam param) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.connect(id.handle(), param.getResponder_resources(), param.getInitiator_depth(), param.getFlow_control(),
-                    param.getRetry_count(), param.getRnr_retry_count(), privateData(param)), "rdma_connect", peer(id));
+            check(
+                    Native.connect(
+                            id.handle(),
+                            param.getResponder_resources(),
+                            param.getInitiator_depth(),
+                            param.getFlow_control(),
+                            param.getRetry_count(),
+                            param.getRnr_retry_count(),
+                            privateData(param)),
+                    "rdma_connect",
+                    peer(id));
         }
     }
 
@@ -164,8 +175,17 @@ public final class RdmaCoreCm extends Cm {
     public void accept(RdmaCmId cmId, RdmaConnParam param) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.accept(id.handle(), param.getResponder_resources(), param.getInitiator_depth(), param.getFlow_control(),
-                    param.getRetry_count(), param.getRnr_retry_count(), privateData(param)), "rdma_accept", peer(id));
+            check(
+                    Native.accept(
+                            id.handle(),
+                            param.getResponder_resources(),
+                            param.getInitiator_depth(),
+                            param.getFlow_control(),
+                            param.getRetry_count(),
+                            param.getRnr_retry_count(),
+                            privateData(param)),
+                    "rdma_accept",
+                    peer(id));
         }
     }
 
@@ -271,7 +291,13 @@ public final class RdmaCoreCm extends Cm {
             return null;
         }
         locate(id, taken.device(), taken.port());
-        return new CmEvent(taken.type(), taken.status(), null, id, taken.param(), taken.param().privateData());
+        return new CmEvent(
+                taken.type(),
+                taken.status(),
+                null,
+                id,
+                taken.param(),
+                taken.param().privateData());
     }
 
     private CmEvent request(RdmaCoreCmChannel channel, RdmaCoreCmChannel.Taken taken) throws IOException {
@@ -285,7 +311,13 @@ public final class RdmaCoreCm extends Cm {
         try {
             id = new RdmaCoreCmId(channel, taken.cookie(), (short) listener.getPs());
             locate(id, taken.device(), taken.port());
-            event = new CmEvent(taken.type(), taken.status(), listener, id, taken.param(), taken.param().privateData());
+            event = new CmEvent(
+                    taken.type(),
+                    taken.status(),
+                    listener,
+                    id,
+                    taken.param(),
+                    taken.param().privateData());
         } catch (Throwable e) {
             Native.destroyId(taken.newId());
             throw e;

@@ -16,7 +16,10 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.ConnParam;
 
-/** {@code rdma_event_channel}, non-blocking. Its lock keeps the taking of an event apart from whatever that event may touch. */
+/**
+ * {@code rdma_event_channel}, non-blocking. Its lock keeps the taking of an event apart from whatever that event may
+ * touch.
+ */
 public final class RdmaCoreCmChannel extends CmChannel {
 
     // struct event in cm.c, which asserts these offsets
@@ -58,8 +61,15 @@ public final class RdmaCoreCmChannel extends CmChannel {
     }
 
     /** An event as the natives copied it. */
-    record Taken(int type, int status, long cookie, long listenerCookie, long newId, long device, int port, ConnParam param) {
-    }
+    record Taken(
+            int type,
+            int status,
+            long cookie,
+            long listenerCookie,
+            long newId,
+            long device,
+            int port,
+            ConnParam param) {}
 
     /**
      * Takes an event; null if there is none.
@@ -75,10 +85,20 @@ public final class RdmaCoreCmChannel extends CmChannel {
         ByteBuffer event = memory.buffer();
         byte[] data = new byte[event.get(DATA_LENGTH) & 0xff];
         event.get(DATA, data);
-        ConnParam param = new ConnParam().depths(event.get(RESPONDER_RESOURCES), event.get(INITIATOR_DEPTH))
-                .flowControl(event.get(FLOW_CONTROL) != 0).retries(event.get(RETRIES), event.get(RNR_RETRIES)).privateData(data);
-        return new Taken(event.getInt(TYPE), event.getInt(STATUS), event.getLong(COOKIE), event.getLong(LISTENER_COOKIE),
-                event.getLong(NEW_ID), event.getLong(DEVICE), event.getInt(PORT), param);
+        ConnParam param = new ConnParam()
+                .depths(event.get(RESPONDER_RESOURCES), event.get(INITIATOR_DEPTH))
+                .flowControl(event.get(FLOW_CONTROL) != 0)
+                .retries(event.get(RETRIES), event.get(RNR_RETRIES))
+                .privateData(data);
+        return new Taken(
+                event.getInt(TYPE),
+                event.getInt(STATUS),
+                event.getLong(COOKIE),
+                event.getLong(LISTENER_COOKIE),
+                event.getLong(NEW_ID),
+                event.getLong(DEVICE),
+                event.getInt(PORT),
+                param);
     }
 
     /** Takes the queue pair from an id of this channel, at a moment when no event is changing it. */

@@ -46,7 +46,9 @@ public final class RdmaCoreCmId extends CmId {
         }
     }
 
-    /** Gives up the C object to the caller, who frees it; 0 when that has happened. To be called under {@link #lock}. */
+    /**
+     * Gives up the C object to the caller, who frees it; 0 when that has happened. To be called under {@link #lock}.
+     */
     long release() {
         assert Thread.holdsLock(lock);
         long doomed = id;

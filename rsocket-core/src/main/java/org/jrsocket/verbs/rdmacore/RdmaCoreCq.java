@@ -17,12 +17,15 @@ public final class RdmaCoreCq extends Cq {
     private final RdmaCoreDevice device;
     private long cq; // written under this; 0 once freed
 
-    RdmaCoreCq(RdmaCoreDevice device, RdmaCoreCompChannel channel, int entries, int vector, int cookie) throws IOException {
+    RdmaCoreCq(RdmaCoreDevice device, RdmaCoreCompChannel channel, int entries, int vector, int cookie)
+            throws IOException {
         super(device, channel, 0);
         this.device = device;
         int[] out = new int[2];
-        this.cq = check(Native.createCq(device.handle(), channel == null ? 0 : channel.handle(), entries, vector, cookie, out),
-                "ibv_create_cq", entries + " entries on " + device);
+        this.cq = check(
+                Native.createCq(device.handle(), channel == null ? 0 : channel.handle(), entries, vector, cookie, out),
+                "ibv_create_cq",
+                entries + " entries on " + device);
         this.cqe = out[0];
         this.handle = out[1];
     }
@@ -52,7 +55,10 @@ public final class RdmaCoreCq extends Cq {
         return queue == 0 ? -Errno.EINVAL : Native.armCq(queue);
     }
 
-    /** Does nothing: {@link RdmaCoreCompChannel#takeEvent()} has acknowledged what it took, so that destroying never waits for anybody. */
+    /**
+     * Does nothing: {@link RdmaCoreCompChannel#takeEvent()} has acknowledged what it took, so that destroying never
+     * waits for anybody.
+     */
     @Override
     public int ackEvents(int count) {
         return 0;

@@ -11,7 +11,9 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Device;
 
-/** An open {@code ibv_context}. Those of CM ids belong to librdmacm, which keeps them open unless the device goes away. */
+/**
+ * An open {@code ibv_context}. Those of CM ids belong to librdmacm, which keeps them open unless the device goes away.
+ */
 public final class RdmaCoreDevice extends Device {
 
     // Elements of Native.deviceAttributes; device.c has the same order.
@@ -88,7 +90,8 @@ public final class RdmaCoreDevice extends Device {
             return -1;
         }
         if (type == -Errno.EIO) {
-            type = EVENT_DEVICE_FATAL; // the kernel cut this context off its device; the descriptor stays readable for ever
+            // the kernel cut this context off its device; the descriptor stays readable for ever
+            type = EVENT_DEVICE_FATAL;
         }
         check(type, "ibv_get_async_event", name);
         if (type == EVENT_DEVICE_FATAL) {

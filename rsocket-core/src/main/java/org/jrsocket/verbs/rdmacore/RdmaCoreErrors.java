@@ -10,8 +10,7 @@ import org.jrsocket.os.ErrnoException;
 /** Where a negative errno of the natives becomes an exception. */
 public final class RdmaCoreErrors {
 
-    private RdmaCoreErrors() {
-    }
+    private RdmaCoreErrors() {}
 
     /** @return {@code rc} when it is not negative */
     static int check(int rc, String call, Object subject) throws ErrnoException {

@@ -27,8 +27,7 @@ public final class RdmaCoreInfo {
     /** {@code IBV_PORT_ACTIVE}. */
     private static final int ACTIVE = 4;
 
-    private RdmaCoreInfo() {
-    }
+    private RdmaCoreInfo() {}
 
     static DeviceInfo read(long device) throws IOException {
         String name = Native.deviceName(device);
@@ -39,9 +38,16 @@ public final class RdmaCoreInfo {
         for (int number = 1; number <= attributes[RdmaCoreDevice.PORTS]; number++) {
             ports.add(port(device, name, number));
         }
-        return new DeviceInfo(name, attributes[RdmaCoreDevice.IWARP] != 0, firmware == null ? "" : firmware, Native.nodeGuid(device),
-                attributes[RdmaCoreDevice.MAX_QP], attributes[RdmaCoreDevice.MAX_QP_WR], attributes[RdmaCoreDevice.MAX_CQE],
-                attributes[RdmaCoreDevice.MAX_MR], List.copyOf(ports));
+        return new DeviceInfo(
+                name,
+                attributes[RdmaCoreDevice.IWARP] != 0,
+                firmware == null ? "" : firmware,
+                Native.nodeGuid(device),
+                attributes[RdmaCoreDevice.MAX_QP],
+                attributes[RdmaCoreDevice.MAX_QP_WR],
+                attributes[RdmaCoreDevice.MAX_CQE],
+                attributes[RdmaCoreDevice.MAX_MR],
+                List.copyOf(ports));
     }
 
     private static DeviceInfo.Port port(long device, String name, int number) throws IOException {
@@ -58,13 +64,20 @@ public final class RdmaCoreInfo {
                 gids.add(new DeviceInfo.Gid(index, gidType(name, number, index), address));
             }
         }
-        return new DeviceInfo.Port(number, attributes[STATE] == ACTIVE, Native.portState(attributes[STATE]), attributes[ETHERNET] != 0,
-                attributes[MTU], List.copyOf(gids));
+        return new DeviceInfo.Port(
+                number,
+                attributes[STATE] == ACTIVE,
+                Native.portState(attributes[STATE]),
+                attributes[ETHERNET] != 0,
+                attributes[MTU],
+                List.copyOf(gids));
     }
 
     private static String gidType(String device, int port, int index) {
         try {
-            return Files.readString(Path.of("/sys/class/infiniband", device, "ports", "" + port, "gid_attrs", "types", "" + index)).strip();
+            return Files.readString(Path.of(
+                            "/sys/class/infiniband", device, "ports", "" + port, "gid_attrs", "types", "" + index))
+                    .strip();
         } catch (IOException e) {
             return ""; // InfiniBand has none
         }

@@ -12,11 +12,11 @@ import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 /** The JNI library that is linked with librdmacm and libibverbs: see {@link Native}. */
 public final class RdmaCoreLibrary {
 
-    private static final NativeLibrary LIBRARY = new NativeLibrary("libjrsocket",
+    private static final NativeLibrary LIBRARY = new NativeLibrary(
+            "libjrsocket",
             "install librdmacm1 and ibverbs-providers (Debian, Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)");
 
-    private RdmaCoreLibrary() {
-    }
+    private RdmaCoreLibrary() {}
 
     /** Loads it and what it builds upon, if that has not happened. */
     static void require() throws VerbsUnavailableException {

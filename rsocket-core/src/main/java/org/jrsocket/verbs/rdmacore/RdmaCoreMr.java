@@ -21,7 +21,9 @@ public final class RdmaCoreMr extends Mr {
 
     static RdmaCoreMr register(RdmaCorePd pd, long address, int length, int access) throws IOException {
         int[] keys = new int[3];
-        long mr = check(Native.regMr(pd.handle(), address, Integer.toUnsignedLong(length), access, keys), "ibv_reg_mr",
+        long mr = check(
+                Native.regMr(pd.handle(), address, Integer.toUnsignedLong(length), access, keys),
+                "ibv_reg_mr",
                 Integer.toUnsignedLong(length) + " bytes on " + pd.device());
         try {
             return new RdmaCoreMr(pd, address, length, access, mr, keys);

@@ -22,8 +22,8 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 
 /**
- * Finds out whether verbs can be used and, if not, the reason an administrator can act on. The cheap and harmless questions come first; no
- * library is loaded where there is no device.
+ * Finds out whether verbs can be used and, if not, the reason an administrator can act on. The cheap and harmless
+ * questions come first; no library is loaded where there is no device.
  */
 public final class RdmaCoreProbe {
 
@@ -31,8 +31,10 @@ public final class RdmaCoreProbe {
     private static final Path DEV = Path.of("/dev/infiniband");
     private static final Path LIMITS = Path.of("/proc/self/limits");
 
-    private static final String ADD_DEVICE = "add an RDMA adapter, or a software device: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IF";
-    private static final String SHARE_FILES = "give this user access with a udev rule, or a container the option --device=/dev/infiniband";
+    private static final String ADD_DEVICE =
+            "add an RDMA adapter, or a software device: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IF";
+    private static final String SHARE_FILES =
+            "give this user access with a udev rule, or a container the option --device=/dev/infiniband";
 
     /** A connection with default buffers needs less; whoever may not lock even this will not get far. */
     private static final int TRIAL_BYTES = 1 << 20;
@@ -78,10 +80,14 @@ public final class RdmaCoreProbe {
             throw new VerbsUnavailableException(Reason.NO_DEVICE, "no RDMA device on this host: " + ADD_DEVICE, null);
         }
         for (String name : names) {
-            // librdmacm before v56 takes a GUID of zero for "no device" and then dereferences the device that it does not have.
+            // librdmacm before v56 takes a GUID of zero for "no device" and then dereferences the device that it does
+            // not have.
             if ("0000:0000:0000:0000".equals(guid(name))) {
-                throw new VerbsUnavailableException(Reason.NO_DEVICE, "RDMA device " + name
-                        + " has the node GUID 0, with which librdmacm crashes: remove it, or give its network interface a hardware address", null);
+                throw new VerbsUnavailableException(
+                        Reason.NO_DEVICE,
+                        "RDMA device " + name
+                                + " has the node GUID 0, with which librdmacm crashes: remove it, or give its network interface a hardware address",
+                        null);
             }
         }
     }
@@ -115,32 +121,42 @@ public final class RdmaCoreProbe {
 
     private static void open(Path file, String module) throws VerbsUnavailableException {
         try {
-            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)
+                    .close();
         } catch (NoSuchFileException e) {
             throw missing(file, module, e);
         } catch (IOException e) {
-            throw new VerbsUnavailableException(Reason.PERMISSION, file + " cannot be opened (" + why(e) + "): " + SHARE_FILES, e);
+            throw new VerbsUnavailableException(
+                    Reason.PERMISSION, file + " cannot be opened (" + why(e) + "): " + SHARE_FILES, e);
         }
     }
 
     private static VerbsUnavailableException missing(Path file, String module, IOException cause) {
-        return new VerbsUnavailableException(Reason.PERMISSION, file + " does not exist: modprobe " + module + " on the host, and give a container"
-                + " the option --device=/dev/infiniband", cause);
+        return new VerbsUnavailableException(
+                Reason.PERMISSION,
+                file + " does not exist: modprobe " + module + " on the host, and give a container"
+                        + " the option --device=/dev/infiniband",
+                cause);
     }
 
     private static String why(IOException e) {
         if (e instanceof AccessDeniedException) {
             return "Permission denied";
         }
-        return e instanceof FileSystemException file && file.getReason() != null ? file.getReason() : String.valueOf(e.getMessage());
+        return e instanceof FileSystemException file && file.getReason() != null
+                ? file.getReason()
+                : String.valueOf(e.getMessage());
     }
 
     private static void checkConnectionManager() throws VerbsUnavailableException {
         long channel = Native.createChannel();
         if (channel <= 0) {
             int errno = (int) -channel;
-            throw new VerbsUnavailableException(Reason.LIBRARY, "librdmacm does not start (rdma_create_event_channel: " + Errno.describe(errno)
-                    + "): modprobe rdma_ucm, and see the kernel's log", null);
+            throw new VerbsUnavailableException(
+                    Reason.LIBRARY,
+                    "librdmacm does not start (rdma_create_event_channel: " + Errno.describe(errno)
+                            + "): modprobe rdma_ucm, and see the kernel's log",
+                    null);
         }
         Native.destroyChannel(channel);
     }
@@ -157,10 +173,14 @@ public final class RdmaCoreProbe {
                 }
                 return;
             }
-            failures.add(name + (device == -Errno.ENODEV ? " has no driver library" : ": " + Errno.describe((int) -device)));
+            failures.add(
+                    name + (device == -Errno.ENODEV ? " has no driver library" : ": " + Errno.describe((int) -device)));
         }
-        throw new VerbsUnavailableException(Reason.LIBRARY, "libibverbs opens no device (" + String.join(", ", failures)
-                + "): install ibverbs-providers (Debian, Ubuntu) or libibverbs (RHEL, Fedora)", null);
+        throw new VerbsUnavailableException(
+                Reason.LIBRARY,
+                "libibverbs opens no device (" + String.join(", ", failures)
+                        + "): install ibverbs-providers (Debian, Ubuntu) or libibverbs (RHEL, Fedora)",
+                null);
     }
 
     /** By trying: capabilities, limits and what this process has locked already all play a part. */
@@ -175,11 +195,17 @@ public final class RdmaCoreProbe {
             }
             int errno = (int) -mr;
             if (pd > 0 && (errno == Errno.ENOMEM || errno == Errno.EPERM || errno == Errno.EAGAIN)) {
-                throw new VerbsUnavailableException(Reason.MEMLOCK, "this process may not lock 1 MiB of memory (ulimit -l is " + memlock()
-                        + "): raise it with ulimit -l unlimited, LimitMEMLOCK=infinity (systemd) or --ulimit memlock=-1 (containers)", null);
+                throw new VerbsUnavailableException(
+                        Reason.MEMLOCK,
+                        "this process may not lock 1 MiB of memory (ulimit -l is " + memlock()
+                                + "): raise it with ulimit -l unlimited, LimitMEMLOCK=infinity (systemd) or --ulimit memlock=-1 (containers)",
+                        null);
             }
-            throw new VerbsUnavailableException(Reason.LIBRARY, "RDMA device " + name + " does not work (" + (pd > 0 ? "ibv_reg_mr: " : "ibv_alloc_pd: ")
-                    + Errno.describe(errno) + "): see the kernel's log", null);
+            throw new VerbsUnavailableException(
+                    Reason.LIBRARY,
+                    "RDMA device " + name + " does not work (" + (pd > 0 ? "ibv_reg_mr: " : "ibv_alloc_pd: ")
+                            + Errno.describe(errno) + "): see the kernel's log",
+                    null);
         } finally {
             if (pd > 0) {
                 Native.deallocPd(pd);
@@ -192,7 +218,8 @@ public final class RdmaCoreProbe {
         try {
             for (String line : Files.readAllLines(LIMITS)) {
                 if (line.startsWith("Max locked memory")) {
-                    String soft = line.substring("Max locked memory".length()).strip().split("\\s+")[0];
+                    String soft =
+                            line.substring("Max locked memory".length()).strip().split("\\s+")[0];
                     return soft.equals("unlimited") ? soft : Long.parseLong(soft) / 1024 + " KiB";
                 }
             }

@@ -35,13 +35,12 @@ public final class RdmaCoreProvider extends VerbsProvider {
     /** By {@code ibv_context}: librdmacm has one for each device. */
     private final ConcurrentHashMap<Long, RdmaCoreDevice> devices = new ConcurrentHashMap<>();
 
-    private RdmaCoreProvider() {
-    }
+    private RdmaCoreProvider() {}
 
     /**
-     * The provider of this process, once verbs can be used: Linux, a device, its files, the libraries, memory that may be locked. What is missing
-     * is looked for at each call until there is nothing; without a device that costs one look into sysfs. The caller
-     * {@linkplain #install() installs} it.
+     * The provider of this process, once verbs can be used: Linux, a device, its files, the libraries, memory that may
+     * be locked. What is missing is looked for at each call until there is nothing; without a device that costs one
+     * look into sysfs. The caller {@linkplain #install() installs} it.
      *
      * @throws VerbsUnavailableException with the first reason found and its remedy
      */

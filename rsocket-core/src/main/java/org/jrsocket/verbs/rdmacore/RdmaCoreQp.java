@@ -29,8 +29,23 @@ public final class RdmaCoreQp extends Qp {
         RdmaCoreCq sendCq = (RdmaCoreCq) attr.getSend_cq();
         RdmaCoreCq recvCq = (RdmaCoreCq) attr.getRecv_cq();
         IbvQPCap cap = attr.cap();
-        int[] io = {cap.getMax_send_wr(), cap.getMax_recv_wr(), cap.getMax_send_sge(), cap.getMax_recv_sge(), cap.getMax_inline_data(), 0, 0};
-        long created = Native.createQp(id, domain.handle(), sendCq.handle(), recvCq.handle(), attr.getQp_type(), attr.getSq_sig_all() != 0, io);
+        int[] io = {
+            cap.getMax_send_wr(),
+            cap.getMax_recv_wr(),
+            cap.getMax_send_sge(),
+            cap.getMax_recv_sge(),
+            cap.getMax_inline_data(),
+            0,
+            0
+        };
+        long created = Native.createQp(
+                id,
+                domain.handle(),
+                sendCq.handle(),
+                recvCq.handle(),
+                attr.getQp_type(),
+                attr.getSq_sig_all() != 0,
+                io);
         if (created <= 0) { // the subject is made only when somebody reads it
             check(created, "rdma_create_qp", io[0] + " sends, " + io[1] + " receives on " + domain.device());
         }

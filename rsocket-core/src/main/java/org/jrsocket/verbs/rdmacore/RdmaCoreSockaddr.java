@@ -13,7 +13,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.UnsupportedAddressTypeException;
 
-/** Socket addresses as the C structs {@code sockaddr_in} (16 bytes) and {@code sockaddr_in6} (28 bytes). No name is ever looked up. */
+/**
+ * Socket addresses as the C structs {@code sockaddr_in} (16 bytes) and {@code sockaddr_in6} (28 bytes). No name is ever
+ * looked up.
+ */
 public final class RdmaCoreSockaddr {
 
     static final int MAX_SIZE = 28;
@@ -22,8 +25,7 @@ public final class RdmaCoreSockaddr {
     private static final int AF_INET6 = 10;
     private static final int IN_SIZE = 16;
 
-    private RdmaCoreSockaddr() {
-    }
+    private RdmaCoreSockaddr() {}
 
     /** @throws UnknownHostException for an address without an IP address */
     static byte[] encode(SocketAddress address) throws UnknownHostException {
@@ -72,14 +74,15 @@ public final class RdmaCoreSockaddr {
     }
 
     /**
-     * The source address to resolve with: a wildcard becomes the wildcard of the destination's family, because Java's wildcard is IPv6 where
-     * the JVM has both and librdmacm wants one family.
+     * The source address to resolve with: a wildcard becomes the wildcard of the destination's family, because Java's
+     * wildcard is IPv6 where the JVM has both and librdmacm wants one family.
      */
     static byte[] encodeSource(SocketAddress source, SocketAddress destination) throws UnknownHostException {
         InetSocketAddress from = inet(source);
         InetAddress to = inet(destination).getAddress();
         if (from.getAddress().isAnyLocalAddress() && from.getAddress().getClass() != to.getClass()) {
-            return encode(new InetSocketAddress(InetAddress.getByAddress(new byte[to.getAddress().length]), from.getPort()));
+            return encode(
+                    new InetSocketAddress(InetAddress.getByAddress(new byte[to.getAddress().length]), from.getPort()));
         }
         return encode(from);
     }

@@ -4,8 +4,8 @@
  */
 package org.jrsocket.verbs.rdmacore;
 
-import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.verbs.CompChannel;

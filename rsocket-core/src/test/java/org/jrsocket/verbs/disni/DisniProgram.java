@@ -118,7 +118,8 @@ public abstract class DisniProgram {
                 entries.addAll(sges(offset + 4, length - 4));
             }
             wr.setSg_list(entries);
-            assertEquals(id, qp.postRecv(List.of(wr), null).execute().getWrMod(0).getWr_id());
+            assertEquals(
+                    id, qp.postRecv(List.of(wr), null).execute().getWrMod(0).getWr_id());
         }
 
         IbvWC completion() throws IOException {
@@ -240,7 +241,8 @@ public abstract class DisniProgram {
         }
         List<IbvSendWR> bad = new ArrayList<>();
         SVCPostSend call = client.qp.postSend(list, bad);
-        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, call::execute).errno());
+        assertEquals(
+                Errno.EINVAL, assertThrows(ErrnoException.class, call::execute).errno());
         assertEquals(list.subList(35, 40), bad);
         closeAll();
     }

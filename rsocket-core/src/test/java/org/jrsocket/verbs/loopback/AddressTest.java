@@ -18,12 +18,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -101,7 +101,11 @@ class AddressTest {
     }
 
     private CmEvent resolve(InetAddress source, InetAddress host) throws IOException {
-        cm.resolveAddr(id(), source == null ? null : new InetSocketAddress(source, 0), new InetSocketAddress(host, 7471), 60_000);
+        cm.resolveAddr(
+                id(),
+                source == null ? null : new InetSocketAddress(source, 0),
+                new InetSocketAddress(host, 7471),
+                60_000);
         return cm.getCmEvent(events, 0);
     }
 
@@ -216,7 +220,9 @@ class AddressTest {
         assertSame(other, event.id().getVerbs());
         assertEquals(lan, ((InetSocketAddress) event.id().getSource()).getAddress());
         assertTrue(port(event.id()) > 0);
-        assertEquals(List.of("lo0", "lo1"), provider.devices().stream().map(info -> info.name()).toList());
+        assertEquals(
+                List.of("lo0", "lo1"),
+                provider.devices().stream().map(info -> info.name()).toList());
         assertEquals(lan, provider.devices().get(1).ports().get(0).gids().get(0).address());
     }
 
@@ -235,7 +241,8 @@ class AddressTest {
         CmId id = bound("0.0.0.0", 0);
         int port = port(id);
         cm.resolveAddr(id, null, new InetSocketAddress(v4, 1), 1);
-        assertEquals(EventType.RDMA_CM_EVENT_ADDR_RESOLVED, cm.getCmEvent(events, 0).type());
+        assertEquals(
+                EventType.RDMA_CM_EVENT_ADDR_RESOLVED, cm.getCmEvent(events, 0).type());
         assertEquals(new InetSocketAddress(v4, port), id.getSource());
         assertErrno(Errno.EINVAL, () -> resolve(v6, v4));
         assertErrno(Errno.ENODEV, () -> resolve(InetAddress.getByName("10.9.9.9"), v4));
@@ -248,7 +255,8 @@ class AddressTest {
         assertEquals(-Errno.ENODEV, event.getStatus());
         assertNull(event.id().getVerbs());
         cm.resolveAddr(event.id(), null, new InetSocketAddress(v4, 1), 1); // may try again
-        assertEquals(EventType.RDMA_CM_EVENT_ADDR_RESOLVED, cm.getCmEvent(events, 0).type());
+        assertEquals(
+                EventType.RDMA_CM_EVENT_ADDR_RESOLVED, cm.getCmEvent(events, 0).type());
     }
 
     @Test
@@ -280,7 +288,9 @@ class AddressTest {
         client.request(new byte[0]);
         assertNull(cm.getCmEvent(client.events, 0));
         provider.expireTimeouts();
-        assertEquals(-Errno.ETIMEDOUT, client.await(EventType.RDMA_CM_EVENT_UNREACHABLE).getStatus());
+        assertEquals(
+                -Errno.ETIMEDOUT,
+                client.await(EventType.RDMA_CM_EVENT_UNREACHABLE).getStatus());
         client.close();
     }
 }

@@ -8,19 +8,20 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.loopback.LoopbackId.State;
 
 /**
- * The messages between connection managers, and what each does to the id that gets it. Private data is padded as IB and RoCE do. One lock guards all ids,
- * ports and event queues; message handlers run with it.
+ * The messages between connection managers, and what each does to the id that gets it. Private data is padded as IB and
+ * RoCE do. One lock guards all ids, ports and event queues; message handlers run with it.
  */
 final class CmFabric {
 
     /** IB reject reasons: the active side gave up; nobody listens; the application said no. */
     static final int REJECT_TIMEOUT = 4;
+
     static final int REJECT_NO_LISTENER = 8;
     static final int REJECT_CONSUMER = 28;
 
@@ -64,7 +65,10 @@ final class CmFabric {
         return device.isIwarp() ? data.clone() : Arrays.copyOf(data, room(message));
     }
 
-    /** Runs {@code arrival} when the message gets there, or {@code loss} when its sender has given up hope. Both with lock. */
+    /**
+     * Runs {@code arrival} when the message gets there, or {@code loss} when its sender has given up hope. Both with
+     * lock.
+     */
     private void send(CmMessage message, LoopbackId from, LoopbackId to, Runnable arrival, Runnable loss) {
         if (from.isDead()) {
             return;
@@ -146,26 +150,38 @@ final class CmFabric {
         // Depths are seen from the other side: what one may initiate, the other must answer.
         ConnParam seen = copy(param).depths(param.getInitiator_depth(), param.getResponder_resources());
         byte[] data = asReceived(device, param.privateData(), CmMessage.REQ);
-        listener.channel().add(new LoopbackCmChannel.Pending(EventType.RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener, passive, seen, data, false));
+        listener.channel()
+                .add(new LoopbackCmChannel.Pending(
+                        EventType.RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener, passive, seen, data, false));
     }
 
     static ConnParam copy(ConnParam param) {
-        return new ConnParam().depths(param.getResponder_resources(), param.getInitiator_depth()).flowControl(param.getFlow_control() != 0)
-                .retries(param.getRetry_count(), param.getRnr_retry_count()).privateData(param.privateData());
+        return new ConnParam()
+                .depths(param.getResponder_resources(), param.getInitiator_depth())
+                .flowControl(param.getFlow_control() != 0)
+                .retries(param.getRetry_count(), param.getRnr_retry_count())
+                .privateData(param.privateData());
     }
 
     void sendReply(LoopbackId passive, ConnParam param) {
         LoopbackId active = passive.peer;
-        send(CmMessage.REP, passive, active, () -> {
-            if (active.state == State.CONNECTING) {
-                active.state = State.ANSWERED;
-                byte[] data = asReceived(active.device, param.privateData(), CmMessage.REP);
-                active.channel().add(new LoopbackCmChannel.Pending(EventType.RDMA_CM_EVENT_ESTABLISHED, 0, null, active, copy(param), data, true));
-            }
-        }, () -> {
-            giveUp(passive, State.ACCEPTED);
-            giveUp(active, State.CONNECTING);
-        });
+        send(
+                CmMessage.REP,
+                passive,
+                active,
+                () -> {
+                    if (active.state == State.CONNECTING) {
+                        active.state = State.ANSWERED;
+                        byte[] data = asReceived(active.device, param.privateData(), CmMessage.REP);
+                        active.channel()
+                                .add(new LoopbackCmChannel.Pending(
+                                        EventType.RDMA_CM_EVENT_ESTABLISHED, 0, null, active, copy(param), data, true));
+                    }
+                },
+                () -> {
+                    giveUp(passive, State.ACCEPTED);
+                    giveUp(active, State.CONNECTING);
+                });
     }
 
     /** What librdmacm does when the application fetches the answer; whether the connection is there. */
@@ -204,40 +220,59 @@ final class CmFabric {
     void refuse(LoopbackId from, int reason, byte[] data, LoopbackId to) {
         boolean iwarp = to.device.isIwarp();
         byte[] seen = asReceived(to.device, data, CmMessage.REJ);
-        send(CmMessage.REJ, from, to, () -> {
-            switch (to.state) {
-                case CONNECTING, ANSWERED, REQUESTED, ACCEPTED, ESTABLISHED -> {
-                    to.state = State.FAILED;
-                    to.channel().add(new LoopbackCmChannel.Pending(EventType.RDMA_CM_EVENT_REJECTED, iwarp ? -Errno.ECONNREFUSED : reason, null, to,
-                            new ConnParam(), seen, false));
-                }
-                default -> {
-                    // Too late to matter.
-                }
-            }
-        }, () -> giveUp(to, State.CONNECTING));
+        send(
+                CmMessage.REJ,
+                from,
+                to,
+                () -> {
+                    switch (to.state) {
+                        case CONNECTING, ANSWERED, REQUESTED, ACCEPTED, ESTABLISHED -> {
+                            to.state = State.FAILED;
+                            to.channel()
+                                    .add(new LoopbackCmChannel.Pending(
+                                            EventType.RDMA_CM_EVENT_REJECTED,
+                                            iwarp ? -Errno.ECONNREFUSED : reason,
+                                            null,
+                                            to,
+                                            new ConnParam(),
+                                            seen,
+                                            false));
+                        }
+                        default -> {
+                            // Too late to matter.
+                        }
+                    }
+                },
+                () -> giveUp(to, State.CONNECTING));
     }
 
     // Ending.
 
-    /** The first half of a disconnect; the answer comes when the peer disconnects or destroys its id too, or not at all. */
+    /**
+     * The first half of a disconnect; the answer comes when the peer disconnects or destroys its id too, or not at all.
+     */
     void sendDisconnect(LoopbackId id) {
         LoopbackId other = id.peer;
         id.state = State.DISCONNECTING;
-        send(CmMessage.DREQ, id, other, () -> {
-            switch (other.state) {
-                case ESTABLISHED, ACCEPTED, ANSWERED -> {
-                    other.state = State.DISCONNECT_REQUESTED;
-                    disconnected(other, 0);
-                }
-                case DISCONNECTING -> { // both at once
-                    other.state = State.DISCONNECTED;
-                    disconnected(other, 0);
-                    end(id, 0);
-                }
-                default -> end(id, 0); // nobody there any more: the CM itself answers
-            }
-        }, () -> end(id, -Errno.ETIMEDOUT));
+        send(
+                CmMessage.DREQ,
+                id,
+                other,
+                () -> {
+                    switch (other.state) {
+                        case ESTABLISHED, ACCEPTED, ANSWERED -> {
+                            other.state = State.DISCONNECT_REQUESTED;
+                            disconnected(other, 0);
+                        }
+                        case DISCONNECTING -> { // both at once
+                            other.state = State.DISCONNECTED;
+                            disconnected(other, 0);
+                            end(id, 0);
+                        }
+                        default -> end(id, 0); // nobody there any more: the CM itself answers
+                    }
+                },
+                () -> end(id, -Errno.ETIMEDOUT));
     }
 
     void sendDisconnectReply(LoopbackId id) {

@@ -6,5 +6,10 @@ package org.jrsocket.verbs.loopback;
 
 /** Messages of the connection manager, as {@link Faults} name them. */
 public enum CmMessage {
-    REQ, REP, RTU, REJ, DREQ, DREP
+    REQ,
+    REP,
+    RTU,
+    REJ,
+    DREQ,
+    DREP
 }

@@ -11,9 +11,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,7 +46,8 @@ class CompletionEventsTest {
     }
 
     private void message() throws IOException {
-        client.prepare(1, SendBatch.RDMA_WRITE_WITH_IMM, SendBatch.SIGNALED, 1, server, 0, 0).post();
+        client.prepare(1, SendBatch.RDMA_WRITE_WITH_IMM, SendBatch.SIGNALED, 1, server, 0, 0)
+                .post();
     }
 
     private boolean readable(RawEndpoint endpoint) {

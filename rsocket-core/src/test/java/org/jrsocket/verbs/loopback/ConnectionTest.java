@@ -17,14 +17,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
+import org.jrsocket.os.Epoll;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.os.Epoll;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.Fds;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.LoopbackId.State;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
 import org.junit.jupiter.api.AfterEach;
@@ -122,7 +122,10 @@ class ConnectionTest {
         assertEquals(1, request.param().getFlow_control());
         assertSame(pair.listener, request.listenId());
         pair.server = RawEndpoint.passive(provider, pair.serverEvents, request, Sizes.DEFAULT);
-        assertErrno(Errno.EINVAL, () -> pair.server.cm.accept(pair.server.id, RawEndpoint.param(new byte[0]).depths(17, 0)));
+        assertErrno(
+                Errno.EINVAL,
+                () -> pair.server.cm.accept(
+                        pair.server.id, RawEndpoint.param(new byte[0]).depths(17, 0)));
     }
 
     @Test
@@ -149,7 +152,8 @@ class ConnectionTest {
         pair.server.receives(1);
         pair.server.accept(new byte[0]);
         client.await(ESTABLISHED);
-        client.prepare(1, org.jrsocket.verbs.SendBatch.RDMA_WRITE_WITH_IMM, 0, 5, pair.server, 0, 0).post();
+        client.prepare(1, org.jrsocket.verbs.SendBatch.RDMA_WRITE_WITH_IMM, 0, 5, pair.server, 0, 0)
+                .post();
         assertEquals(5, pair.server.poll(pair.server.recvCq).get(0).imm());
         pair.server.await(ESTABLISHED);
     }
@@ -161,7 +165,9 @@ class ConnectionTest {
         client.request(new byte[0]);
         pair.server = RawEndpoint.passive(provider, pair.serverEvents, requestFrom(client), Sizes.DEFAULT);
         pair.server.accept(new byte[0]);
-        pair.server.prepare(1, org.jrsocket.verbs.SendBatch.RDMA_WRITE_WITH_IMM, 0, 5, client, 0, 0).post();
+        pair.server
+                .prepare(1, org.jrsocket.verbs.SendBatch.RDMA_WRITE_WITH_IMM, 0, 5, client, 0, 0)
+                .post();
         assertEquals(1, pair.server.qp().pendingSends());
         client.await(ESTABLISHED);
         assertEquals(5, client.poll(client.recvCq).get(0).imm());
@@ -250,7 +256,9 @@ class ConnectionTest {
         pair.server = RawEndpoint.passive(provider, pair.serverEvents, requestFrom(client), Sizes.DEFAULT);
         pair.server.accept(new byte[0]);
         pair.server.close();
-        assertEquals(-Errno.EINVAL, client.await(EventType.RDMA_CM_EVENT_CONNECT_ERROR).getStatus());
+        assertEquals(
+                -Errno.EINVAL,
+                client.await(EventType.RDMA_CM_EVENT_CONNECT_ERROR).getStatus());
         assertEquals(28, client.await(REJECTED).getStatus());
     }
 
@@ -384,7 +392,9 @@ class ConnectionTest {
         first.request(new byte[0]);
         second.request(new byte[0]);
         provider.expireTimeouts();
-        assertEquals(-Errno.ETIMEDOUT, second.await(EventType.RDMA_CM_EVENT_UNREACHABLE).getStatus());
+        assertEquals(
+                -Errno.ETIMEDOUT,
+                second.await(EventType.RDMA_CM_EVENT_UNREACHABLE).getStatus());
         first.close();
         second.close();
     }

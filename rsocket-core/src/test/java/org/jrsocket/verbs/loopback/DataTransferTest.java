@@ -15,8 +15,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jrsocket.os.Errno;
-import org.jrsocket.verbs.Mr;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.Mr;
 import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.RecvBatch;
 import org.jrsocket.verbs.SendBatch;
@@ -78,7 +78,9 @@ class DataTransferTest {
         fill(client, "hello");
         client.prepare(7, WRITE_IMM, SIGNALED, 0x80000180, server, 100, 5).post();
         assertEquals("hello", text(server, 100, 5));
-        assertEquals(List.of(new Completion(0, WcBatch.SUCCESS, WcBatch.OP_RECV_RDMA_WITH_IMM, 5, 0x80000180, WcBatch.WITH_IMM)),
+        assertEquals(
+                List.of(new Completion(
+                        0, WcBatch.SUCCESS, WcBatch.OP_RECV_RDMA_WITH_IMM, 5, 0x80000180, WcBatch.WITH_IMM)),
                 server.poll(server.recvCq));
         assertEquals(List.of(new Completion(7, WcBatch.SUCCESS, 1, 0, 0, 0)), client.poll(client.sendCq));
         assertEquals(0, server.qp().postedReceives());
@@ -95,8 +97,12 @@ class DataTransferTest {
             }
             client.post();
         }
-        assertEquals(List.of(0, 1, 2, 3, 4, 5), server.poll(server.recvCq).stream().map(Completion::imm).toList());
-        assertEquals(List.of(0L, 1L, 2L, 0L, 1L, 2L), client.poll(client.sendCq).stream().map(Completion::id).toList());
+        assertEquals(
+                List.of(0, 1, 2, 3, 4, 5),
+                server.poll(server.recvCq).stream().map(Completion::imm).toList());
+        assertEquals(
+                List.of(0L, 1L, 2L, 0L, 1L, 2L),
+                client.poll(client.sendCq).stream().map(Completion::id).toList());
     }
 
     @Test
@@ -118,7 +124,8 @@ class DataTransferTest {
         client.batch.add(1, WRITE_IMM, SIGNALED, 0xe0000002, 0xdeadbeefL, 12345);
         client.batch.add(2, WRITE, SIGNALED, 0, 0, 0);
         client.post();
-        assertEquals(new Completion(0, WcBatch.SUCCESS, WcBatch.OP_RECV_RDMA_WITH_IMM, 0, 0xe0000002, WcBatch.WITH_IMM),
+        assertEquals(
+                new Completion(0, WcBatch.SUCCESS, WcBatch.OP_RECV_RDMA_WITH_IMM, 0, 0xe0000002, WcBatch.WITH_IMM),
                 server.poll(server.recvCq).get(0));
         assertEquals(2, client.poll(client.sendCq).size());
     }
@@ -164,8 +171,12 @@ class DataTransferTest {
         batch.sge(server.memory.address(), 8, server.mr.getLkey());
         assertEquals(2, server.qp().postRecv(batch)); // one scatter entry at most
         assertEquals(Errno.EINVAL, server.qp().postError());
-        client.prepare(1, WRITE_IMM, 0, 1, server, 0, 1).append(2, SendBatch.SEND, 0, 0, server, 0, 8).post();
-        assertEquals(List.of(41L, 42L), server.poll(server.recvCq).stream().map(Completion::id).toList());
+        client.prepare(1, WRITE_IMM, 0, 1, server, 0, 1)
+                .append(2, SendBatch.SEND, 0, 0, server, 0, 8)
+                .post();
+        assertEquals(
+                List.of(41L, 42L),
+                server.poll(server.recvCq).stream().map(Completion::id).toList());
         batch.free();
     }
 
@@ -175,7 +186,9 @@ class DataTransferTest {
         server.qp().postReceives(1, server.memory.address(), 4, server.mr.getLkey());
         client.prepare(1, SendBatch.SEND, 0, 0, server, 0, 5).post();
         assertEquals(Transfer.LOCAL_LENGTH, server.poll(server.recvCq).get(0).status());
-        assertEquals(Transfer.REMOTE_INVALID_REQUEST, client.poll(client.sendCq).get(0).status());
+        assertEquals(
+                Transfer.REMOTE_INVALID_REQUEST,
+                client.poll(client.sendCq).get(0).status());
         assertBroken(client);
         assertBroken(server);
     }
@@ -185,8 +198,10 @@ class DataTransferTest {
         connect();
         server.qp().postReceives(1, server.memory.address(), 8, server.mr.getRkey());
         client.prepare(1, SendBatch.SEND, 0, 0, server, 0, 5).post();
-        assertEquals(Transfer.LOCAL_PROTECTION, server.poll(server.recvCq).get(0).status());
-        assertEquals(Transfer.REMOTE_OPERATION, client.poll(client.sendCq).get(0).status());
+        assertEquals(
+                Transfer.LOCAL_PROTECTION, server.poll(server.recvCq).get(0).status());
+        assertEquals(
+                Transfer.REMOTE_OPERATION, client.poll(client.sendCq).get(0).status());
         assertBroken(client);
         assertBroken(server);
     }
@@ -200,8 +215,12 @@ class DataTransferTest {
         client.post();
         List<Completion> sent = client.poll(client.sendCq);
         assertEquals(List.of(5L, 6L), sent.stream().map(Completion::id).toList());
-        assertEquals(List.of(WcBatch.REMOTE_ACCESS, WcBatch.FLUSHED), sent.stream().map(Completion::status).toList());
-        assertEquals(List.of(WcBatch.FLUSHED, WcBatch.FLUSHED), server.poll(server.recvCq).stream().map(Completion::status).toList());
+        assertEquals(
+                List.of(WcBatch.REMOTE_ACCESS, WcBatch.FLUSHED),
+                sent.stream().map(Completion::status).toList());
+        assertEquals(
+                List.of(WcBatch.FLUSHED, WcBatch.FLUSHED),
+                server.poll(server.recvCq).stream().map(Completion::status).toList());
         assertBroken(client);
         assertBroken(server);
     }
@@ -240,7 +259,8 @@ class DataTransferTest {
     void shouldRefuseAWriteIntoAnotherProtectionDomainOfTheSameOwner() throws IOException {
         connect();
         Pd other = server.verbs.allocPd(server.id.getVerbs());
-        Mr mr = server.verbs.registerMr(other, server.memory.address(), 64, IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
+        Mr mr = server.verbs.registerMr(
+                other, server.memory.address(), 64, IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
         assertRemoteAccessError(server.memory.address(), mr.getRkey(), 4);
         server.verbs.deregisterMr(mr);
         other.dealloc();
@@ -275,7 +295,8 @@ class DataTransferTest {
         client.batch.add(5, WRITE_IMM, 0, 1, server.memory.address(), server.mr.getRkey());
         client.batch.sge(address, length, lkey);
         client.post();
-        assertEquals(Transfer.LOCAL_PROTECTION, client.poll(client.sendCq).get(0).status());
+        assertEquals(
+                Transfer.LOCAL_PROTECTION, client.poll(client.sendCq).get(0).status());
         assertBroken(client);
         assertEquals(IbvQP.IBV_QPS_RTS, server.qp().currentState());
         assertEquals(List.of(), server.poll(server.recvCq));
@@ -354,13 +375,17 @@ class DataTransferTest {
     void shouldWaitForAReceiveForEverWhenRnrRetryIsSeven() throws IOException {
         connect();
         fill(client, "late");
-        client.prepare(1, WRITE_IMM, SIGNALED, 5, server, 0, 4).append(2, WRITE_IMM, SIGNALED, 6, server, 0, 0).post();
+        client.prepare(1, WRITE_IMM, SIGNALED, 5, server, 0, 4)
+                .append(2, WRITE_IMM, SIGNALED, 6, server, 0, 0)
+                .post();
         assertEquals(1, provider.rnrCount());
         assertEquals(2, client.qp().pendingSends());
         assertEquals("\0\0\0\0", text(server, 0, 4)); // our loopback writes nothing before the receive is there
         server.receives(1);
         assertEquals("late", text(server, 0, 4));
-        assertEquals(List.of(5), server.poll(server.recvCq).stream().map(Completion::imm).toList());
+        assertEquals(
+                List.of(5),
+                server.poll(server.recvCq).stream().map(Completion::imm).toList());
         assertEquals(2, provider.rnrCount());
         server.receives(1);
         assertEquals(2, provider.rnrCount());
@@ -371,7 +396,9 @@ class DataTransferTest {
     void shouldHoldBackEverythingBehindAMessageThatWaits() throws IOException {
         connect();
         fill(client, "x");
-        client.prepare(1, WRITE_IMM, 0, 5, server, 0, 0).append(2, WRITE, 0, 0, server, 50, 1).post();
+        client.prepare(1, WRITE_IMM, 0, 5, server, 0, 0)
+                .append(2, WRITE, 0, 0, server, 50, 1)
+                .post();
         assertEquals("\0", text(server, 50, 1));
         server.receives(1);
         assertEquals("x", text(server, 50, 1));
@@ -382,9 +409,19 @@ class DataTransferTest {
         connect();
         server.receives(1);
         StringBuilder seen = new StringBuilder();
-        provider.onMessage((from, to, opcode, imm, length, remoteAddress, rkey) -> seen.append(from.number()).append('>').append(to.number()).append(' ')
-                .append(opcode).append(' ').append(imm).append(' ').append(length).append(' ').append(remoteAddress == server.memory.address() + 3)
-                .append(' ').append(rkey == server.mr.getRkey()));
+        provider.onMessage((from, to, opcode, imm, length, remoteAddress, rkey) -> seen.append(from.number())
+                .append('>')
+                .append(to.number())
+                .append(' ')
+                .append(opcode)
+                .append(' ')
+                .append(imm)
+                .append(' ')
+                .append(length)
+                .append(' ')
+                .append(remoteAddress == server.memory.address() + 3)
+                .append(' ')
+                .append(rkey == server.mr.getRkey()));
         client.prepare(1, WRITE_IMM, 0, 77, server, 3, 9).post();
         provider.onMessage(null);
         assertEquals(client.qp().number() + ">" + server.qp().number() + " 1 77 9 true true", seen.toString());

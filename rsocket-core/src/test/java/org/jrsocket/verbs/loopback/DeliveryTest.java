@@ -49,7 +49,8 @@ class DeliveryTest {
     }
 
     private void send(RawEndpoint from, int imm) throws IOException {
-        from.prepare(imm, WRITE_IMM, SIGNALED, imm, from == client ? server : client, 0, 0).post();
+        from.prepare(imm, WRITE_IMM, SIGNALED, imm, from == client ? server : client, 0, 0)
+                .post();
     }
 
     private static List<Integer> imms(List<Completion> completions) {
@@ -60,7 +61,9 @@ class DeliveryTest {
     void shouldMoveNothingBeforeAStep() throws IOException {
         connect(new LoopbackConfig().delivery(Delivery.STEPPED));
         client.memory.buffer().put(0, (byte) 1);
-        client.prepare(1, WRITE_IMM, SIGNALED, 1, server, 0, 1).append(2, WRITE_IMM, SIGNALED, 2, server, 0, 1).post();
+        client.prepare(1, WRITE_IMM, SIGNALED, 1, server, 0, 1)
+                .append(2, WRITE_IMM, SIGNALED, 2, server, 0, 1)
+                .post();
         assertEquals(0, server.memory.buffer().get(0));
         assertEquals(List.of(), client.poll(client.sendCq));
         assertTrue(provider.step());
@@ -104,8 +107,11 @@ class DeliveryTest {
                 steps++;
             }
             assertEquals(10, steps);
-            assertEquals(List.of(0, 1, 2, 3, 4), order.stream().filter(i -> i < 100).toList());
-            assertEquals(List.of(100, 101, 102, 103, 104), order.stream().filter(i -> i >= 100).toList());
+            assertEquals(
+                    List.of(0, 1, 2, 3, 4), order.stream().filter(i -> i < 100).toList());
+            assertEquals(
+                    List.of(100, 101, 102, 103, 104),
+                    order.stream().filter(i -> i >= 100).toList());
             seen.add(List.copyOf(order));
             for (RawEndpoint end : List.of(client, server)) {
                 end.poll(end.sendCq);
@@ -226,7 +232,8 @@ class DeliveryTest {
             assertEquals(3, other.liveObjects().ids());
             client.id.destroyId();
             assertEquals(2, provider.liveObjects().ids());
-            assertThrows(IllegalArgumentException.class, () -> provider.openVerbs().allocPd(other.device()));
+            assertThrows(
+                    IllegalArgumentException.class, () -> provider.openVerbs().allocPd(other.device()));
             second.close();
             other.assertClean();
         }

@@ -11,8 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * What goes wrong on request, from now on. Safe for use by any thread; takes effect at once.
  *
- * <p>A message of the CM that is dropped is lost for good, with all the retries a real CM makes: whoever waits for it gives up after
- * {@link LoopbackConfig#cmTimeoutMillis}, or at {@link LoopbackProvider#expireTimeouts()}. One that is merely late is delayed.
+ * <p>A message of the CM that is dropped is lost for good, with all the retries a real CM makes: whoever waits for it
+ * gives up after {@link LoopbackConfig#cmTimeoutMillis}, or at {@link LoopbackProvider#expireTimeouts()}. One that is
+ * merely late is delayed.
  */
 public final class Faults {
 
@@ -47,16 +48,17 @@ public final class Faults {
     }
 
     /**
-     * Lets {@code count} more messages arrive, over all connections; the one after them fails with RETRY_EXCEEDED, and its sender's queue pair goes to
-     * error, as when the path breaks. Its peer notices nothing by itself.
+     * Lets {@code count} more messages arrive, over all connections; the one after them fails with RETRY_EXCEEDED, and
+     * its sender's queue pair goes to error, as when the path breaks. Its peer notices nothing by itself.
      */
     public void breakAfter(int count) {
         untilBreak.set(count);
     }
 
     /**
-     * While set, messages arrive but the senders learn nothing: no completion of a send. {@link #releaseAcks()} gives them what is due. A queue pair that
-     * goes to error meanwhile flushes requests that have arrived, as a real one does when the ACK is lost.
+     * While set, messages arrive but the senders learn nothing: no completion of a send. {@link #releaseAcks()} gives
+     * them what is due. A queue pair that goes to error meanwhile flushes requests that have arrived, as a real one
+     * does when the ACK is lost.
      */
     public void holdAcks(boolean hold) {
         holdAcks = hold;
@@ -71,8 +73,8 @@ public final class Faults {
     }
 
     /**
-     * Lets one end die without a word, like a host that lost power: it sends and answers nothing, its events do not come, nothing completes. What it calls
-     * still returns. Destroying its objects works, silently.
+     * Lets one end die without a word, like a host that lost power: it sends and answers nothing, its events do not
+     * come, nothing completes. What it calls still returns. Destroying its objects works, silently.
      */
     public void kill(LoopbackId id) {
         provider.fabric().kill(id);
@@ -87,12 +89,18 @@ public final class Faults {
         }
     }
 
-    /** Moves one queue pair to error as the device itself does when it fails; its owner learns by the flushed completions. */
+    /**
+     * Moves one queue pair to error as the device itself does when it fails; its owner learns by the flushed
+     * completions.
+     */
     public void breakQp(LoopbackQp qp) {
         qp.fail();
     }
 
-    /** Unplugs the device: DEVICE_REMOVAL to its ids, DEVICE_FATAL on its asynchronous channel, its queue pairs go to error, and it makes nothing new. */
+    /**
+     * Unplugs the device: DEVICE_REMOVAL to its ids, DEVICE_FATAL on its asynchronous channel, its queue pairs go to
+     * error, and it makes nothing new.
+     */
     public void removeDevice(LoopbackDevice device) {
         provider.fabric().removeDevice(device);
     }

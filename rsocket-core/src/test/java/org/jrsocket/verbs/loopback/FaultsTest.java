@@ -13,11 +13,11 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.util.List;
-import org.jrsocket.verbs.Device;
 import org.jrsocket.os.Errno;
-import org.jrsocket.os.Fds;
-import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.Fds;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.RawEndpoint.Completion;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
@@ -30,7 +30,8 @@ class FaultsTest {
     private static final int WRITE_IMM = SendBatch.RDMA_WRITE_WITH_IMM;
     private static final int SIGNALED = SendBatch.SIGNALED;
 
-    private final LoopbackProvider provider = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(60_000).retryTimeoutMillis(60_000));
+    private final LoopbackProvider provider =
+            new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(60_000).retryTimeoutMillis(60_000));
     private final Faults faults = provider.faults();
     private RawPair pair;
     private RawEndpoint client;
@@ -52,8 +53,11 @@ class FaultsTest {
 
     private void accepted() throws IOException {
         requested();
-        server = RawEndpoint.passive(provider, pair.serverEvents,
-                RawEndpoint.await(client.cm, pair.serverEvents, EventType.RDMA_CM_EVENT_CONNECT_REQUEST), Sizes.DEFAULT);
+        server = RawEndpoint.passive(
+                provider,
+                pair.serverEvents,
+                RawEndpoint.await(client.cm, pair.serverEvents, EventType.RDMA_CM_EVENT_CONNECT_REQUEST),
+                Sizes.DEFAULT);
         pair.server = server;
         server.accept(new byte[0]);
     }
@@ -97,7 +101,9 @@ class FaultsTest {
         requested();
         assertNull(pair.nextServerEvent());
         provider.expireTimeouts();
-        assertEquals(-Errno.ETIMEDOUT, client.await(EventType.RDMA_CM_EVENT_UNREACHABLE).getStatus());
+        assertEquals(
+                -Errno.ETIMEDOUT,
+                client.await(EventType.RDMA_CM_EVENT_UNREACHABLE).getStatus());
     }
 
     @Test
@@ -107,7 +113,9 @@ class FaultsTest {
         assertNull(pair.nextClientEvent());
         provider.expireTimeouts();
         client.await(EventType.RDMA_CM_EVENT_UNREACHABLE);
-        assertEquals(-Errno.ETIMEDOUT, server.await(EventType.RDMA_CM_EVENT_UNREACHABLE).getStatus());
+        assertEquals(
+                -Errno.ETIMEDOUT,
+                server.await(EventType.RDMA_CM_EVENT_UNREACHABLE).getStatus());
     }
 
     @Test
@@ -174,7 +182,9 @@ class FaultsTest {
             client.append(i, WRITE_IMM, SIGNALED, i, server, 0, 0);
         }
         client.post();
-        assertEquals(List.of(WcBatch.SUCCESS, WcBatch.SUCCESS, WcBatch.RETRY_EXCEEDED, WcBatch.FLUSHED), statuses(client.poll(client.sendCq)));
+        assertEquals(
+                List.of(WcBatch.SUCCESS, WcBatch.SUCCESS, WcBatch.RETRY_EXCEEDED, WcBatch.FLUSHED),
+                statuses(client.poll(client.sendCq)));
         assertEquals(2, server.poll(server.recvCq).size());
         assertEquals(IbvQP.IBV_QPS_ERR, client.qp().currentState());
         assertEquals(IbvQP.IBV_QPS_RTS, server.qp().currentState());
@@ -243,7 +253,9 @@ class FaultsTest {
         client.cm.disconnect(client.id);
         assertNull(pair.nextServerEvent());
         provider.expireTimeouts();
-        assertEquals(-Errno.ETIMEDOUT, client.await(EventType.RDMA_CM_EVENT_DISCONNECTED).getStatus());
+        assertEquals(
+                -Errno.ETIMEDOUT,
+                client.await(EventType.RDMA_CM_EVENT_DISCONNECTED).getStatus());
     }
 
     @Test
@@ -296,7 +308,8 @@ class FaultsTest {
         ErrnoException e = assertThrows(ErrnoException.class, () -> client.verbs.allocPd(device));
         assertEquals(Errno.EIO, e.errno());
         assertEquals(List.of(), provider.devices());
-        assertThrows(AssertionError.class, () -> RawEndpoint.active(provider, pair.address(), Sizes.DEFAULT)); // ADDR_ERROR
+        // ADDR_ERROR
+        assertThrows(AssertionError.class, () -> RawEndpoint.active(provider, pair.address(), Sizes.DEFAULT));
     }
 
     @Test

@@ -50,7 +50,8 @@ class HotPathTest {
         provider.close();
     }
 
-    private static long inTwoThreads(FutureTask<Long> one, FutureTask<Long> two) throws InterruptedException, ExecutionException {
+    private static long inTwoThreads(FutureTask<Long> one, FutureTask<Long> two)
+            throws InterruptedException, ExecutionException {
         Thread first = new Thread(one, "client");
         Thread second = new Thread(two, "server");
         first.start();
@@ -62,17 +63,23 @@ class HotPathTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Delivery.class, names = {"IMMEDIATE", "THREAD"})
+    @EnumSource(
+            value = Delivery.class,
+            names = {"IMMEDIATE", "THREAD"})
     void shouldAllocateNothing(Delivery delivery) throws Exception {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean);
         connect(delivery);
-        long allocated = inTwoThreads(new FutureTask<>(() -> pingPong(pair.client, pair.server, true)),
+        long allocated = inTwoThreads(
+                new FutureTask<>(() -> pingPong(pair.client, pair.server, true)),
                 new FutureTask<>(() -> pingPong(pair.server, pair.client, false)));
         // A rarely taken branch may link its call sites only now; what grows with the number of messages is much more.
         assertTrue(allocated < PINGS / 4, allocated + " bytes allocated by both ends for " + PINGS + " messages");
     }
 
-    /** Bytes that this thread allocated in the second half of many messages to and fro, with events taken for some of them. */
+    /**
+     * Bytes that this thread allocated in the second half of many messages to and fro, with events taken for some of
+     * them.
+     */
     private static long pingPong(RawEndpoint self, RawEndpoint peer, boolean first) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long me = Thread.currentThread().getId();
@@ -137,14 +144,18 @@ class HotPathTest {
     }
 
     /**
-     * Full duplex: each end fills its peer's slots in turn, with random lengths, and reuses one only after the peer acknowledged it. The receiver
-     * checks each byte. Receives are sometimes posted late, so that RNR happens.
+     * Full duplex: each end fills its peer's slots in turn, with random lengths, and reuses one only after the peer
+     * acknowledged it. The receiver checks each byte. Receives are sometimes posted late, so that RNR happens.
      */
     @ParameterizedTest
-    @EnumSource(value = Delivery.class, names = {"IMMEDIATE", "THREAD"})
+    @EnumSource(
+            value = Delivery.class,
+            names = {"IMMEDIATE", "THREAD"})
     void shouldKeepEveryByteInBothDirectionsAtOnce(Delivery delivery) throws Exception {
         connect(delivery);
-        inTwoThreads(new FutureTask<>(() -> duplex(pair.client, pair.server, 1)), new FutureTask<>(() -> duplex(pair.server, pair.client, 2)));
+        inTwoThreads(
+                new FutureTask<>(() -> duplex(pair.client, pair.server, 1)),
+                new FutureTask<>(() -> duplex(pair.server, pair.client, 2)));
         assertTrue(provider.messageCount() >= 4000);
     }
 
@@ -167,7 +178,8 @@ class HotPathTest {
         long start = System.nanoTime();
         while (received < messages || acknowledged < messages || !toAck.isEmpty()) {
             if (System.nanoTime() - start > DEADLINE_NANOS) {
-                throw new AssertionError("stuck: sent " + sent + ", received " + received + ", acknowledged " + acknowledged);
+                throw new AssertionError(
+                        "stuck: sent " + sent + ", received " + received + ", acknowledged " + acknowledged);
             }
             self.batch.clear();
             while (!toAck.isEmpty() && sendSlots > 0) {
@@ -178,7 +190,12 @@ class HotPathTest {
                 int slot = sent % slots;
                 int length = 1 + random.nextInt(4096);
                 self.memory.buffer().put(half + slot * 4096, pattern, sent & 0xff, length);
-                self.batch.add(sent, SendBatch.RDMA_WRITE_WITH_IMM, SIGNALED, sent << 13 | length, peer.memory.address() + slot * 4096L,
+                self.batch.add(
+                        sent,
+                        SendBatch.RDMA_WRITE_WITH_IMM,
+                        SIGNALED,
+                        sent << 13 | length,
+                        peer.memory.address() + slot * 4096L,
                         peer.mr.getRkey());
                 self.batch.sge(self.memory.address() + half + slot * 4096, length, self.mr.getLkey());
                 sent++;
@@ -233,7 +250,9 @@ class HotPathTest {
                     posted += client.qp().postSend(client.batch);
                     completed += client.poll(client.sendCq).size();
                 }
-                completed += client.poll(client.sendCq, (int) (posted - completed)).size(); // the flush may still be under way
+                // the flush may still be under way
+                completed +=
+                        client.poll(client.sendCq, (int) (posted - completed)).size();
                 client.qp().barrier();
                 return posted - completed - client.poll(client.sendCq).size();
             });
@@ -249,8 +268,8 @@ class HotPathTest {
                     client.qp().toError();
                 } else if (pause % 3 == 1) {
                     server.verbs.deregisterMr(server.mr);
-                    // With none posted the client would wait for one for ever, and never meet the missing key; and a used one has to be polled before there
-                    // is room for another.
+                    // With none posted the client would wait for one for ever, and never meet the missing key; and a
+                    // used one has to be polled before there is room for another.
                     for (int n = server.recvCq.poll(server.wc); n > 0; n--) {
                         server.qp().postReceives(1);
                     }

@@ -7,8 +7,8 @@ package org.jrsocket.verbs.loopback;
 import java.util.Arrays;
 
 /**
- * Memory regions by key, found without allocation. A key is index, generation and kind: old keys stay invalid for a while when an index is used again,
- * 0 is never one, and a local key is not a remote key.
+ * Memory regions by key, found without allocation. A key is index, generation and kind: old keys stay invalid for a
+ * while when an index is used again, 0 is never one, and a local key is not a remote key.
  */
 final class KeyTable {
 
@@ -18,7 +18,8 @@ final class KeyTable {
     private int[] generations = new int[64]; // guarded by lock
     private boolean[] used = new boolean[64]; // guarded by lock
     private int last; // guarded by lock: where the last region was put
-    private volatile LoopbackMr[] regions = new LoopbackMr[64]; // slots written under lock, published by writing the field again
+    // slots written under lock, published by writing the field again
+    private volatile LoopbackMr[] regions = new LoopbackMr[64];
 
     /** The local key for a new region; the remote key is one more. {@link #put} must follow. */
     int reserve() {

@@ -20,18 +20,21 @@ import java.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Qp;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.LoopbackId.State;
 
-/** The calls of the connection manager. Each checks what the kernel checks and leaves the conversation to {@link CmFabric}. */
+/**
+ * The calls of the connection manager. Each checks what the kernel checks and leaves the conversation to
+ * {@link CmFabric}.
+ */
 final class LoopbackCm extends Cm {
 
     private static final int KERNEL_BACKLOG = 1024;
@@ -137,13 +140,14 @@ final class LoopbackCm extends Cm {
         LoopbackId id = own(cmId);
         locked(() -> {
             boolean idle = id.state == State.IDLE;
-            boolean ok = switch (option) {
-                case OPTION_TOS -> value >= 0 && value <= 255;
-                case OPTION_REUSEADDR -> (idle || value == 1 && id.state != State.LISTENING) && value >> 1 == 0;
-                case OPTION_AFONLY -> (idle || id.state == State.BOUND) && value >> 1 == 0;
-                case OPTION_ACK_TIMEOUT -> value >= 0 && value < 32;
-                default -> false;
-            };
+            boolean ok =
+                    switch (option) {
+                        case OPTION_TOS -> value >= 0 && value <= 255;
+                        case OPTION_REUSEADDR -> (idle || value == 1 && id.state != State.LISTENING) && value >> 1 == 0;
+                        case OPTION_AFONLY -> (idle || id.state == State.BOUND) && value >> 1 == 0;
+                        case OPTION_ACK_TIMEOUT -> value >= 0 && value < 32;
+                        default -> false;
+                    };
             if (!ok) {
                 throw new ErrnoException("rdma_set_option", "option " + option + " value " + value, Errno.EINVAL);
             }
@@ -203,14 +207,17 @@ final class LoopbackCm extends Cm {
     }
 
     @Override
-    public void resolveAddr(RdmaCmId cmId, SocketAddress source, SocketAddress destination, int timeoutMillis) throws IOException {
+    public void resolveAddr(RdmaCmId cmId, SocketAddress source, SocketAddress destination, int timeoutMillis)
+            throws IOException {
         LoopbackId id = own(cmId);
         InetSocketAddress to = (InetSocketAddress) destination;
         locked(() -> {
             id.require("rdma_resolve_addr", State.IDLE, State.BOUND);
             InetAddress target = to.getAddress();
             if (target.isAnyLocalAddress()) {
-                target = Ports.isIpv4(target) ? InetAddress.getByAddress(new byte[] {127, 0, 0, 1}) : InetAddress.getByName("::1");
+                target = Ports.isIpv4(target)
+                        ? InetAddress.getByAddress(new byte[] {127, 0, 0, 1})
+                        : InetAddress.getByName("::1");
             }
             if (id.state == State.IDLE && source != null) {
                 bind(id, source);
@@ -223,7 +230,10 @@ final class LoopbackCm extends Cm {
             id.reachability = provider.reachability(target);
             switch (id.reachability) {
                 case NO_DEVICE -> resolutionFailed(id, EventType.RDMA_CM_EVENT_ADDR_ERROR, Errno.ENODEV);
-                case UNRESOLVED -> fabric.later(timeoutMillis, () -> resolutionFailed(id, EventType.RDMA_CM_EVENT_ADDR_ERROR, Errno.ETIMEDOUT));
+                case UNRESOLVED ->
+                    fabric.later(
+                            timeoutMillis,
+                            () -> resolutionFailed(id, EventType.RDMA_CM_EVENT_ADDR_ERROR, Errno.ETIMEDOUT));
                 default -> addressResolved(id, target);
             }
         });
@@ -235,14 +245,19 @@ final class LoopbackCm extends Cm {
             LoopbackDevice device = provider.deviceFor(target);
             InetAddress local = target;
             if (id.reachability != Reachability.SERVED) {
-                local = provider.addressesOf(device).stream().filter(a -> Ports.isIpv4(a) == Ports.isIpv4(target)).findFirst().orElse(null);
+                local = provider.addressesOf(device).stream()
+                        .filter(a -> Ports.isIpv4(a) == Ports.isIpv4(target))
+                        .findFirst()
+                        .orElse(null);
             }
             if (local == null) {
                 resolutionFailed(id, EventType.RDMA_CM_EVENT_ADDR_ERROR, Errno.ENODEV);
                 return;
             }
             id.device = device;
-            id.source = unbound ? fabric.ports.bind(id, new InetSocketAddress(local, 0)) : new InetSocketAddress(local, id.source.getPort());
+            id.source = unbound
+                    ? fabric.ports.bind(id, new InetSocketAddress(local, 0))
+                    : new InetSocketAddress(local, id.source.getPort());
         }
         id.state = State.ADDRESS_RESOLVED;
         id.channel().add(EventType.RDMA_CM_EVENT_ADDR_RESOLVED, 0, id);
@@ -251,7 +266,9 @@ final class LoopbackCm extends Cm {
     private static void resolutionFailed(LoopbackId id, EventType type, int errno) {
         if (id.state == State.RESOLVING_ADDRESS || id.state == State.RESOLVING_ROUTE) {
             // The kernel goes back a step, so that a caller may try again.
-            id.state = id.state == State.RESOLVING_ROUTE ? State.ADDRESS_RESOLVED : id.source == null ? State.IDLE : State.BOUND;
+            id.state = id.state == State.RESOLVING_ROUTE
+                    ? State.ADDRESS_RESOLVED
+                    : id.source == null ? State.IDLE : State.BOUND;
             id.channel().add(type, -errno, id);
         }
     }
@@ -281,14 +298,23 @@ final class LoopbackCm extends Cm {
         try {
             LoopbackDevice device = id.device;
             IbvQPCap cap = attr.cap();
-            if (device == null || id.qp != null || domain.device() != device || !(attr.getSend_cq() instanceof LoopbackCq)
-                    || !(attr.getRecv_cq() instanceof LoopbackCq) || attr.getQp_type() != IbvQP.IBV_QPT_RC || !fits(cap, device)) {
-                throw new ErrnoException("rdma_create_qp", cap.getMax_send_wr() + " sends, " + cap.getMax_recv_wr() + " receives, inline "
-                        + cap.getMax_inline_data() + " on " + device, Errno.EINVAL);
+            if (device == null
+                    || id.qp != null
+                    || domain.device() != device
+                    || !(attr.getSend_cq() instanceof LoopbackCq)
+                    || !(attr.getRecv_cq() instanceof LoopbackCq)
+                    || attr.getQp_type() != IbvQP.IBV_QPT_RC
+                    || !fits(cap, device)) {
+                throw new ErrnoException(
+                        "rdma_create_qp",
+                        cap.getMax_send_wr() + " sends, " + cap.getMax_recv_wr() + " receives, inline "
+                                + cap.getMax_inline_data() + " on " + device,
+                        Errno.EINVAL);
             }
             if (cap.getMax_inline_data() > device.maxInline) {
                 device.refusedQp();
-                throw new ErrnoException("rdma_create_qp", "inline " + cap.getMax_inline_data() + " on " + device, device.inlineErrno);
+                throw new ErrnoException(
+                        "rdma_create_qp", "inline " + cap.getMax_inline_data() + " on " + device, device.inlineErrno);
             }
             device.admit("rdma_create_qp", Registry.Kind.QP);
             if (device.roundUp) {
@@ -296,7 +322,8 @@ final class LoopbackCm extends Cm {
                 cap.setMax_recv_wr(Math.min(device.maxQpWr(), powerOfTwo(cap.getMax_recv_wr())));
                 cap.setMax_inline_data(Math.min(device.maxInline, powerOfTwo(cap.getMax_inline_data() + 1)));
             }
-            LoopbackQp qp = new LoopbackQp(domain, attr, cap.getMax_send_wr(), cap.getMax_recv_wr(), lastQp.incrementAndGet());
+            LoopbackQp qp =
+                    new LoopbackQp(domain, attr, cap.getMax_send_wr(), cap.getMax_recv_wr(), lastQp.incrementAndGet());
             id.qp(qp);
             return qp;
         } finally {
@@ -305,8 +332,10 @@ final class LoopbackCm extends Cm {
     }
 
     private static boolean fits(IbvQPCap cap, LoopbackDevice device) {
-        return within(cap.getMax_send_wr(), 1, device.maxQpWr()) && within(cap.getMax_recv_wr(), 1, device.maxQpWr())
-                && within(cap.getMax_send_sge(), 0, device.maxSge) && within(cap.getMax_recv_sge(), 0, device.maxSge)
+        return within(cap.getMax_send_wr(), 1, device.maxQpWr())
+                && within(cap.getMax_recv_wr(), 1, device.maxQpWr())
+                && within(cap.getMax_send_sge(), 0, device.maxSge)
+                && within(cap.getMax_recv_sge(), 0, device.maxSge)
                 && cap.getMax_inline_data() >= 0;
     }
 
@@ -367,7 +396,8 @@ final class LoopbackCm extends Cm {
             boolean depthsFit = (param.getResponder_resources() & 0xff) <= id.device.maxRdAtom
                     && (param.getInitiator_depth() & 0xff) <= id.device.maxRdAtom;
             if (id.qp == null || !depthsFit || id.peer.qp == null) {
-                throw new ErrnoException("rdma_accept", id.qp == null ? "no queue pair" : "depths or peer", Errno.EINVAL);
+                throw new ErrnoException(
+                        "rdma_accept", id.qp == null ? "no queue pair" : "depths or peer", Errno.EINVAL);
             }
             CmFabric.checkData("rdma_accept", id.device, param.privateData(), CmMessage.REP);
             id.state = State.ACCEPTED;
@@ -461,7 +491,8 @@ final class LoopbackCm extends Cm {
                 type = EventType.RDMA_CM_EVENT_CONNECT_ERROR;
                 status = -Errno.EINVAL;
             }
-            return new CmEvent(type.ordinal(), status, pending.listener(), pending.id(), pending.param(), pending.data());
+            return new CmEvent(
+                    type.ordinal(), status, pending.listener(), pending.id(), pending.param(), pending.data());
         } finally {
             lock.unlock();
         }

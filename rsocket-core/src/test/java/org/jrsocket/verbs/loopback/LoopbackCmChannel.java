@@ -9,9 +9,9 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import org.jrsocket.os.EventFd;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.ConnParam;
-import org.jrsocket.os.EventFd;
 
 /** An event channel. Its queue is guarded by the fabric's lock. */
 final class LoopbackCmChannel extends CmChannel {
@@ -24,13 +24,20 @@ final class LoopbackCmChannel extends CmChannel {
      *
      * @param answer whether it is the peer's REP, which becomes ESTABLISHED when it is fetched
      */
-    record Pending(EventType type, int status, LoopbackId listener, LoopbackId id, ConnParam param, byte[] data, boolean answer) {
-    }
+    record Pending(
+            EventType type,
+            int status,
+            LoopbackId listener,
+            LoopbackId id,
+            ConnParam param,
+            byte[] data,
+            boolean answer) {}
 
     private final EventFd eventFd;
     private final Deque<Pending> events = new ArrayDeque<>();
     /** Who is in getCmEvent: there may be only one. */
     final OneAtATime reader;
+
     int ids; // guarded by the fabric's lock
 
     private LoopbackCmChannel(EventFd eventFd, Registry registry) throws IOException {
@@ -64,7 +71,10 @@ final class LoopbackCmChannel extends CmChannel {
 
     /** Drops what concerns an id that is being destroyed; returns the new ids among it that nobody fetched. */
     List<LoopbackId> purge(LoopbackId id) {
-        List<LoopbackId> orphans = events.stream().filter(event -> event.listener() == id).map(Pending::id).toList();
+        List<LoopbackId> orphans = events.stream()
+                .filter(event -> event.listener() == id)
+                .map(Pending::id)
+                .toList();
         events.removeIf(event -> event.id() == id || orphans.contains(event.id()));
         if (events.isEmpty()) {
             eventFd.clear();

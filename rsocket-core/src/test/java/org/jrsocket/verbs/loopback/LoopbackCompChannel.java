@@ -7,10 +7,10 @@ package org.jrsocket.verbs.loopback;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.os.Errno;
-import org.jrsocket.os.EventFd;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.EventFd;
+import org.jrsocket.verbs.CompChannel;
 
 final class LoopbackCompChannel extends CompChannel {
 

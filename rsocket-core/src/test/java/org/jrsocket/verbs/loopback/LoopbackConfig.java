@@ -7,8 +7,8 @@ package org.jrsocket.verbs.loopback;
 import org.jrsocket.os.Errno;
 
 /**
- * How a {@link LoopbackProvider} behaves and what its devices take. Setters return the object; a provider copies what it needs when it is made, so later
- * changes do nothing.
+ * How a {@link LoopbackProvider} behaves and what its devices take. Setters return the object; a provider copies what
+ * it needs when it is made, so later changes do nothing.
  */
 public final class LoopbackConfig {
 
@@ -45,13 +45,19 @@ public final class LoopbackConfig {
         return this;
     }
 
-    /** How long the CM waits for an answer to a message that was lost, all its retries included. Default 200; 0 gives up at once. */
+    /**
+     * How long the CM waits for an answer to a message that was lost, all its retries included. Default 200; 0 gives up
+     * at once.
+     */
     public LoopbackConfig cmTimeoutMillis(long value) {
         cmTimeoutMillis = value;
         return this;
     }
 
-    /** How long a message waits for a queue pair that does not answer before RETRY_EXCEEDED. Default 100; 0 gives up at once. */
+    /**
+     * How long a message waits for a queue pair that does not answer before RETRY_EXCEEDED. Default 100; 0 gives up at
+     * once.
+     */
     public LoopbackConfig retryTimeoutMillis(long value) {
         retryTimeoutMillis = value;
         return this;
@@ -129,7 +135,10 @@ public final class LoopbackConfig {
         return this;
     }
 
-    /** Whether queues are granted larger than asked for, at the next power of two, as many devices do. Default off: exactly what was asked. */
+    /**
+     * Whether queues are granted larger than asked for, at the next power of two, as many devices do. Default off:
+     * exactly what was asked.
+     */
     public LoopbackConfig roundUp(boolean value) {
         roundUp = value;
         return this;

@@ -6,19 +6,20 @@ package org.jrsocket.verbs.loopback;
 
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrsocket.verbs.Cq;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * A completion queue of exactly the size asked for. The slots of the work requests behind a completion are free again when it is polled, not before,
- * as on mlx5: who never polls, or never signals, runs out of slots.
+ * A completion queue of exactly the size asked for. The slots of the work requests behind a completion are free again
+ * when it is polled, not before, as on mlx5: who never polls, or never signals, runs out of slots.
  */
 final class LoopbackCq extends Cq {
 
     /** {@code IBV_EVENT_CQ_ERR}. */
     private static final int EVENT_CQ_ERR = 0;
+
     private static final int SPINS = 32;
 
     private final LoopbackDevice device;
@@ -192,7 +193,10 @@ final class LoopbackCq extends Cq {
         if (completionChannel != null) {
             int left = completionChannel.unacknowledged(this);
             if (left > 0) {
-                device.provider().registry().violation("completion queue destroyed with " + left + " unacknowledged events: a real one waits for ever");
+                device.provider()
+                        .registry()
+                        .violation("completion queue destroyed with " + left
+                                + " unacknowledged events: a real one waits for ever");
                 throw new ErrnoException("ibv_destroy_cq", left + " unacknowledged events", Errno.EBUSY);
             }
             completionChannel.purge(this);

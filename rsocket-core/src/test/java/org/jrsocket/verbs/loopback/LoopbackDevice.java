@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.EventFd;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.DeviceInfo;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.EventFd;
-import org.jrsocket.os.ErrnoException;
 
 /** A device: limits, addresses, asynchronous events. */
 public final class LoopbackDevice extends Device {
@@ -81,7 +81,10 @@ public final class LoopbackDevice extends Device {
         return new DeviceInfo(name, iwarp, "", 1, maxQp, maxQpWr, maxCqe, maxMr, List.of(port));
     }
 
-    /** @throws ErrnoException EIO if the device is gone, else ENOMEM if {@code kind} has reached its limit here (counted over all devices) */
+    /**
+     * @throws ErrnoException EIO if the device is gone, else ENOMEM if {@code kind} has reached its limit here (counted
+     * over all devices)
+     */
     void admit(String call, Registry.Kind kind) throws ErrnoException {
         int limit = kind == Registry.Kind.QP ? maxQp : kind == Registry.Kind.MR ? maxMr : Integer.MAX_VALUE;
         if (removed) {

@@ -10,19 +10,30 @@ import com.ibm.disni.verbs.RdmaConnParam;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Qp;
-import org.jrsocket.os.ErrnoException;
 
-/** A connection manager id. Its mutable fields are guarded by the fabric's lock, or volatile where tests look at them. */
+/**
+ * A connection manager id. Its mutable fields are guarded by the fabric's lock, or volatile where tests look at them.
+ */
 public final class LoopbackId extends CmId {
 
-    /** What became of it. An active one goes down the first column, a passive one starts at REQUESTED, a listener ends at LISTENING. */
+    /**
+     * What became of it. An active one goes down the first column, a passive one starts at REQUESTED, a listener ends
+     * at LISTENING.
+     */
     public enum State {
-        IDLE, BOUND, LISTENING, RESOLVING_ADDRESS, ADDRESS_RESOLVED, RESOLVING_ROUTE, ROUTE_RESOLVED,
+        IDLE,
+        BOUND,
+        LISTENING,
+        RESOLVING_ADDRESS,
+        ADDRESS_RESOLVED,
+        RESOLVING_ROUTE,
+        ROUTE_RESOLVED,
         /** REQ sent. */
         CONNECTING,
         /** REP arrived; its event was not fetched yet. */
@@ -57,11 +68,13 @@ public final class LoopbackId extends CmId {
     Reachability reachability;
     /** What the REQ said. */
     ConnParam request;
+
     int backlog;
     int unfetched;
     boolean reuseAddress;
     /** What OPTION_AFONLY said, if it was set. */
     Boolean familyOnly;
+
     int typeOfService;
     int ackTimeout;
     private volatile boolean dead;

@@ -8,9 +8,9 @@ import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jrsocket.os.Errno;
-import org.jrsocket.verbs.Mr;
-import org.jrsocket.os.NativeMemory;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.Mr;
 
 final class LoopbackMr extends Mr {
 
@@ -31,13 +31,17 @@ final class LoopbackMr extends Mr {
 
     static LoopbackMr register(LoopbackPd pd, long address, int length, int access) throws IOException {
         boolean remote = (access & (IbvMr.IBV_ACCESS_REMOTE_WRITE | IbvMr.IBV_ACCESS_REMOTE_ATOMIC)) != 0;
-        if (address == 0 || length <= 0 || (access & ~KNOWN_ACCESS) != 0 || remote && (access & IbvMr.IBV_ACCESS_LOCAL_WRITE) == 0) {
+        if (address == 0
+                || length <= 0
+                || (access & ~KNOWN_ACCESS) != 0
+                || remote && (access & IbvMr.IBV_ACCESS_LOCAL_WRITE) == 0) {
             throw new ErrnoException("ibv_reg_mr", length + " bytes, access " + access, Errno.EINVAL);
         }
         LoopbackDevice device = pd.device();
         device.admit("ibv_reg_mr", Registry.Kind.MR);
         device.pin(length);
-        LoopbackMr mr = new LoopbackMr(pd, address, length, access, device.provider().keys().reserve());
+        LoopbackMr mr = new LoopbackMr(
+                pd, address, length, access, device.provider().keys().reserve());
         device.provider().keys().put(mr);
         pd.mrs.incrementAndGet();
         device.provider().registry().add(Registry.Kind.MR, mr);
@@ -52,7 +56,8 @@ final class LoopbackMr extends Mr {
         isOpen = false;
         LoopbackDevice device = pd.device();
         device.provider().keys().remove(this);
-        // Only queue pairs of this domain touch the region, each under its lock: none does any more once all locks were free.
+        // Only queue pairs of this domain touch the region, each under its lock: none does any more once all locks were
+        // free.
         pd.qps.forEach(LoopbackQp::barrier);
         device.unpin(size);
         pd.mrs.decrementAndGet();

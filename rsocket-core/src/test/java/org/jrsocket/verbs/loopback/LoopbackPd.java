@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.os.Errno;
-import org.jrsocket.verbs.Pd;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.Pd;
 
 final class LoopbackPd extends Pd {
 

@@ -14,21 +14,20 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.os.NativeLibrary;
+import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.VerbsProvider;
 
 /**
- * Verbs within one JVM. A new provider has one device, which serves 127.0.0.1 and ::1; it installs itself, see {@link VerbsProvider#install()}, but
- * several can be used side by side. Safe for use by many threads. Memory that is registered must stay mapped: a real device keeps its pages, this one
- * would take the JVM down with a SIGSEGV.
+ * Verbs within one JVM. A new provider has one device, which serves 127.0.0.1 and ::1; it installs itself, see
+ * {@link VerbsProvider#install()}, but several can be used side by side. Safe for use by many threads. Memory that is
+ * registered must stay mapped: a real device keeps its pages, this one would take the JVM down with a SIGSEGV.
  */
 public final class LoopbackProvider extends VerbsProvider implements AutoCloseable {
 
     private static final AtomicLong NUMBER = new AtomicLong();
 
-    private record Place(LoopbackDevice device, Reachability reachability) {
-    }
+    private record Place(LoopbackDevice device, Reachability reachability) {}
 
     private final Registry registry = new Registry();
     private final Faults faults = new Faults(this);
@@ -219,12 +218,18 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
 
     @Override
     public List<DeviceInfo> devices() {
-        return devices.stream().filter(device -> !device.isRemoved()).map(device -> device.info(addressesOf(device))).toList();
+        return devices.stream()
+                .filter(device -> !device.isRemoved())
+                .map(device -> device.info(addressesOf(device)))
+                .toList();
     }
 
     List<InetAddress> addressesOf(LoopbackDevice device) {
-        return places.entrySet().stream().filter(e -> e.getValue().device() == device && e.getValue().reachability() == Reachability.SERVED)
-                .map(Map.Entry::getKey).sorted(Comparator.comparing(InetAddress::getHostAddress)).toList();
+        return places.entrySet().stream()
+                .filter(e -> e.getValue().device() == device && e.getValue().reachability() == Reachability.SERVED)
+                .map(Map.Entry::getKey)
+                .sorted(Comparator.comparing(InetAddress::getHostAddress))
+                .toList();
     }
 
     // What the objects ask.
@@ -236,7 +241,9 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
 
     /** The device that leads to {@code address}, or null. */
     LoopbackDevice deviceFor(InetAddress address) {
-        return reachability(address) == Reachability.NO_DEVICE ? null : places.get(address).device();
+        return reachability(address) == Reachability.NO_DEVICE
+                ? null
+                : places.get(address).device();
     }
 
     Registry registry() {

@@ -7,15 +7,16 @@ package org.jrsocket.verbs.loopback;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.RecvBatch;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * An RC queue pair. INIT when made; RTS when its id is connected; ERR by {@link #toError()} or a failure; RESET once destroyed. From the moment the
- * connection is accepted both queue pairs of a connection share one lock, which guards the state and the queues of both.
+ * An RC queue pair. INIT when made; RTS when its id is connected; ERR by {@link #toError()} or a failure; RESET once
+ * destroyed. From the moment the connection is accepted both queue pairs of a connection share one lock, which guards
+ * the state and the queues of both.
  */
 public final class LoopbackQp extends Qp {
 
@@ -41,9 +42,11 @@ public final class LoopbackQp extends Qp {
     boolean stalled;
     /** Whether the oldest message was counted as RNR. Guarded by lock. */
     boolean rnrCounted;
+
     private boolean timing; // guarded by lock: a retry timer runs
     /** In the wire's queue; guarded by the wire's lock. */
     boolean onWire;
+
     private volatile int minRnrTimer;
     private volatile int ackTimeout;
 
@@ -60,7 +63,8 @@ public final class LoopbackQp extends Qp {
         this.sends = (LoopbackCq) attr.getSend_cq();
         this.receives = (LoopbackCq) attr.getRecv_cq();
         this.signalAll = attr.getSq_sig_all() != 0;
-        this.sq = new SendQueue(sendSlots, attr.cap().getMax_send_sge(), attr.cap().getMax_inline_data());
+        this.sq = new SendQueue(
+                sendSlots, attr.cap().getMax_send_sge(), attr.cap().getMax_inline_data());
         this.rq = new ReceiveQueue(receiveSlots);
         this.sender = new OneAtATime("posting to one send queue", provider.registry());
         this.receiver = new OneAtATime("posting to one receive queue", provider.registry());
@@ -219,7 +223,11 @@ public final class LoopbackQp extends Qp {
                 int length = sges == 0 ? 0 : batch.sgeLength(posted, 0);
                 if (sges > 1 || length < 0) {
                     errno = Errno.EINVAL;
-                } else if (rq.add(batch.id(posted), sges == 0 ? 0 : batch.sgeAddress(posted, 0), length, sges == 0 ? 0 : batch.sgeLkey(posted, 0))) {
+                } else if (rq.add(
+                        batch.id(posted),
+                        sges == 0 ? 0 : batch.sgeAddress(posted, 0),
+                        length,
+                        sges == 0 ? 0 : batch.sgeLkey(posted, 0))) {
                     posted++;
                 } else {
                     errno = Errno.ENOMEM;
@@ -281,7 +289,15 @@ public final class LoopbackQp extends Qp {
         }
         boolean write = sq.opcode(slot) <= SendBatch.RDMA_WRITE_WITH_IMM;
         boolean ok = status == WcBatch.SUCCESS;
-        sends.push(this, sq.silent, sq.id(slot), status, ok ? write ? 1 : 0 : Transfer.NONSENSE, 0, ok ? 0 : Transfer.NONSENSE, 0);
+        sends.push(
+                this,
+                sq.silent,
+                sq.id(slot),
+                status,
+                ok ? write ? 1 : 0 : Transfer.NONSENSE,
+                0,
+                ok ? 0 : Transfer.NONSENSE,
+                0);
         sq.silent = 0;
     }
 
@@ -291,7 +307,14 @@ public final class LoopbackQp extends Qp {
         long id = rq.id();
         rq.consumed++;
         boolean ok = status == WcBatch.SUCCESS;
-        receives.push(this, -1, id, status, ok ? opcode : Transfer.NONSENSE, ok ? length : Transfer.NONSENSE, ok ? imm : Transfer.NONSENSE,
+        receives.push(
+                this,
+                -1,
+                id,
+                status,
+                ok ? opcode : Transfer.NONSENSE,
+                ok ? length : Transfer.NONSENSE,
+                ok ? imm : Transfer.NONSENSE,
                 ok ? flags : Transfer.NONSENSE);
     }
 
@@ -308,7 +331,10 @@ public final class LoopbackQp extends Qp {
         }
     }
 
-    /** Fails the oldest message that did not arrive, and with it the queue pair. What arrived before it was acknowledged by that. */
+    /**
+     * Fails the oldest message that did not arrive, and with it the queue pair. What arrived before it was acknowledged
+     * by that.
+     */
     void failHead(int status) {
         assert isLocked();
         while (sq.completed < sq.arrived) {

@@ -14,14 +14,14 @@ import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaProvider;
 import java.io.IOException;
-import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.Fds;
-import org.jrsocket.verbs.Mr;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.DeviceInfo;
+import org.jrsocket.verbs.Mr;
 import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -103,7 +103,8 @@ class ObjectLifetimeTest {
         pair.client.verbs.deregisterMr(mr);
         pair.client.verbs.deregisterMr(mr);
         assertEquals(1, provider.violations().size());
-        assertTrue(provider.violations().get(0).contains("ObjectLifetimeTest") || provider.violations().get(0).contains("twice"));
+        assertTrue(provider.violations().get(0).contains("ObjectLifetimeTest")
+                || provider.violations().get(0).contains("twice"));
         provider.registry().violations().clear();
         pair.close();
     }
@@ -116,7 +117,8 @@ class ObjectLifetimeTest {
         assertErrno(Errno.EINVAL, () -> end.verbs.registerMr(end.pd, 0, 8, REMOTE));
         assertErrno(Errno.EINVAL, () -> end.verbs.registerMr(end.pd, address, 0, REMOTE));
         assertErrno(Errno.EINVAL, () -> end.verbs.registerMr(end.pd, address, -1, REMOTE));
-        assertErrno(Errno.EINVAL, () -> end.verbs.registerMr(end.pd, address, 8, IbvMr.IBV_ACCESS_REMOTE_WRITE)); // needs LOCAL_WRITE
+        // needs LOCAL_WRITE
+        assertErrno(Errno.EINVAL, () -> end.verbs.registerMr(end.pd, address, 8, IbvMr.IBV_ACCESS_REMOTE_WRITE));
         assertErrno(Errno.EINVAL, () -> end.verbs.registerMr(end.pd, address, 8, 1 << 20));
         pair.close();
     }
@@ -143,7 +145,9 @@ class ObjectLifetimeTest {
         RawPair pair = RawPair.connected(provider);
         assertEquals(2 * 65536, provider.device().registeredBytes());
         Mr third = pair.client.verbs.registerMr(pair.client.pd, pair.client.memory.address(), 65536, REMOTE);
-        assertErrno(Errno.ENOMEM, () -> pair.client.verbs.registerMr(pair.client.pd, pair.client.memory.address(), 8, REMOTE));
+        assertErrno(
+                Errno.ENOMEM,
+                () -> pair.client.verbs.registerMr(pair.client.pd, pair.client.memory.address(), 8, REMOTE));
         pair.client.verbs.deregisterMr(third);
         pair.close();
         assertEquals(0, provider.device().registeredBytes());
@@ -155,7 +159,9 @@ class ObjectLifetimeTest {
         assertEquals(16, provider.device().maxQpWr());
         assertEquals(16, provider.device().maxCqe());
         RawPair pair = RawPair.connected(provider);
-        assertErrno(Errno.ENOMEM, () -> pair.client.verbs.registerMr(pair.client.pd, pair.client.memory.address(), 8, REMOTE));
+        assertErrno(
+                Errno.ENOMEM,
+                () -> pair.client.verbs.registerMr(pair.client.pd, pair.client.memory.address(), 8, REMOTE));
         assertErrno(Errno.EINVAL, () -> pair.client.verbs.createCq(provider.device(), pair.client.channel, 17, 0));
         assertErrno(Errno.EINVAL, () -> pair.client.verbs.createCq(provider.device(), pair.client.channel, 0, 0));
         DeviceInfo info = provider.devices().get(0);
@@ -166,7 +172,8 @@ class ObjectLifetimeTest {
 
     /** What a failing constructor of the endpoint leaves is the test's to clean. */
     private void assertQpRefused(int errno, Sizes sizes) throws IOException {
-        try (LoopbackProvider own = new LoopbackProvider(new LoopbackConfig().maxQpWr(16).maxQp(1).maxInline(64))) {
+        try (LoopbackProvider own =
+                new LoopbackProvider(new LoopbackConfig().maxQpWr(16).maxQp(1).maxInline(64))) {
             RawPair pair = new RawPair(own);
             RawEndpoint first = errno == Errno.ENOMEM ? RawEndpoint.active(own, pair.address(), Sizes.DEFAULT) : null;
             assertErrno(errno, () -> RawEndpoint.active(own, pair.address(), sizes));
@@ -203,10 +210,13 @@ class ObjectLifetimeTest {
         assertTrue(provider.devices().get(0).iwarp());
         server.qp().postReceives(1, server.memory.address(), 4, server.mr.getLkey());
         for (int opcode : new int[] {SendBatch.RDMA_WRITE_WITH_IMM, SendBatch.SEND_WITH_IMM}) {
-            assertThrows(ErrnoException.class, () -> client.prepare(1, opcode, 0, 1, server, 0, 0).post());
+            assertThrows(ErrnoException.class, () -> client.prepare(1, opcode, 0, 1, server, 0, 0)
+                    .post());
             assertEquals(Errno.EINVAL, client.qp().postError());
         }
-        client.prepare(1, SendBatch.RDMA_WRITE, 0, 0, server, 64, 4).append(2, SendBatch.SEND, SendBatch.INLINE, 0, server, 0, 4).post();
+        client.prepare(1, SendBatch.RDMA_WRITE, 0, 0, server, 64, 4)
+                .append(2, SendBatch.SEND, SendBatch.INLINE, 0, server, 0, 4)
+                .post();
         assertEquals(4, server.poll(server.recvCq).get(0).length());
         pair.close();
     }
@@ -236,7 +246,8 @@ class ObjectLifetimeTest {
         RawEndpoint client = RawEndpoint.active(provider, pair.address(), Sizes.DEFAULT);
         client.request(new byte[0]);
         assertEquals(2, provider.liveObjects().ids()); // nobody fetched the request: nobody owns its id
-        client.cm.destroyCmId(RawEndpoint.await(client.cm, pair.serverEvents, EventType.RDMA_CM_EVENT_CONNECT_REQUEST).id());
+        client.cm.destroyCmId(RawEndpoint.await(client.cm, pair.serverEvents, EventType.RDMA_CM_EVENT_CONNECT_REQUEST)
+                .id());
         client.close();
         pair.close();
     }

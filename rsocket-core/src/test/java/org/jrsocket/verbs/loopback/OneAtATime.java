@@ -6,7 +6,10 @@ package org.jrsocket.verbs.loopback;
 
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Notices when two threads do together what the seam allows to one at a time. Lets both go on: a real device would not stop them either. */
+/**
+ * Notices when two threads do together what the seam allows to one at a time. Lets both go on: a real device would not
+ * stop them either.
+ */
 final class OneAtATime {
 
     private final AtomicReference<Thread> inside = new AtomicReference<>();

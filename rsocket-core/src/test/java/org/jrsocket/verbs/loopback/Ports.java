@@ -46,14 +46,19 @@ final class Ports {
         throw new ErrnoException("rdma_bind_addr", "no free port", Errno.EADDRNOTAVAIL);
     }
 
-    /** The kernel's answer for a wildcard that meets another owner is EADDRNOTAVAIL, only for equal addresses it is EADDRINUSE. */
+    /**
+     * The kernel's answer for a wildcard that meets another owner is EADDRNOTAVAIL, only for equal addresses it is
+     * EADDRINUSE.
+     */
     private void check(String call, LoopbackId id, InetSocketAddress address, boolean reuse) throws ErrnoException {
         for (LoopbackId other : owners.getOrDefault(address.getPort(), List.of())) {
             if (other == id || reuse && other.reuseAddress) {
                 continue;
             }
             InetAddress theirs = other.source.getAddress();
-            if (isFamilyOnly(id, address.getAddress()) && isFamilyOnly(other, theirs) && isIpv4(theirs) != isIpv4(address.getAddress())) {
+            if (isFamilyOnly(id, address.getAddress())
+                    && isFamilyOnly(other, theirs)
+                    && isIpv4(theirs) != isIpv4(address.getAddress())) {
                 continue;
             }
             if (theirs.isAnyLocalAddress() || address.getAddress().isAnyLocalAddress()) {

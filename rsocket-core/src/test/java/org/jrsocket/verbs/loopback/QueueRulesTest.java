@@ -15,9 +15,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.RawEndpoint.Completion;
 import org.jrsocket.verbs.loopback.RawEndpoint.Sizes;
@@ -107,7 +107,8 @@ class QueueRulesTest {
     @Test
     void shouldRefuseInlinePayloadBeyondTheLimit() throws IOException {
         connect(Sizes.DEFAULT);
-        assertThrows(ErrnoException.class, () -> client.prepare(1, WRITE, SendBatch.INLINE, 0, server, 0, 65).post());
+        assertThrows(ErrnoException.class, () -> client.prepare(1, WRITE, SendBatch.INLINE, 0, server, 0, 65)
+                .post());
         assertEquals(Errno.EINVAL, client.qp().postError());
         assertEquals(IbvQP.IBV_QPS_RTS, client.qp().currentState());
     }
@@ -115,7 +116,9 @@ class QueueRulesTest {
     @Test
     void shouldTellHowManyWerePostedBeforeABadOne() throws IOException {
         connect(Sizes.DEFAULT);
-        client.prepare(1, WRITE, SIGNALED, 0, server, 0, 0).append(2, 17, SIGNALED, 0, server, 0, 0).append(3, WRITE, SIGNALED, 0, server, 0, 0);
+        client.prepare(1, WRITE, SIGNALED, 0, server, 0, 0)
+                .append(2, 17, SIGNALED, 0, server, 0, 0)
+                .append(3, WRITE, SIGNALED, 0, server, 0, 0);
         assertEquals(1, client.qp().postSend(client.batch));
         assertEquals(Errno.EINVAL, client.qp().postError());
         assertEquals(1, client.poll(client.sendCq).size());
@@ -150,7 +153,10 @@ class QueueRulesTest {
     void shouldFlushSendsAndReceivesWhenMovedToError() throws IOException {
         connect(Sizes.DEFAULT);
         client.receives(2);
-        client.prepare(11, WRITE_IMM, 0, 1, server, 0, 0).append(12, WRITE_IMM, 0, 2, server, 0, 0).post(); // wait for receives
+        // wait for receives
+        client.prepare(11, WRITE_IMM, 0, 1, server, 0, 0)
+                .append(12, WRITE_IMM, 0, 2, server, 0, 0)
+                .post();
         client.qp().toError();
         List<Completion> sent = client.poll(client.sendCq);
         assertEquals(TWO_FLUSHED, statuses(sent));
@@ -218,9 +224,13 @@ class QueueRulesTest {
         pair = new RawPair(provider);
         client = RawEndpoint.active(provider, pair.address(), Sizes.DEFAULT);
         pair.client = client;
-        client.cm.connect(client.id, RawEndpoint.param(new byte[0]).retries(7, 3)); // the REQ's value goes to the passive side
-        server = RawEndpoint.passive(provider, pair.serverEvents,
-                RawEndpoint.await(client.cm, pair.serverEvents, EventType.RDMA_CM_EVENT_CONNECT_REQUEST), Sizes.DEFAULT);
+        // the REQ's value goes to the passive side
+        client.cm.connect(client.id, RawEndpoint.param(new byte[0]).retries(7, 3));
+        server = RawEndpoint.passive(
+                provider,
+                pair.serverEvents,
+                RawEndpoint.await(client.cm, pair.serverEvents, EventType.RDMA_CM_EVENT_CONNECT_REQUEST),
+                Sizes.DEFAULT);
         pair.server = server;
         server.accept(new byte[0]);
         client.await(EventType.RDMA_CM_EVENT_ESTABLISHED);
@@ -235,7 +245,9 @@ class QueueRulesTest {
     void shouldTakeInlinePayloadWhenPostedAndOtherPayloadWhenItMoves() throws IOException {
         connect(Sizes.DEFAULT);
         client.memory.buffer().put(0, (byte) 'a').put(1, (byte) 'b');
-        client.prepare(1, WRITE_IMM, SendBatch.INLINE, 0, server, 0, 1).append(2, WRITE_IMM, 0, 0, server, 1, 2).post();
+        client.prepare(1, WRITE_IMM, SendBatch.INLINE, 0, server, 0, 1)
+                .append(2, WRITE_IMM, 0, 0, server, 1, 2)
+                .post();
         client.memory.buffer().put(0, (byte) 'x').put(1, (byte) 'y');
         server.receives(2);
         assertEquals('a', server.memory.buffer().get(0));

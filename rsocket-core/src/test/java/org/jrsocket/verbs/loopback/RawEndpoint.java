@@ -16,6 +16,8 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
@@ -24,24 +26,23 @@ import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.Verbs;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * One end of a connection as plain verbs, for tests that play a peer the stream would not be: hostile, broken, or at the rules' edge. Works with any
- * provider. One thread at a time.
+ * One end of a connection as plain verbs, for tests that play a peer the stream would not be: hostile, broken, or at
+ * the rules' edge. Works with any provider. One thread at a time.
  */
 public final class RawEndpoint implements AutoCloseable {
 
     private static final int WAIT_MILLIS = 5000;
 
     /** Sizes; two scatter entries per send. */
-    public record Sizes(int sends, int receives, int inline, int memory, boolean signalAll, int sendCqEntries, int recvCqEntries) {
+    public record Sizes(
+            int sends, int receives, int inline, int memory, boolean signalAll, int sendCqEntries, int recvCqEntries) {
         public static final Sizes DEFAULT = new Sizes(16, 16, 64, 65536, false, 16, 16);
 
         public Sizes queues(int newSends, int newReceives) {
@@ -66,8 +67,7 @@ public final class RawEndpoint implements AutoCloseable {
     }
 
     /** A completion, copied. */
-    public record Completion(long id, int status, int opcode, int length, int imm, int flags) {
-    }
+    public record Completion(long id, int status, int opcode, int length, int imm, int flags) {}
 
     public final Cm cm;
     public final Verbs verbs;
@@ -83,11 +83,13 @@ public final class RawEndpoint implements AutoCloseable {
     public final WcBatch wc = new WcBatch(16);
     /** Private data of the peer's REQ or REP. */
     public byte[] peerData;
+
     private final boolean ownsEvents;
     private final Deque<Step> undo = new ArrayDeque<>();
     private boolean closed;
 
-    private RawEndpoint(VerbsProvider provider, CmChannel events, boolean ownsEvents, CmId id, Sizes sizes) throws IOException {
+    private RawEndpoint(VerbsProvider provider, CmChannel events, boolean ownsEvents, CmId id, Sizes sizes)
+            throws IOException {
         this.cm = provider.openCm();
         this.verbs = provider.openVerbs();
         this.events = events;
@@ -156,7 +158,8 @@ public final class RawEndpoint implements AutoCloseable {
     }
 
     /** Connects and waits for the answer. */
-    public static RawEndpoint connect(VerbsProvider provider, InetSocketAddress to, Sizes sizes, byte[] privateData) throws IOException {
+    public static RawEndpoint connect(VerbsProvider provider, InetSocketAddress to, Sizes sizes, byte[] privateData)
+            throws IOException {
         RawEndpoint endpoint = active(provider, to, sizes);
         endpoint.request(privateData);
         endpoint.peerData = endpoint.await(EventType.RDMA_CM_EVENT_ESTABLISHED).privateData();
@@ -164,7 +167,8 @@ public final class RawEndpoint implements AutoCloseable {
     }
 
     /** The other end of a CONNECT_REQUEST; sends no answer yet. */
-    public static RawEndpoint passive(VerbsProvider provider, CmChannel events, CmEvent request, Sizes sizes) throws IOException {
+    public static RawEndpoint passive(VerbsProvider provider, CmChannel events, CmEvent request, Sizes sizes)
+            throws IOException {
         RawEndpoint endpoint = new RawEndpoint(provider, events, false, request.id(), sizes);
         endpoint.peerData = request.privateData();
         return endpoint;
@@ -261,7 +265,8 @@ public final class RawEndpoint implements AutoCloseable {
 
     /** Registers the memory again, after a test deregistered it. */
     public void reregister() throws IOException {
-        mr = verbs.registerMr(pd, memory.address(), memory.size(), IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
+        mr = verbs.registerMr(
+                pd, memory.address(), memory.size(), IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
     }
 
     /** Frees everything, without a word to the peer but the CM's own; harmless when repeated. */

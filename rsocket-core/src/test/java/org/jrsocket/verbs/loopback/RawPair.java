@@ -51,7 +51,10 @@ final class RawPair implements AutoCloseable {
     RawPair connect(RawEndpoint.Sizes sizes, byte[] request, byte[] reply) throws IOException {
         client = RawEndpoint.active(provider, address(), sizes);
         client.request(request);
-        server = RawEndpoint.passive(provider, serverEvents, RawEndpoint.await(provider.openCm(), serverEvents, EventType.RDMA_CM_EVENT_CONNECT_REQUEST),
+        server = RawEndpoint.passive(
+                provider,
+                serverEvents,
+                RawEndpoint.await(provider.openCm(), serverEvents, EventType.RDMA_CM_EVENT_CONNECT_REQUEST),
                 sizes);
         server.accept(reply);
         client.peerData = client.await(EventType.RDMA_CM_EVENT_ESTABLISHED).privateData();

@@ -6,7 +6,10 @@ package org.jrsocket.verbs.loopback;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The receive queue of a queue pair: a ring of receives with one scatter entry or none. Guarded by the queue pair's lock, except where marked. */
+/**
+ * The receive queue of a queue pair: a ring of receives with one scatter entry or none. Guarded by the queue pair's
+ * lock, except where marked.
+ */
 final class ReceiveQueue {
 
     final int capacity;

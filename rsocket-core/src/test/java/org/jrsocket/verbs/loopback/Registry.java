@@ -15,7 +15,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Registry {
 
     enum Kind {
-        CM_CHANNEL, ID, QP, CQ, COMP_CHANNEL, MR, PD
+        CM_CHANNEL,
+        ID,
+        QP,
+        CQ,
+        COMP_CHANNEL,
+        MR,
+        PD
     }
 
     private final Map<Kind, Set<Object>> live = new EnumMap<>(Kind.class);
@@ -44,15 +50,28 @@ final class Registry {
     }
 
     LiveObjects counts() {
-        return new LiveObjects(count(Kind.CM_CHANNEL), count(Kind.ID), count(Kind.QP), count(Kind.CQ), count(Kind.COMP_CHANNEL), count(Kind.MR),
+        return new LiveObjects(
+                count(Kind.CM_CHANNEL),
+                count(Kind.ID),
+                count(Kind.QP),
+                count(Kind.CQ),
+                count(Kind.COMP_CHANNEL),
+                count(Kind.MR),
                 count(Kind.PD));
     }
 
     void violation(String text) {
-        StringBuilder where = new StringBuilder(text).append(" [").append(Thread.currentThread().getName()).append(']');
+        StringBuilder where = new StringBuilder(text)
+                .append(" [")
+                .append(Thread.currentThread().getName())
+                .append(']');
         StackWalker.getInstance().forEach(frame -> {
             if (frame.getClassName().startsWith("org.jrsocket.")) {
-                where.append(" < ").append(frame.getClassName().replaceAll(".*\\.", "")).append('.').append(frame.getMethodName()).append(':')
+                where.append(" < ")
+                        .append(frame.getClassName().replaceAll(".*\\.", ""))
+                        .append('.')
+                        .append(frame.getMethodName())
+                        .append(':')
                         .append(frame.getLineNumber());
             }
         });

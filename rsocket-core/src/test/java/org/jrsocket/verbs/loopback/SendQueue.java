@@ -10,8 +10,8 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.SendBatch;
 
 /**
- * The send queue of a queue pair: a ring of work requests, copied from the caller's batch. Three counters run over it: posted, arrived (at the peer) and
- * completed. Guarded by the queue pair's lock, except where marked.
+ * The send queue of a queue pair: a ring of work requests, copied from the caller's batch. Three counters run over it:
+ * posted, arrived (at the peer) and completed. Guarded by the queue pair's lock, except where marked.
  */
 final class SendQueue {
 

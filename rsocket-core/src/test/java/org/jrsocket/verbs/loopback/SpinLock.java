@@ -8,8 +8,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A lock for a few hundred instructions. Not a {@code ReentrantLock}, because that allocates a queue node each time two threads meet, and benchmarks
- * over loopback must show what the stream allocates and nothing else. Harmless to virtual threads: the holder never blocks.
+ * A lock for a few hundred instructions. Not a {@code ReentrantLock}, because that allocates a queue node each time two
+ * threads meet, and benchmarks over loopback must show what the stream allocates and nothing else. Harmless to virtual
+ * threads: the holder never blocks.
  */
 final class SpinLock {
 

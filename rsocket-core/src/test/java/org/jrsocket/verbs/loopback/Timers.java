@@ -12,7 +12,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** What happens later: timeouts and delays of one provider. Each task runs once, on the timer thread or by {@link #expireAll}. */
+/**
+ * What happens later: timeouts and delays of one provider. Each task runs once, on the timer thread or by
+ * {@link #expireAll}.
+ */
 final class Timers {
 
     private final Set<Task> waiting = ConcurrentHashMap.newKeySet();
@@ -21,11 +24,14 @@ final class Timers {
 
     Timers(String name, Registry registry) {
         this.registry = registry;
-        executor = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, name);
-            thread.setDaemon(true);
-            return thread;
-        }, new ThreadPoolExecutor.DiscardPolicy());
+        executor = new ScheduledThreadPoolExecutor(
+                1,
+                task -> {
+                    Thread thread = new Thread(task, name);
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                new ThreadPoolExecutor.DiscardPolicy());
         executor.setRemoveOnCancelPolicy(true);
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }

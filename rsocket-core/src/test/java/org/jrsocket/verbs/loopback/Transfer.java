@@ -26,8 +26,7 @@ final class Transfer {
     /** {@code IBV_WC_RNR_RETRY_EXC_ERR}. */
     static final int RNR_RETRY_EXCEEDED = 13;
 
-    private Transfer() {
-    }
+    private Transfer() {}
 
     /** Moves up to {@code max} messages of {@code from}, oldest first; how many arrived. */
     static int progress(LoopbackQp from, int max) {
@@ -93,8 +92,10 @@ final class Transfer {
         provider.arrived(from, to, opcode, sq.imm(slot), length, sq.remoteAddress(slot), sq.rkey(slot));
         switch (opcode) {
             case SendBatch.RDMA_WRITE_WITH_IMM ->
-                to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV_RDMA_WITH_IMM, length, sq.imm(slot), WcBatch.WITH_IMM);
-            case SendBatch.SEND_WITH_IMM -> to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV, length, sq.imm(slot), WcBatch.WITH_IMM);
+                to.completeReceive(
+                        WcBatch.SUCCESS, WcBatch.OP_RECV_RDMA_WITH_IMM, length, sq.imm(slot), WcBatch.WITH_IMM);
+            case SendBatch.SEND_WITH_IMM ->
+                to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV, length, sq.imm(slot), WcBatch.WITH_IMM);
             case SendBatch.SEND -> to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV, length, NONSENSE, 0);
             default -> {
                 // A plain write is invisible to its target.

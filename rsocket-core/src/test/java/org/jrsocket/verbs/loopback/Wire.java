@@ -9,13 +9,14 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Decides when messages move, see {@link Delivery}. Keeps the queue pairs that have something to move in the order in which they came. Allocates nothing
- * once its queue is large enough.
+ * Decides when messages move, see {@link Delivery}. Keeps the queue pairs that have something to move in the order in
+ * which they came. Allocates nothing once its queue is large enough.
  */
 final class Wire {
 
     /** Messages moved for one queue pair before the next one's turn. */
     private static final int TURN = 16;
+
     private static final long SPIN_NANOS = 20_000;
 
     private final Delivery mode;

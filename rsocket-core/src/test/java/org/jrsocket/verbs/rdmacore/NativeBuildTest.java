@@ -30,6 +30,7 @@ public class NativeBuildTest {
 
     @TempDir
     Path folder;
+
     private Path bin;
     private Path out;
 
@@ -38,7 +39,8 @@ public class NativeBuildTest {
         assumeTrue(Files.exists(SCRIPT), "the tests do not run in the module's folder");
         bin = Files.createDirectory(folder.resolve("bin"));
         out = folder.resolve("out");
-        for (String tool : List.of("sh", "uname", "dirname", "readlink", "find", "mkdir", "mktemp", "rm", "mv", "chmod", "cat")) {
+        for (String tool :
+                List.of("sh", "uname", "dirname", "readlink", "find", "mkdir", "mktemp", "rm", "mv", "chmod", "cat")) {
             tool(tool, "exec " + found(tool) + " \"$@\"");
         }
     }
@@ -70,10 +72,14 @@ public class NativeBuildTest {
         return output;
     }
 
-    private void assertMissing(String what, String debian, String fedora, Map<String, String> environment) throws Exception {
+    private void assertMissing(String what, String debian, String fedora, Map<String, String> environment)
+            throws Exception {
         String output = build(1, environment);
         assertEquals(1, output.lines().count(), output);
-        assertTrue(output.contains(what + " is missing: apt-get install " + debian + " (Debian, Ubuntu) or dnf install " + fedora), output);
+        assertTrue(
+                output.contains(
+                        what + " is missing: apt-get install " + debian + " (Debian, Ubuntu) or dnf install " + fedora),
+                output);
     }
 
     private Path jdk() {
@@ -93,7 +99,8 @@ public class NativeBuildTest {
         tool("cc", "exit 0");
         assertMissing("a JDK (javac)", "openjdk-17-jdk-headless", "java-17-openjdk-devel", Map.of());
         tool("javac", "exit 0");
-        assertMissing("jni.h (in " + folder + "/include)", "openjdk-17-jdk-headless", "java-17-openjdk-devel", Map.of());
+        assertMissing(
+                "jni.h (in " + folder + "/include)", "openjdk-17-jdk-headless", "java-17-openjdk-devel", Map.of());
     }
 
     @Test

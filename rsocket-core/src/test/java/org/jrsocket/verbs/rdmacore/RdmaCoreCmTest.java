@@ -86,7 +86,8 @@ public class RdmaCoreCmTest {
             assertSame(link.clientId.getVerbs(), link.serverId.getVerbs());
             assertSame(link.clientId.getVerbs(), link.listener.getVerbs());
             assertEquals(1, link.serverId.portNumber());
-            assertEquals(provider.devices().get(0).name(), link.clientId.getVerbs().name());
+            assertEquals(
+                    provider.devices().get(0).name(), link.clientId.getVerbs().name());
             assertSame(link.client.qp, link.clientId.getQp());
         }
     }
@@ -124,7 +125,10 @@ public class RdmaCoreCmTest {
     void shouldResolveFromAWildcardOfTheOtherFamily() throws Exception {
         CmChannel events = cm.createEventChannel();
         CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
-        id.resolveAddr(new InetSocketAddress(InetAddress.getByName("::"), 0), new InetSocketAddress(RdmaCoreLink.address4(), 7471), 2000);
+        id.resolveAddr(
+                new InetSocketAddress(InetAddress.getByName("::"), 0),
+                new InetSocketAddress(RdmaCoreLink.address4(), 7471),
+                2000);
         RdmaCoreLink.await(events, EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
         id.destroyId();
         events.destroyEventChannel();
@@ -132,9 +136,11 @@ public class RdmaCoreCmTest {
 
     @Test
     void shouldReportARejectWithItsPrivateData() throws Exception {
-        RdmaCoreLink link = new RdmaCoreLink(new InetSocketAddress(RdmaCoreLink.address4(), 0), RdmaCoreLink.address4());
+        RdmaCoreLink link =
+                new RdmaCoreLink(new InetSocketAddress(RdmaCoreLink.address4(), 0), RdmaCoreLink.address4());
         try (link) {
-            link.serverId = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST).id();
+            link.serverId = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST)
+                    .id();
             cm.reject(link.serverId, new byte[] {1, 2, 3});
             CmEvent rejected = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_REJECTED);
             assertSame(link.clientId, rejected.id());
@@ -150,7 +156,8 @@ public class RdmaCoreCmTest {
         RdmaCoreLink.resolve(events, id, new InetSocketAddress(RdmaCoreLink.address4(), 9));
         RdmaCoreLink.End end = new RdmaCoreLink.End(id);
         id.connect(RdmaCoreLink.param("hello"));
-        assertEquals(8, RdmaCoreLink.await(events, EventType.RDMA_CM_EVENT_REJECTED).getStatus()); // invalid service id
+        assertEquals(
+                8, RdmaCoreLink.await(events, EventType.RDMA_CM_EVENT_REJECTED).getStatus()); // invalid service id
         end.close();
         id.destroyId();
         events.destroyEventChannel();
@@ -175,7 +182,10 @@ public class RdmaCoreCmTest {
         CmChannel events = cm.createEventChannel();
         CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
         InetSocketAddress name = InetSocketAddress.createUnresolved("nowhere.invalid", 1);
-        assertEquals("nowhere.invalid", assertThrows(UnknownHostException.class, () -> id.bindAddr(name)).getMessage());
+        assertEquals(
+                "nowhere.invalid",
+                assertThrows(UnknownHostException.class, () -> id.bindAddr(name))
+                        .getMessage());
         assertThrows(UnknownHostException.class, () -> id.resolveAddr(null, name, 100));
         id.destroyId();
         events.destroyEventChannel();
@@ -196,10 +206,19 @@ public class RdmaCoreCmTest {
     void shouldFailInsteadOfCrashingBeforeTheAddressIsResolved() throws Exception {
         CmChannel events = cm.createEventChannel();
         CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
-        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, () -> id.resolveRoute(100)).errno());
-        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, () -> id.connect(new ConnParam())).errno());
-        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, () -> id.accept(new ConnParam())).errno());
-        assertEquals(Errno.EINVAL, assertThrows(ErrnoException.class, id::disconnect).errno());
+        assertEquals(
+                Errno.EINVAL,
+                assertThrows(ErrnoException.class, () -> id.resolveRoute(100)).errno());
+        assertEquals(
+                Errno.EINVAL,
+                assertThrows(ErrnoException.class, () -> id.connect(new ConnParam()))
+                        .errno());
+        assertEquals(
+                Errno.EINVAL,
+                assertThrows(ErrnoException.class, () -> id.accept(new ConnParam()))
+                        .errno());
+        assertEquals(
+                Errno.EINVAL, assertThrows(ErrnoException.class, id::disconnect).errno());
         id.destroyId();
         events.destroyEventChannel();
     }
@@ -218,17 +237,24 @@ public class RdmaCoreCmTest {
         events.destroyEventChannel();
     }
 
-    /** As if the RTU were lost: the client does not take the answer, and nothing else tells the server that it is connected. */
+    /**
+     * As if the RTU were lost: the client does not take the answer, and nothing else tells the server that it is
+     * connected.
+     */
     @Test
     void shouldTakeAClientForConnectedWhenTold() throws Exception {
-        try (RdmaCoreLink link = new RdmaCoreLink(new InetSocketAddress(RdmaCoreLink.address4(), 0), RdmaCoreLink.address4(), cm.createEventChannel())) {
+        try (RdmaCoreLink link = new RdmaCoreLink(
+                new InetSocketAddress(RdmaCoreLink.address4(), 0), RdmaCoreLink.address4(), cm.createEventChannel())) {
             CmEvent request = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
             link.serverId = request.id();
             link.server = new RdmaCoreLink.End(link.serverId);
             link.serverId.accept(RdmaCoreLink.param("from server"));
             assertNull(cm.getCmEvent(link.events, 300));
             cm.confirm(link.serverId);
-            assertSame(link.serverId, RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_ESTABLISHED).id());
+            assertSame(
+                    link.serverId,
+                    RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_ESTABLISHED)
+                            .id());
         }
     }
 
@@ -236,9 +262,15 @@ public class RdmaCoreCmTest {
     void shouldTellBothEndsOfADisconnect() throws Exception {
         try (RdmaCoreLink link = new RdmaCoreLink(RdmaCoreLink.address4())) {
             link.clientId.disconnect();
-            assertSame(link.serverId, RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_DISCONNECTED).id());
+            assertSame(
+                    link.serverId,
+                    RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_DISCONNECTED)
+                            .id());
             link.serverId.disconnect(); // which is the answer that the client's end waits for
-            assertSame(link.clientId, RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_DISCONNECTED).id());
+            assertSame(
+                    link.clientId,
+                    RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_DISCONNECTED)
+                            .id());
         }
     }
 
@@ -266,7 +298,8 @@ public class RdmaCoreCmTest {
 
     @Test
     void shouldRefuseRequestsOfADestroyedListener() throws Exception {
-        RdmaCoreLink link = new RdmaCoreLink(new InetSocketAddress(RdmaCoreLink.address4(), 0), RdmaCoreLink.address4());
+        RdmaCoreLink link =
+                new RdmaCoreLink(new InetSocketAddress(RdmaCoreLink.address4(), 0), RdmaCoreLink.address4());
         try (link) {
             assertTrue(Fds.waitReadable(link.events.getFd(), -1, 1_000_000_000L) > 0);
             link.listener.destroyId();
@@ -336,7 +369,9 @@ public class RdmaCoreCmTest {
             CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
             id.resolveAddr(null, to, 1000);
             // Up to ever later moments, because an emulated machine takes long to connect.
-            Thread.sleep(ThreadLocalRandom.current().nextInt(1 + i % 10 * 12), ThreadLocalRandom.current().nextInt(999_999));
+            Thread.sleep(
+                    ThreadLocalRandom.current().nextInt(1 + i % 10 * 12),
+                    ThreadLocalRandom.current().nextInt(999_999));
             id.destroyQP();
             id.destroyId();
             synchronized (id) {
@@ -373,8 +408,7 @@ public class RdmaCoreCmTest {
                     id.destroyId();
                 }
             }
-            default -> {
-            }
+            default -> {}
         }
     }
 }

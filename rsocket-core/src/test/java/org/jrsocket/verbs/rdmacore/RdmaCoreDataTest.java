@@ -19,10 +19,10 @@ import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.Mr;
-import org.jrsocket.verbs.rdmacore.RdmaCoreLink.End;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.Verbs;
 import org.jrsocket.verbs.WcBatch;
+import org.jrsocket.verbs.rdmacore.RdmaCoreLink.End;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,7 +45,13 @@ public class RdmaCoreDataTest {
     /** Appends a write of {@code length} bytes, all at the start of the two rings plus {@code offset}. */
     private static void write(RdmaCoreLink link, int imm, int flags, long offset, int length) {
         End from = link.client;
-        from.sends.add(imm, SendBatch.RDMA_WRITE_WITH_IMM, flags, imm, link.server.memory.address() + offset, link.server.mr.getRkey());
+        from.sends.add(
+                imm,
+                SendBatch.RDMA_WRITE_WITH_IMM,
+                flags,
+                imm,
+                link.server.memory.address() + offset,
+                link.server.mr.getRkey());
         if (length > 0) {
             from.sends.sge(from.memory.address() + offset, length, from.mr.getLkey());
         }
@@ -106,7 +112,9 @@ public class RdmaCoreDataTest {
         try (RdmaCoreLink link = link()) {
             End server = link.server;
             assertEquals(0, server.qp.postReceives(0));
-            assertEquals(4, link.client.qp.postReceives(4, link.client.memory.address() + 1024, 64, link.client.mr.getLkey()));
+            assertEquals(
+                    4,
+                    link.client.qp.postReceives(4, link.client.memory.address() + 1024, 64, link.client.mr.getLkey()));
             // The link posted receives without memory, which come first; empty messages use them up.
             for (int i = 0; i < RdmaCoreLink.DEPTH / 2 + 2; i++) {
                 boolean bare = i < RdmaCoreLink.DEPTH / 2;
@@ -154,8 +162,13 @@ public class RdmaCoreDataTest {
             write(link, 1, SendBatch.SIGNALED, RdmaCoreLink.RING - 8, 8);
             link.client.post();
             assertEquals(WcBatch.SUCCESS, link.client.wcs.status(link.client.completion()));
-            link.client.sends.add(2, SendBatch.RDMA_WRITE_WITH_IMM, SendBatch.SIGNALED, 2,
-                    link.server.memory.address() + RdmaCoreLink.RING - 4, link.server.mr.getRkey());
+            link.client.sends.add(
+                    2,
+                    SendBatch.RDMA_WRITE_WITH_IMM,
+                    SendBatch.SIGNALED,
+                    2,
+                    link.server.memory.address() + RdmaCoreLink.RING - 4,
+                    link.server.mr.getRkey());
             link.client.sends.sge(link.client.memory.address(), 8, link.client.mr.getLkey());
             link.client.post();
             assertEquals(WcBatch.REMOTE_ACCESS, link.client.wcs.status(link.client.completion()));
@@ -178,8 +191,10 @@ public class RdmaCoreDataTest {
     @Test
     void shouldRefuseARegionWithoutTheRightToWrite() throws Exception {
         try (RdmaCoreLink link = link()) {
-            Mr local = provider.openVerbs().registerMr(link.server.pd, link.server.memory.address(), 4096, IbvMr.IBV_ACCESS_LOCAL_WRITE);
-            link.client.sends.add(2, SendBatch.RDMA_WRITE, SendBatch.SIGNALED, 0, link.server.memory.address(), local.getRkey());
+            Mr local = provider.openVerbs()
+                    .registerMr(link.server.pd, link.server.memory.address(), 4096, IbvMr.IBV_ACCESS_LOCAL_WRITE);
+            link.client.sends.add(
+                    2, SendBatch.RDMA_WRITE, SendBatch.SIGNALED, 0, link.server.memory.address(), local.getRkey());
             link.client.sends.sge(link.client.memory.address(), 8, link.client.mr.getLkey());
             link.client.post();
             assertEquals(WcBatch.REMOTE_ACCESS, link.client.wcs.status(link.client.completion()));
@@ -189,7 +204,8 @@ public class RdmaCoreDataTest {
 
     @Test
     void shouldSignalCompletionsThroughTheChannel() throws Exception {
-        try (RdmaCoreLink link = link(); Epoll epoll = new Epoll(4)) {
+        try (RdmaCoreLink link = link();
+                Epoll epoll = new Epoll(4)) {
             End server = link.server;
             epoll.add(server.channel.getFd(), Epoll.IN, 99);
             assertEquals(-1, server.channel.takeEvent());
@@ -285,7 +301,10 @@ public class RdmaCoreDataTest {
     void shouldDescribeTheDevice() throws Exception {
         try (RdmaCoreLink link = link()) {
             Device device = link.clientId.getVerbs();
-            DeviceInfo info = provider.devices().stream().filter(d -> d.name().equals(device.name())).findFirst().orElseThrow();
+            DeviceInfo info = provider.devices().stream()
+                    .filter(d -> d.name().equals(device.name()))
+                    .findFirst()
+                    .orElseThrow();
             assertEquals(info.maxCqe(), device.maxCqe());
             assertEquals(info.maxQpWr(), device.maxQpWr());
             assertEquals(info.iwarp(), device.isIwarp());

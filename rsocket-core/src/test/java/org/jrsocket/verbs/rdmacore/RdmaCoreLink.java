@@ -92,8 +92,14 @@ public final class RdmaCoreLink implements AutoCloseable {
     }
 
     private static InetAddress address(Predicate<InetAddress> wanted) throws IOException {
-        InetAddress found = provider().devices().stream().flatMap(d -> d.ports().stream()).filter(DeviceInfo.Port::active)
-                .flatMap(p -> p.gids().stream()).map(DeviceInfo.Gid::address).filter(wanted).findFirst().orElse(null);
+        InetAddress found = provider().devices().stream()
+                .flatMap(d -> d.ports().stream())
+                .filter(DeviceInfo.Port::active)
+                .flatMap(p -> p.gids().stream())
+                .map(DeviceInfo.Gid::address)
+                .filter(wanted)
+                .findFirst()
+                .orElse(null);
         assumeTrue(found != null, "no active port has such an address");
         return found;
     }
@@ -133,7 +139,8 @@ public final class RdmaCoreLink implements AutoCloseable {
             attr.cap().setMax_inline_data(64);
             qp = (Qp) id.createQP(pd, attr);
             memory = NativeMemory.allocate(RING);
-            mr = verbs.registerMr(pd, memory.address(), RING, IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
+            mr = verbs.registerMr(
+                    pd, memory.address(), RING, IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
         }
 
         /** The index in {@link #wcs} of the next completion. */
@@ -193,7 +200,10 @@ public final class RdmaCoreLink implements AutoCloseable {
         listener.bindAddr(bind);
         listener.listen(8);
         clientId = cm.createId(clientEvents, RdmaCm.RDMA_PS_TCP);
-        resolve(clientEvents, clientId, new InetSocketAddress(to, ((InetSocketAddress) listener.getSource()).getPort()));
+        resolve(
+                clientEvents,
+                clientId,
+                new InetSocketAddress(to, ((InetSocketAddress) listener.getSource()).getPort()));
         client = new End(clientId);
         assertEquals(DEPTH / 2, client.qp.postReceives(DEPTH / 2));
         clientId.connect(param("from client"));

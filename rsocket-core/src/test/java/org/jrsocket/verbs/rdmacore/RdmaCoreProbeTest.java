@@ -26,6 +26,7 @@ public class RdmaCoreProbeTest {
 
     @TempDir
     Path folder;
+
     private Path sys;
     private Path dev;
 
@@ -56,9 +57,11 @@ public class RdmaCoreProbeTest {
     @Test
     void shouldSayThatAModuleIsNotLoaded() throws IOException {
         device("rxe0", "7473:0cff:fe0d:fbee");
-        assertUnavailable(Reason.PERMISSION, dev + "/rdma_cm does not exist: modprobe rdma_ucm", new RdmaCoreProbe(sys, dev));
+        assertUnavailable(
+                Reason.PERMISSION, dev + "/rdma_cm does not exist: modprobe rdma_ucm", new RdmaCoreProbe(sys, dev));
         Files.createFile(dev.resolve("rdma_cm"));
-        assertUnavailable(Reason.PERMISSION, dev + "/uverbs0 does not exist: modprobe ib_uverbs", new RdmaCoreProbe(sys, dev));
+        assertUnavailable(
+                Reason.PERMISSION, dev + "/uverbs0 does not exist: modprobe ib_uverbs", new RdmaCoreProbe(sys, dev));
     }
 
     @Test
@@ -66,7 +69,8 @@ public class RdmaCoreProbeTest {
         device("rxe0", "7473:0cff:fe0d:fbee");
         Files.createFile(dev.resolve("rdma_cm"));
         Files.createDirectory(dev.resolve("uverbs3")); // a folder does not open either, and does not mind root
-        assertUnavailable(Reason.PERMISSION, dev + "/uverbs3 cannot be opened (Is a directory): ", new RdmaCoreProbe(sys, dev));
+        assertUnavailable(
+                Reason.PERMISSION, dev + "/uverbs3 cannot be opened (Is a directory): ", new RdmaCoreProbe(sys, dev));
         Files.createFile(dev.resolve("uverbs1"));
         try {
             new RdmaCoreProbe(sys, dev).checkFiles();
@@ -93,7 +97,8 @@ public class RdmaCoreProbeTest {
     @Test
     void shouldNotLoadAnythingWithoutADevice() throws Exception {
         assumeTrue(RdmaCoreProbe.deviceNames(RdmaCoreProbe.SYS).isEmpty(), "this host has an RDMA device");
-        String output = NativeLibraryTest.java("-D" + NativeLibrary.LIBRARY_PROPERTY + "=/nonexistent", OpenMain.class.getName());
+        String output = NativeLibraryTest.java(
+                "-D" + NativeLibrary.LIBRARY_PROPERTY + "=/nonexistent", OpenMain.class.getName());
         assertTrue(output.contains("NO_DEVICE: no RDMA device on this host"), output);
         assertTrue(output.contains("mapped: false"), output);
         assertFalse(output.contains("Exception"), output);
@@ -106,7 +111,8 @@ public class RdmaCoreProbeTest {
             } catch (VerbsUnavailableException e) {
                 System.out.println(e.reason() + ": " + e.getMessage());
             }
-            System.out.println("mapped: " + Files.readString(Path.of("/proc/self/maps")).contains("librdmacm"));
+            System.out.println(
+                    "mapped: " + Files.readString(Path.of("/proc/self/maps")).contains("librdmacm"));
         }
     }
 }

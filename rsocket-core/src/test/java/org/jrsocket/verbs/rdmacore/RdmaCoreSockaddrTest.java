@@ -14,11 +14,11 @@ import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.UnsupportedAddressTypeException;
-import java.net.SocketAddress;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +36,8 @@ public class RdmaCoreSockaddrTest {
 
     @Test
     void shouldLayOutIpv4AsTheCStruct() throws Exception {
-        byte[] bytes = RdmaCoreSockaddr.encode(new InetSocketAddress(InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) 200}), 0x1234));
+        byte[] bytes = RdmaCoreSockaddr.encode(
+                new InetSocketAddress(InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) 200}), 0x1234));
         assertEquals(16, bytes.length);
         assertEquals(2, ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).getShort(0));
         assertEquals("12340a0000c8" + "0000000000000000", HexFormat.of().formatHex(bytes, 2, 16));
@@ -49,13 +50,20 @@ public class RdmaCoreSockaddrTest {
         ByteBuffer struct = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
         assertEquals(10, struct.getShort(0));
         assertEquals(7, struct.getInt(24));
-        assertEquals("fffe" + "00000000" + "fe800000000000000000000000000abc", HexFormat.of().formatHex(bytes, 2, 24));
+        assertEquals(
+                "fffe" + "00000000" + "fe800000000000000000000000000abc",
+                HexFormat.of().formatHex(bytes, 2, 24));
     }
 
     @Test
     void shouldReadBackWhatItWrote() throws Exception {
-        for (InetAddress address : new InetAddress[] {v6(0), v6(3), InetAddress.getByAddress(new byte[4]), InetAddress.getByAddress(new byte[16]),
-                InetAddress.getByAddress(new byte[] {(byte) 192, 0, 2, 1})}) {
+        for (InetAddress address : new InetAddress[] {
+            v6(0),
+            v6(3),
+            InetAddress.getByAddress(new byte[4]),
+            InetAddress.getByAddress(new byte[16]),
+            InetAddress.getByAddress(new byte[] {(byte) 192, 0, 2, 1})
+        }) {
             InetSocketAddress read = roundTrip(new InetSocketAddress(address, 65535));
             assertEquals(new InetSocketAddress(address, 65535), read);
             if (address instanceof Inet6Address six) {
@@ -87,7 +95,9 @@ public class RdmaCoreSockaddrTest {
         byte[] ip = {127, 0, 0, 2};
         InetSocketAddress read = roundTrip(new InetSocketAddress(InetAddress.getByAddress("named", ip), 1));
         assertEquals("127.0.0.2", read.getHostString());
-        assertThrows(UnknownHostException.class, () -> RdmaCoreSockaddr.encode(InetSocketAddress.createUnresolved("localhost", 1)));
+        assertThrows(
+                UnknownHostException.class,
+                () -> RdmaCoreSockaddr.encode(InetSocketAddress.createUnresolved("localhost", 1)));
     }
 
     @Test
@@ -99,7 +109,10 @@ public class RdmaCoreSockaddrTest {
         assertEquals(any4, decoded(RdmaCoreSockaddr.encodeSource(any6, to4)));
         assertEquals(any6, decoded(RdmaCoreSockaddr.encodeSource(any4, to6)));
         assertEquals(any6, decoded(RdmaCoreSockaddr.encodeSource(any6, to6)));
-        assertEquals(to6, decoded(RdmaCoreSockaddr.encodeSource(to6, to4)), "a real mismatch is the caller's, and librdmacm says so");
+        assertEquals(
+                to6,
+                decoded(RdmaCoreSockaddr.encodeSource(to6, to4)),
+                "a real mismatch is the caller's, and librdmacm says so");
         assertTrue(decoded(RdmaCoreSockaddr.encodeSource(any6, to4)).getAddress() instanceof Inet4Address);
         assertFalse(decoded(RdmaCoreSockaddr.encodeSource(any4, to6)).getAddress() instanceof Inet4Address);
     }
@@ -110,7 +123,7 @@ public class RdmaCoreSockaddrTest {
 
     @Test
     void shouldRefuseOtherKindsOfAddress() {
-        SocketAddress other = new SocketAddress() { };
+        SocketAddress other = new SocketAddress() {};
         assertThrows(UnsupportedAddressTypeException.class, () -> RdmaCoreSockaddr.encode(other));
     }
 }

@@ -31,8 +31,8 @@ import javax.net.ssl.TrustManagerFactory;
 /**
  * Makes calls of all four kinds, without TLS and with it, and fails unless every byte is right.
  *
- * <p>{@code BlobClient ADDRESS PORT TLSPORT BLOBS SIZE SEED KEYSTORE PASSWORD}: BLOBS (at most 127) of SIZE bytes, in each kind of call. Prints
- * {@code bytes=}, the payload of all calls, both directions together.
+ * <p>{@code BlobClient ADDRESS PORT TLSPORT BLOBS SIZE SEED KEYSTORE PASSWORD}: BLOBS (at most 127) of SIZE bytes, in
+ * each kind of call. Prints {@code bytes=}, the payload of all calls, both directions together.
  */
 public final class BlobClient {
 
@@ -56,8 +56,11 @@ public final class BlobClient {
     }
 
     private static long run(String[] args, String port, ChannelCredentials credentials) throws Exception {
-        ManagedChannel channel = NettyChannelBuilder.forAddress(new InetSocketAddress(args[0], Integer.parseInt(port)), credentials).build();
-        BlobClient client = new BlobClient(channel, Integer.parseInt(args[3]), Integer.parseInt(args[4]), Long.parseLong(args[5]));
+        ManagedChannel channel = NettyChannelBuilder.forAddress(
+                        new InetSocketAddress(args[0], Integer.parseInt(port)), credentials)
+                .build();
+        BlobClient client =
+                new BlobClient(channel, Integer.parseInt(args[3]), Integer.parseInt(args[4]), Long.parseLong(args[5]));
         client.unary();
         client.serverStreaming();
         client.clientStreaming();
@@ -76,7 +79,9 @@ public final class BlobClient {
         }
         TrustManagerFactory managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         managers.init(trusted);
-        return TlsChannelCredentials.newBuilder().trustManager(managers.getTrustManagers()).build();
+        return TlsChannelCredentials.newBuilder()
+                .trustManager(managers.getTrustManagers())
+                .build();
     }
 
     private byte[] next() {
@@ -102,7 +107,8 @@ public final class BlobClient {
     private void serverStreaming() {
         byte[] request = next();
         request[0] = (byte) blobs;
-        Iterator<byte[]> answers = ClientCalls.blockingServerStreamingCall(channel, Blobs.REPEAT, CallOptions.DEFAULT, request);
+        Iterator<byte[]> answers =
+                ClientCalls.blockingServerStreamingCall(channel, Blobs.REPEAT, CallOptions.DEFAULT, request);
         int count = 0;
         for (; answers.hasNext(); count++) {
             expect(request, answers.next());
@@ -116,7 +122,8 @@ public final class BlobClient {
     private void clientStreaming() throws Exception {
         CRC32C crc = new CRC32C();
         Answers answers = new Answers();
-        StreamObserver<byte[]> requests = ClientCalls.asyncClientStreamingCall(channel.newCall(Blobs.SUM, CallOptions.DEFAULT), answers);
+        StreamObserver<byte[]> requests =
+                ClientCalls.asyncClientStreamingCall(channel.newCall(Blobs.SUM, CallOptions.DEFAULT), answers);
         for (int i = 0; i < blobs; i++) {
             byte[] request = next();
             crc.update(request);
@@ -133,7 +140,8 @@ public final class BlobClient {
     private void bothStreaming() throws Exception {
         List<byte[]> sent = new ArrayList<>();
         Answers answers = new Answers();
-        StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(channel.newCall(Blobs.CHAT, CallOptions.DEFAULT), answers);
+        StreamObserver<byte[]> requests =
+                ClientCalls.asyncBidiStreamingCall(channel.newCall(Blobs.CHAT, CallOptions.DEFAULT), answers);
         for (int i = 0; i < blobs; i++) {
             byte[] request = next();
             sent.add(request);

@@ -10,8 +10,8 @@ import io.grpc.ServerCredentials;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.TlsServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.grpc.stub.ServerCalls;
 import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,22 +24,26 @@ import java.util.zip.CRC32C;
 import javax.net.ssl.KeyManagerFactory;
 
 /**
- * {@code BlobServer ADDRESS KEYSTORE PASSWORD}. Prints {@code plain=PORT} and {@code tls=PORT} and runs until it is killed.
+ * {@code BlobServer ADDRESS KEYSTORE PASSWORD}. Prints {@code plain=PORT} and {@code tls=PORT} and runs until it is
+ * killed.
  */
 public final class BlobServer {
 
-    private BlobServer() {
-    }
+    private BlobServer() {}
 
     public static void main(String[] args) throws Exception {
         Server plain = start(args[0], InsecureServerCredentials.create());
         System.out.println("plain=" + plain.getPort());
-        System.out.println("tls=" + start(args[0], tls(Path.of(args[1]), args[2].toCharArray())).getPort());
+        System.out.println("tls="
+                + start(args[0], tls(Path.of(args[1]), args[2].toCharArray())).getPort());
         plain.awaitTermination();
     }
 
     private static Server start(String address, ServerCredentials credentials) throws IOException {
-        return NettyServerBuilder.forAddress(new InetSocketAddress(address, 0), credentials).addService(service()).build().start();
+        return NettyServerBuilder.forAddress(new InetSocketAddress(address, 0), credentials)
+                .addService(service())
+                .build()
+                .start();
     }
 
     private static ServerCredentials tls(Path store, char[] password) throws Exception {
@@ -49,7 +53,9 @@ public final class BlobServer {
         }
         KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         managers.init(keys, password);
-        return TlsServerCredentials.newBuilder().keyManager(managers.getKeyManagers()).build();
+        return TlsServerCredentials.newBuilder()
+                .keyManager(managers.getKeyManagers())
+                .build();
     }
 
     private static ServerServiceDefinition service() {

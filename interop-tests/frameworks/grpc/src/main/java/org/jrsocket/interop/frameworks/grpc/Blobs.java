@@ -25,12 +25,13 @@ final class Blobs {
     /** Sends every blob back, one after the other. */
     static final MethodDescriptor<byte[], byte[]> CHAT = method("Chat", MethodType.BIDI_STREAMING);
 
-    private Blobs() {
-    }
+    private Blobs() {}
 
     private static MethodDescriptor<byte[], byte[]> method(String name, MethodType type) {
-        return MethodDescriptor.newBuilder(new Bytes(), new Bytes()).setType(type)
-                .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, name)).build();
+        return MethodDescriptor.newBuilder(new Bytes(), new Bytes())
+                .setType(type)
+                .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, name))
+                .build();
     }
 
     private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {

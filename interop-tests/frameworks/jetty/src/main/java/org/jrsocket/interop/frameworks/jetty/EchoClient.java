@@ -24,17 +24,17 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The JDK's HttpClient: posts a body and expects it back, then loads several at the same time. Fails unless every byte, and the version of
- * HTTP, is right.
+ * The JDK's HttpClient: posts a body and expects it back, then loads several at the same time. Fails unless every byte,
+ * and the version of HTTP, is right.
  *
- * <p>{@code EchoClient ADDRESS SIZE SEED KEYSTORE PASSWORD [http|https PORT HTTP_1_1|HTTP_2]...}. Prints {@code bytes=}, the payload both ways.
+ * <p>{@code EchoClient ADDRESS SIZE SEED KEYSTORE PASSWORD [http|https PORT HTTP_1_1|HTTP_2]...}. Prints
+ * {@code bytes=}, the payload both ways.
  */
 public final class EchoClient {
 
     private static final int AT_ONCE = 4;
 
-    private EchoClient() {
-    }
+    private EchoClient() {}
 
     public static void main(String[] args) throws Exception {
         int size = Integer.parseInt(args[1]);
@@ -50,11 +50,14 @@ public final class EchoClient {
     }
 
     private static long run(String site, Version version, int size, long seed, SSLContext context) throws Exception {
-        HttpClient client = HttpClient.newBuilder().version(version).sslContext(context).build();
+        HttpClient client =
+                HttpClient.newBuilder().version(version).sslContext(context).build();
         // The first request of HTTP/2 without TLS is an upgrade, and Jetty takes none that has a body.
         check(client.send(get(site, 1, seed), BodyHandlers.ofByteArray()), version, data(1, seed));
         byte[] body = data(size, seed);
-        HttpRequest post = HttpRequest.newBuilder(URI.create(site)).POST(BodyPublishers.ofByteArray(body)).build();
+        HttpRequest post = HttpRequest.newBuilder(URI.create(site))
+                .POST(BodyPublishers.ofByteArray(body))
+                .build();
         check(client.send(post, BodyHandlers.ofByteArray()), version, body);
 
         List<CompletableFuture<HttpResponse<byte[]>>> responses = new ArrayList<>();
@@ -68,7 +71,8 @@ public final class EchoClient {
     }
 
     private static HttpRequest get(String site, int size, long seed) {
-        return HttpRequest.newBuilder(URI.create(site + "?size=" + size + "&seed=" + seed)).build();
+        return HttpRequest.newBuilder(URI.create(site + "?size=" + size + "&seed=" + seed))
+                .build();
     }
 
     private static byte[] data(int size, long seed) {
@@ -78,9 +82,11 @@ public final class EchoClient {
     }
 
     private static void check(HttpResponse<byte[]> response, Version version, byte[] expected) {
-        if (response.statusCode() != 200 || response.version() != version || !Arrays.equals(expected, response.body())) {
-            throw new IllegalStateException(response + " by " + response.version() + " has " + response.body().length + " bytes, not the "
-                    + expected.length + " that were expected");
+        if (response.statusCode() != 200
+                || response.version() != version
+                || !Arrays.equals(expected, response.body())) {
+            throw new IllegalStateException(response + " by " + response.version() + " has " + response.body().length
+                    + " bytes, not the " + expected.length + " that were expected");
         }
     }
 

@@ -24,20 +24,21 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 
 /**
- * Sends back what is posted to it, when it has all of it; a GET with {@code ?size=BYTES&seed=SEED} gets that many bytes. HTTP/1.1 and HTTP/2
- * on one port, and both on another one with TLS.
+ * Sends back what is posted to it, when it has all of it; a GET with {@code ?size=BYTES&seed=SEED} gets that many
+ * bytes. HTTP/1.1 and HTTP/2 on one port, and both on another one with TLS.
  *
- * <p>{@code EchoServer ADDRESS KEYSTORE PASSWORD}. Prints {@code plain=PORT} and {@code tls=PORT} and runs until it is killed.
+ * <p>{@code EchoServer ADDRESS KEYSTORE PASSWORD}. Prints {@code plain=PORT} and {@code tls=PORT} and runs until it is
+ * killed.
  */
 public final class EchoServer {
 
-    private EchoServer() {
-    }
+    private EchoServer() {}
 
     public static void main(String[] args) throws Exception {
         Server server = new Server();
         HttpConfiguration http = new HttpConfiguration();
-        ServerConnector plain = new ServerConnector(server, new HttpConnectionFactory(http), new HTTP2CServerConnectionFactory(http));
+        ServerConnector plain =
+                new ServerConnector(server, new HttpConnectionFactory(http), new HTTP2CServerConnectionFactory(http));
         plain.setHost(args[0]);
         server.addConnector(plain);
 
@@ -47,8 +48,12 @@ public final class EchoServer {
         context.setKeyStorePath(args[1]);
         context.setKeyStorePassword(args[2]);
         ALPNServerConnectionFactory alpn = new ALPNServerConnectionFactory();
-        ServerConnector tls = new ServerConnector(server, new SslConnectionFactory(context, alpn.getProtocol()), alpn,
-                new HTTP2ServerConnectionFactory(https), new HttpConnectionFactory(https));
+        ServerConnector tls = new ServerConnector(
+                server,
+                new SslConnectionFactory(context, alpn.getProtocol()),
+                alpn,
+                new HTTP2ServerConnectionFactory(https),
+                new HttpConnectionFactory(https));
         tls.setHost(args[0]);
         server.addConnector(tls);
 
@@ -64,7 +69,8 @@ public final class EchoServer {
         @Override
         public boolean handle(Request request, Response response, Callback callback) throws IOException {
             if (request.getMethod().equals("POST")) {
-                // Not while it arrives: over HTTP/1.1 the JDK's client reads no answer before it has sent its request, with sockets of any kind.
+                // Not while it arrives: over HTTP/1.1 the JDK's client reads no answer before it has sent its request,
+                // with sockets of any kind.
                 response.write(true, Content.Source.asByteBuffer(request), callback);
             } else {
                 var query = Request.extractQueryParameters(request);

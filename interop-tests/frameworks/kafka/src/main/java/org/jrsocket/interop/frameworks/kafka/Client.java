@@ -73,7 +73,8 @@ public final class Client {
 
     private void produce() throws Exception {
         Map<String, Object> settings = settings(Map.of("delivery.timeout.ms", 240_000, "max.block.ms", 240_000));
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
             List<Future<RecordMetadata>> sent = new ArrayList<>();
             for (byte[] value : values) {
                 sent.add(producer.send(new ProducerRecord<>(TOPIC, value)));
@@ -85,9 +86,10 @@ public final class Client {
     }
 
     private void consume() {
-        Map<String, Object> settings = settings(Map.of("group.id", "readers", "auto.offset.reset", "earliest",
-                "default.api.timeout.ms", 240_000));
-        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+        Map<String, Object> settings = settings(
+                Map.of("group.id", "readers", "auto.offset.reset", "earliest", "default.api.timeout.ms", 240_000));
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             consumer.subscribe(Set.of(TOPIC));
             long deadline = System.nanoTime() + LIMIT.toNanos();
             int read = 0;

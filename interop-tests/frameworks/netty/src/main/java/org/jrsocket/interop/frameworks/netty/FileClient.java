@@ -32,8 +32,8 @@ import java.util.zip.CRC32C;
 /**
  * Loads a file several times: with Netty's HTTP codec, on one connection, and with {@code java.net}.
  *
- * <p>{@code FileClient ADDRESS PORT FILE TIMES}. Prints {@code netty=} and {@code url=}, each followed by the bytes received and their CRC32C
- * (over all times), such as {@code netty=1000 0badcafe}.
+ * <p>{@code FileClient ADDRESS PORT FILE TIMES}. Prints {@code netty=} and {@code url=}, each followed by the bytes
+ * received and their CRC32C (over all times), such as {@code netty=1000 0badcafe}.
  */
 public final class FileClient extends SimpleChannelInboundHandler<HttpObject> {
 
@@ -41,8 +41,7 @@ public final class FileClient extends SimpleChannelInboundHandler<HttpObject> {
     private final byte[] buffer = new byte[1 << 16];
     private volatile CompletableFuture<Void> response;
 
-    private FileClient() {
-    }
+    private FileClient() {}
 
     public static void main(String[] args) throws Exception {
         String address = args[0];
@@ -52,7 +51,9 @@ public final class FileClient extends SimpleChannelInboundHandler<HttpObject> {
         System.out.println("netty=" + new FileClient().load(address, port, file, times));
         Sum url = new Sum();
         for (int i = 0; i < times; i++) {
-            try (InputStream in = URI.create("http://" + address + ':' + port + '/' + file).toURL().openStream()) {
+            try (InputStream in = URI.create("http://" + address + ':' + port + '/' + file)
+                    .toURL()
+                    .openStream()) {
                 url.addAll(in);
             }
         }
@@ -62,16 +63,23 @@ public final class FileClient extends SimpleChannelInboundHandler<HttpObject> {
     private Sum load(String address, int port, String file, int times) throws Exception {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try {
-            Channel channel = new Bootstrap().group(loops).channel(NioSocketChannel.class).handler(new ChannelInitializer<SocketChannel>() {
-                @Override
-                protected void initChannel(SocketChannel channel) {
-                    channel.pipeline().addLast(new HttpClientCodec(), FileClient.this);
-                }
-            }).connect(address, port).sync().channel();
+            Channel channel = new Bootstrap()
+                    .group(loops)
+                    .channel(NioSocketChannel.class)
+                    .handler(new ChannelInitializer<SocketChannel>() {
+                        @Override
+                        protected void initChannel(SocketChannel channel) {
+                            channel.pipeline().addLast(new HttpClientCodec(), FileClient.this);
+                        }
+                    })
+                    .connect(address, port)
+                    .sync()
+                    .channel();
             for (int i = 0; i < times; i++) {
                 CompletableFuture<Void> end = new CompletableFuture<>();
                 response = end;
-                DefaultFullHttpRequest request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, '/' + file);
+                DefaultFullHttpRequest request =
+                        new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, '/' + file);
                 request.headers().set(HttpHeaderNames.HOST, address);
                 channel.writeAndFlush(request).sync();
                 end.get();

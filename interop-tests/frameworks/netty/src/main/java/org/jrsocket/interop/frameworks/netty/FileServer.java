@@ -36,19 +36,25 @@ import java.nio.file.Path;
  */
 public final class FileServer {
 
-    private FileServer() {
-    }
+    private FileServer() {}
 
     public static void main(String[] args) throws Exception {
         Path folder = Path.of(args[1]);
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
-        InetSocketAddress bound = (InetSocketAddress) new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class)
+        InetSocketAddress bound = (InetSocketAddress) new ServerBootstrap()
+                .group(loops)
+                .channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
-                        channel.pipeline().addLast(new HttpServerCodec(), new HttpObjectAggregator(65536), new Sender(folder));
+                        channel.pipeline()
+                                .addLast(new HttpServerCodec(), new HttpObjectAggregator(65536), new Sender(folder));
                     }
-                }).bind(args[0], 0).sync().channel().localAddress();
+                })
+                .bind(args[0], 0)
+                .sync()
+                .channel()
+                .localAddress();
         System.out.println("listening=" + bound.getPort());
     }
 

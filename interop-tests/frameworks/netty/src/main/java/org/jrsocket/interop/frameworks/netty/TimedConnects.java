@@ -33,8 +33,7 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class TimedConnects {
 
-    private TimedConnects() {
-    }
+    private TimedConnects() {}
 
     public static void main(String[] args) throws Exception {
         ServerSocket server = new ServerSocket();
@@ -47,7 +46,8 @@ public final class TimedConnects {
         int call = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String[] words = line.split(" ");
-            InetSocketAddress to = words[0].equals("self") ? (InetSocketAddress) server.getLocalSocketAddress()
+            InetSocketAddress to = words[0].equals("self")
+                    ? (InetSocketAddress) server.getLocalSocketAddress()
                     : new InetSocketAddress(words[0], Integer.parseInt(words[1]));
             String outcome = call(loops, to, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
             System.out.println("call=" + ++call + ' ' + outcome);
@@ -56,7 +56,7 @@ public final class TimedConnects {
     }
 
     private static void echo(ServerSocket server) {
-        for (;;) {
+        for (; ; ) {
             try (Socket socket = server.accept()) {
                 socket.getOutputStream().write(socket.getInputStream().read());
             } catch (IOException e) {
@@ -70,8 +70,11 @@ public final class TimedConnects {
         for (int i = 1; i <= tries; i++) {
             CompletableFuture<Byte> answer = new CompletableFuture<>();
             long start = System.nanoTime();
-            ChannelFuture connect = new Bootstrap().group(loops).channel(NioSocketChannel.class)
-                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis).handler(new ChannelInitializer<Channel>() {
+            ChannelFuture connect = new Bootstrap()
+                    .group(loops)
+                    .channel(NioSocketChannel.class)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis)
+                    .handler(new ChannelInitializer<Channel>() {
                         @Override
                         protected void initChannel(Channel channel) {
                             channel.pipeline().addLast(new SimpleChannelInboundHandler<ByteBuf>() {
@@ -86,10 +89,14 @@ public final class TimedConnects {
                                 }
                             });
                         }
-                    }).connect(to).await();
+                    })
+                    .connect(to)
+                    .await();
             if (connect.isSuccess()) {
                 long micros = (System.nanoTime() - start) / 1000;
-                connect.channel().writeAndFlush(Unpooled.wrappedBuffer(new byte[] {7})).sync();
+                connect.channel()
+                        .writeAndFlush(Unpooled.wrappedBuffer(new byte[] {7}))
+                        .sync();
                 if (answer.get() == 7) {
                     connect.channel().close().sync();
                     return "try=" + i + " micros=" + micros;

@@ -18,7 +18,8 @@ import org.apache.zookeeper.ZooKeeper;
 /**
  * Creates nodes, reads each with a watch, changes some and waits for their watches. Fails unless every byte is right.
  *
- * <p>{@code Client ADDRESS PORT NODES SIZE SEED}. Prints {@code bytes=}, the data of the nodes both ways, and {@code events=}.
+ * <p>{@code Client ADDRESS PORT NODES SIZE SEED}. Prints {@code bytes=}, the data of the nodes both ways, and
+ * {@code events=}.
  */
 public final class Client {
 
@@ -42,7 +43,7 @@ public final class Client {
     public static void main(String[] args) throws Exception {
         int nodes = Integer.parseInt(args[2]);
         int size = Integer.parseInt(args[3]);
-        ZooKeeper zookeeper = new ZooKeeper(args[0] + ':' + args[1], 60_000, event -> { });
+        ZooKeeper zookeeper = new ZooKeeper(args[0] + ':' + args[1], 60_000, event -> {});
         Client client = new Client(zookeeper, nodes, size, Long.parseLong(args[4]));
         client.create();
         CountDownLatch changes = client.readAndWatch();
@@ -78,15 +79,22 @@ public final class Client {
         CountDownLatch read = new CountDownLatch(nodes);
         for (int i = 0; i < nodes; i++) {
             int node = i;
-            zookeeper.getData(path(i), event -> {
-                if (event.getPath() != null) { // null: the state of the connection
-                    expect(event.getPath().equals(path(node)), path(node), event);
-                    changes.countDown();
-                }
-            }, (status, path, context, found, stat) -> {
-                expect(status == Code.OK.intValue() && Arrays.equals(data[node], found), path, Code.get(status));
-                read.countDown();
-            }, null);
+            zookeeper.getData(
+                    path(i),
+                    event -> {
+                        if (event.getPath() != null) { // null: the state of the connection
+                            expect(event.getPath().equals(path(node)), path(node), event);
+                            changes.countDown();
+                        }
+                    },
+                    (status, path, context, found, stat) -> {
+                        expect(
+                                status == Code.OK.intValue() && Arrays.equals(data[node], found),
+                                path,
+                                Code.get(status));
+                        read.countDown();
+                    },
+                    null);
         }
         await(read);
         return changes;

@@ -16,8 +16,7 @@ import org.apache.zookeeper.server.ZooKeeperServer;
  */
 public final class Server {
 
-    private Server() {
-    }
+    private Server() {}
 
     public static void main(String[] args) throws Exception {
         File folder = new File(args[1]);
