@@ -698,7 +698,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     public interface Observer {
         /**
          * Something may have become ready: data, room, the end, a failure, a close. Called by whichever thread saw to
-         * it, with locks of the stream held perhaps: must not block and must not call the stream.
+         * it, with locks of the stream held perhaps: must not block and must not call the stream, but for
+         * {@link #isReadable} and {@link #isWritable}.
          */
         void onProgress();
 
