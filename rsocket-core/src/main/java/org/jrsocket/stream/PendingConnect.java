@@ -19,6 +19,19 @@ public interface PendingConnect {
     /** Hears what an attempt learns of the peer, on the service thread. Must not block. */
     interface Observer {
 
+        /** Of no interest. */
+        Observer NONE = new Observer() {
+            @Override
+            public void asked() {
+                // nobody wants to know
+            }
+
+            @Override
+            public void answered(boolean willing) {
+                // nobody wants to know
+            }
+        };
+
         /** The request goes out: what is spent until here is this host's own time. */
         void asked();
 

@@ -62,17 +62,6 @@ public final class RdmaTransport implements AutoCloseable {
     /** More than these at once are no answers to this host's few questions, but somebody else's requests. */
     private static final int MOST_EVENTS = 4096;
 
-    private static final PendingConnect.Observer NOBODY = new PendingConnect.Observer() {
-        @Override
-        public void asked() {
-            // of no interest
-        }
-
-        @Override
-        public void answered(boolean willing) {
-            // of no interest
-        }
-    };
     /** How long a JVM that exits waits for the delivery of what its sockets had taken. */
     private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -156,7 +145,7 @@ public final class RdmaTransport implements AutoCloseable {
      * @param remote resolved address
      */
     public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
-        return connect(local, remote, config, NOBODY);
+        return connect(local, remote, config, PendingConnect.Observer.NONE);
     }
 
     /** The same; {@code observer} hears what is learned of the peer. */

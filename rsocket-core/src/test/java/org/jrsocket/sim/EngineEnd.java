@@ -106,7 +106,10 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         slots = chance.spread(16, 80);
         inline = chance.of(0, 16, 64, SimQueuePair.MOST_INLINE);
         memory.reset(world.checked);
-        slabs.reset(chance.of(0, 0, 2, 10), chance.oneIn(4) ? 2L * most + 3000 : Long.MAX_VALUE);
+        slabs.reset(
+                chance.of(0, 0, 2, 10),
+                chance.oneIn(4) ? 2L * most : Long.MAX_VALUE,
+                chance.oneIn(2) ? 0 : Math.min(4 * most, 100_000));
         int receives = credits + Inbound.SPARE_RECEIVES;
         queues.reset(slots, receives, chance.spread(2, 16), inline, chance.oneIn(2), this);
         queuePair.reset(peer.queuePair, slots, queues.sends, queues.receives, false, !peer.keepsRules());

@@ -17,12 +17,16 @@ final class EngineWriter extends Actor {
 
     private final EngineEnd end;
     private final SimMemory.Region[] lent = new SimMemory.Region[MOST_LENT];
+    private final int[] lentAt = new int[MOST_LENT];
+    private final int[] lentLength = new int[MOST_LENT];
     private final long[] lentUpTo = new long[MOST_LENT];
     private int lentHead;
     private int lentCount;
     private long left;
     private int inCall; // bytes of the write call that it is in
     private boolean reserved; // copies, and others go on meanwhile
+    private long reservedAt;
+    private int reservedLength;
     private boolean asleep;
     private boolean finished;
 
@@ -79,7 +83,7 @@ final class EngineWriter extends Actor {
             return;
         }
         if (reserved) {
-            copy(memory);
+            copy();
         } else if (inCall > 0) {
             reserve(memory);
         } else if (left > 0) {
@@ -104,13 +108,22 @@ final class EngineWriter extends Actor {
 
     private void lend(int n) {
         end.world.tally.writesLent++;
-        SimMemory.Region region = end.memory.register(n);
-        end.out.fill(region.bytes, 0, n);
+        // Of memory that the application has registered, the next part, or of new memory.
+        int last = (lentHead + lentCount + MOST_LENT - 1) % MOST_LENT;
+        int start = lentCount == 0 ? 0 : lentAt[last] + lentLength[last];
+        SimMemory.Region region = lentCount > 0 && start + n <= lent[last].length ? lent[last] : null;
+        if (region == null) {
+            region = end.memory.register(n * simulation.chance.between(1, 4));
+            start = 0;
+        }
+        end.out.fill(region.bytes, start, n);
         end.out.wrote(n);
         left -= n;
-        end.connection.out().write(region.base, n, region.localKey(), true);
+        end.connection.out().write(region.base + start, n, region.localKey(), true);
         int at = (lentHead + lentCount++) % MOST_LENT;
         lent[at] = region;
+        lentAt[at] = start;
+        lentLength[at] = n;
         lentUpTo[at] = end.connection.out().written();
         if (simulation.tracing) {
             simulation.trace(end.name + " lends " + n + " bytes, to be acknowledged at " + lentUpTo[at]);
@@ -127,10 +140,12 @@ final class EngineWriter extends Actor {
 
     private void takeBackFirst() {
         SimMemory.Region region = lent[lentHead];
-        Arrays.fill(region.bytes, 0, region.length, (byte) 0xdd);
-        end.memory.deregister(region);
+        Arrays.fill(region.bytes, lentAt[lentHead], lentAt[lentHead] + lentLength[lentHead], (byte) 0xdd);
         lentHead = (lentHead + 1) % MOST_LENT;
         lentCount--;
+        if (lentCount == 0 || lent[lentHead] != region) {
+            end.memory.deregister(region);
+        }
     }
 
     /** The queue pair is gone: all memory is its owner's. */
@@ -142,10 +157,11 @@ final class EngineWriter extends Actor {
 
     private void reserve(SendMemory memory) {
         if (end.connection.writeRoom() > 0) {
-            memory.reserve();
+            reservedAt = memory.reserve();
+            reservedLength = memory.room();
             reserved = true;
             if (!simulation.chance.oneIn(4)) {
-                copy(memory);
+                copy();
             }
             return;
         }
@@ -156,11 +172,10 @@ final class EngineWriter extends Actor {
         }
     }
 
-    private void copy(SendMemory memory) {
-        int n = Math.min(inCall, memory.room());
-        long address = memory.reserve();
-        SimMemory.Region region = end.memory.region(address, n);
-        end.out.fill(region.bytes, region.at(address), n);
+    private void copy() {
+        int n = Math.min(inCall, reservedLength);
+        SimMemory.Region region = end.memory.region(reservedAt, n);
+        end.out.fill(region.bytes, region.at(reservedAt), n);
         end.out.wrote(n);
         reserved = false;
         end.connection.wrote(n);

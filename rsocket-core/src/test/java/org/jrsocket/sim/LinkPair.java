@@ -81,7 +81,7 @@ final class LinkPair {
 
         private ConnData make(Side peer) {
             memory.reset(false);
-            slabs.reset(0, Long.MAX_VALUE);
+            slabs.reset(0, Long.MAX_VALUE, 0);
             int receives = CREDITS + Inbound.SPARE_RECEIVES;
             queues.reset(SLOTS, receives, CHAIN, INLINE, false, () -> {});
             queuePair.reset(peer.queuePair, SLOTS, queues.sends, queues.receives, false, false);

@@ -184,6 +184,24 @@ final class SimMemory {
         }
     }
 
+    /** Part of a region that stays registered is nobody's again. */
+    void release(Region region, long address, int length) {
+        int start = region.at(address);
+        if (watched) {
+            for (int i = start; i < start + length; i++) {
+                if (region.state[i] == LENT) {
+                    throw simulation.failure(name + " takes memory at " + text(region.base + i)
+                            + " back that the application has borrowed");
+                }
+            }
+        }
+        if (simulation.tracing) {
+            simulation.trace(name + " takes " + length + " bytes at " + text(address) + " back");
+        }
+        Arrays.fill(region.state, start, start + length, FREE);
+        Arrays.fill(region.bytes, start, start + length, (byte) 0xee);
+    }
+
     /** What was granted there and not written no longer is. */
     void ungrant(long address, int length) {
         if (watched && length > 0) {

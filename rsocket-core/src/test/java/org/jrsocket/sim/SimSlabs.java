@@ -9,27 +9,39 @@ import java.util.List;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.protocol.SlabSource;
 
-/** Where one end's slabs come from: not always as large as wanted, and not always any. */
+/**
+ * Where one end's slabs come from: each a region of its own, or pieces of one, which then may touch. Not always as
+ * large as wanted, and not always any.
+ */
 final class SimSlabs implements SlabSource {
 
     private final Simulation simulation;
     private final SimMemory memory;
     private final List<Slab> slabs = new ArrayList<>();
     private final List<SimMemory.Region> regions = new ArrayList<>();
+    private SimMemory.Region shared;
     private int refuses; // one in so many times; 0 for never
     private long limit;
+    private long obtained;
 
     SimSlabs(Simulation simulation, SimMemory memory) {
         this.simulation = simulation;
         this.memory = memory;
     }
 
-    /** @param most bytes that may be registered in all; the first slabs are not refused */
-    void reset(int refuseOneIn, long most) {
+    /**
+     * Begins anew.
+     *
+     * @param most bytes of all slabs; the first ones are not refused
+     * @param sharedBytes of the region that slabs are pieces of, 0 for none; what does not fit is a region of its own
+     */
+    void reset(int refuseOneIn, long most, int sharedBytes) {
         slabs.clear();
         regions.clear();
         refuses = refuseOneIn;
         limit = most;
+        obtained = 0;
+        shared = sharedBytes == 0 ? null : memory.register(sharedBytes);
     }
 
     @Override
@@ -43,15 +55,44 @@ final class SimSlabs implements SlabSource {
                 length = simulation.chance.between(1, bytes);
             }
         }
-        return memory.registered() + length > limit ? null : make(length);
+        return obtained + length > limit ? null : make(length);
     }
 
     Slab make(int length) {
-        SimMemory.Region region = memory.register(length);
-        Slab slab = new Slab(region.base, length, region.localKey(), region.remoteKey());
+        long at = shared == null ? -1 : place(length);
+        SimMemory.Region region = at < 0 ? memory.register(length) : shared;
+        Slab slab = new Slab(at < 0 ? region.base : at, length, region.localKey(), region.remoteKey());
         slabs.add(slab);
         regions.add(region);
+        obtained += length;
         return slab;
+    }
+
+    /** A free place in the shared region, right behind another slab where there is one; -1 if there is none. */
+    private long place(int length) {
+        for (int i = slabs.size() - 1; i >= -1; i--) {
+            if (i < 0 || regions.get(i) == shared) {
+                long start = i < 0
+                        ? shared.base
+                        : slabs.get(i).address() + slabs.get(i).length();
+                if (isFree(start, length)) {
+                    return start;
+                }
+            }
+        }
+        return -1;
+    }
+
+    private boolean isFree(long start, int length) {
+        for (int i = 0; i < slabs.size(); i++) {
+            Slab other = slabs.get(i);
+            if (regions.get(i) == shared
+                    && start < other.address() + other.length()
+                    && other.address() < start + length) {
+                return false;
+            }
+        }
+        return start + length <= shared.base + shared.length;
     }
 
     @Override
@@ -64,7 +105,14 @@ final class SimSlabs implements SlabSource {
     }
 
     private void free(int at) {
-        memory.deregister(regions.get(at));
+        SimMemory.Region region = regions.get(at);
+        Slab slab = slabs.get(at);
+        obtained -= slab.length();
+        if (region == shared) {
+            memory.release(region, slab.address(), slab.length());
+        } else {
+            memory.deregister(region);
+        }
         int last = slabs.size() - 1;
         slabs.set(at, slabs.get(last));
         regions.set(at, regions.get(last));
@@ -76,6 +124,9 @@ final class SimSlabs implements SlabSource {
     void freeAll() {
         while (!slabs.isEmpty()) {
             free(slabs.size() - 1);
+        }
+        if (shared != null) {
+            memory.deregister(shared);
         }
     }
 }
