@@ -10,12 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs of the simulator: some 100,000 steps, or as many as the property {@code org.jrsocket.sim.steps} says. The seeds
+ * Runs of the simulator: some 100,000 steps, or as many as the property {@code jrsocket.sim.steps} says. The seeds
  * are always the same ones, so that a build that fails fails again; scripts/simulate takes others.
  */
 class SimulationTest {
 
-    private static final long STEPS = Long.getLong("org.jrsocket.sim.steps", 150_000);
+    private static final long STEPS = Long.getLong("jrsocket.sim.steps", 150_000);
 
     @Test
     void shouldHoldBetweenTwoOfOurs() {

@@ -62,6 +62,18 @@ class ImmTest {
     }
 
     @Test
+    void shouldCarryTheCountOfGrantsInARelease() {
+        for (int grants : new int[] {0, 1, 255, 256, 65535}) {
+            int imm = Imm.release(grants);
+            assertEquals(Imm.OP_CTRL, Imm.op(imm));
+            assertEquals(Imm.CTRL_RELEASE, Imm.code(imm));
+            assertEquals(grants, Imm.grants(imm));
+        }
+        assertEquals(Imm.CTRL_RESET, Imm.code(Imm.ctrl(Imm.CTRL_RESET)));
+        assertEquals(0x103, Imm.code(Imm.ctrl(0x103)), "only a release has a count");
+    }
+
+    @Test
     void shouldDescribeEveryKindOfMessage() {
         assertEquals("DATA 5", Imm.describe(5));
         assertEquals("SGL 248", Imm.describe(0x800100f8));
@@ -70,7 +82,8 @@ class ImmTest {
         assertEquals("CTRL KEEPALIVE", Imm.describe(0xe0000001));
         assertEquals("CTRL SHUTDOWN", Imm.describe(0xe0000002));
         assertEquals("CTRL RESET", Imm.describe(0xe0000003));
-        assertEquals("CTRL 4", Imm.describe(0xe0000004));
+        assertEquals("CTRL RELEASE 65535", Imm.describe(Imm.release(-1)));
+        assertEquals("CTRL 5", Imm.describe(0xe0000005));
         assertEquals("reserved op 1 value 9", Imm.describe(0x20000009));
         assertFalse(Imm.describe(0xa0000000).isEmpty());
     }

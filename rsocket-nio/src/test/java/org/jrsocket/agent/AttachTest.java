@@ -22,6 +22,7 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
@@ -126,6 +127,7 @@ class AttachTest {
                         AttachProgram.class,
                         RSelectorProvider.class,
                         LoopbackProvider.class,
+                        TransportHolder.class,
                         Agent.class,
                         RdmaCm.class,
                         LoggerFactory.class,
