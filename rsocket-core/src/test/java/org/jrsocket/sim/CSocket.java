@@ -83,7 +83,7 @@ final class CSocket {
         sendSize = lowWater * chance.spread(2, 16);
         int half = chance.spread(1, 16 * lowWater);
         completions.reset(slots + receiveCredits, channel);
-        queuePair.reset(peer, slots, completions, completions, true, true);
+        queuePair.reset(peer, slots, inline, completions, completions, true, true);
         queuePair.rules.reset(checked, false);
         table = memory.register(2 * Grant.SIZE);
         table.table = true;

@@ -106,7 +106,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
                 chance.oneIn(2) ? 0 : Math.min(4 * most, 100_000));
         int receives = credits + Inbound.SPARE_RECEIVES;
         queues.reset(slots, receives, chance.spread(2, 16), inline, chance.oneIn(2), this);
-        queuePair.reset(peer.queuePair, slots, queues.sends, queues.receives, false, !peer.keepsRules());
+        queuePair.reset(peer.queuePair, slots, inline, queues.sends, queues.receives, false, !peer.keepsRules());
         queuePair.rules.reset(world.checked, false);
         table = new SimTable(memory, tableEntries);
         first = slabs.make(smallest);

@@ -65,7 +65,7 @@ final class HostileEnd extends End implements SimCompletions.Channel {
         credits = chance.oneIn(8) ? chance.between(1, Credits.MASK) : chance.spread(1, 60);
         int receives = chance.oneIn(8) ? chance.below(8) : Math.min(credits, 1000) + 16;
         completions.reset(SLOTS + 2000, this);
-        queuePair.reset(peer.queuePair, SLOTS, completions, completions, true, true);
+        queuePair.reset(peer.queuePair, SLOTS, 0, completions, completions, true, true);
         queuePair.rules.reset(false, true);
         table = memory.register(entries * Grant.SIZE);
         playground = memory.register(PLAYGROUND);

@@ -45,6 +45,7 @@ final class SimQueuePair implements Simulation.Target {
 
     // The send queue; numbers run on, the low bits are the place.
     private int slots;
+    private int inlineLimit;
     private int mask;
     private int building;
     private int posted;
@@ -94,10 +95,12 @@ final class SimQueuePair implements Simulation.Target {
      * Begins anew.
      *
      * @param sendSlots of the send queue
+     * @param mostInline bytes that a request may carry inline
      * @param allSignaled every request asks for a completion
      * @param mayLack whether requests of the peer's may find no receive
      */
-    void reset(SimQueuePair other, int sendSlots, SimCompletions sends, SimCompletions received, boolean allSignaled, boolean mayLack) {
+    void reset(SimQueuePair other, int sendSlots, int mostInline, SimCompletions sends, SimCompletions received, boolean allSignaled,
+            boolean mayLack) {
         peer = other;
         target = simulation.enter(this);
         state = State.WORKS;
@@ -107,6 +110,7 @@ final class SimQueuePair implements Simulation.Target {
         mayLackReceives = mayLack;
         lackedReceives = 0;
         slots = sendSlots;
+        inlineLimit = mostInline;
         int size = Integer.highestOneBit(sendSlots - 1) * 2;
         if (op.length < size) {
             allocate(size);
@@ -203,7 +207,7 @@ final class SimQueuePair implements Simulation.Target {
     }
 
     private void takeInline(int at) {
-        if (length[at] > MOST_INLINE) {
+        if (length[at] > inlineLimit) {
             throw simulation.failure(name + " posts " + length[at] + " bytes inline");
         }
         int to = at * MOST_INLINE;
