@@ -48,6 +48,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     private boolean opened;
     private boolean raised;
     private boolean leaving;
+    private boolean resetUnderstood; // by the peer
     /** The application has closed. */
     boolean closed;
     private boolean destroyed;
@@ -134,6 +135,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
 
     @Override
     void connected(ConnData peer) {
+        resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
         Chance chance = simulation.chance;
         int busy = chance.spread(2, 16);
         Outbound.Limits limits = new Outbound.Limits(slots, 1, chance.between(1, 3), chance.spread(1, world.large ? 1 << 20 : 4096), inline, busy,
@@ -268,8 +270,17 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         if (closed && Effects.has(effects, CLOSER)) {
             closer.wake();
         }
-        if (connection.in().heldBytes() > most) {
-            throw simulation.failure(name + " holds " + connection.in().heldBytes() + " bytes of receive memory, which may be " + most);
+        checkMemory();
+    }
+
+    private void checkMemory() {
+        long held = connection.in().heldBytes();
+        if (held > most) {
+            throw simulation.failure(name + " holds " + held + " bytes of receive memory, which may be " + most);
+        }
+        if (!isOver() && slabs.obtained() != held + connection.sendMemory().capacity()) {
+            throw simulation.failure(name + " has slabs of " + slabs.obtained() + " bytes, and uses " + held + " to receive and "
+                    + connection.sendMemory().capacity() + " to send");
         }
     }
 
@@ -305,6 +316,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             in.mayLose = true;
             peer().heard();
             out.mayLose |= tell;
+            out.mustReset = tell && !out.finished && !gone && !failed && resetUnderstood;
             out.finished = true;
             connection.out().close(hard, tell);
             flush();

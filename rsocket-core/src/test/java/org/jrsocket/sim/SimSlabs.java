@@ -91,6 +91,11 @@ final class SimSlabs implements SlabSource {
         return start + length <= shared.base + shared.length;
     }
 
+    /** Bytes of all slabs. */
+    long obtained() {
+        return obtained;
+    }
+
     @Override
     public void release(Slab slab) {
         int at = slabs.indexOf(slab);
