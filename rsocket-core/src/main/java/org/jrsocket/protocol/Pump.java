@@ -103,8 +103,8 @@ public final class Pump {
     }
 
     /**
-     * Before leaving the connection to itself: see the class. Returns what happened, which others may be waiting for; {@link Connection#hasLeftover} says whether
-     * something is left for whoever watches the queues.
+     * Before leaving the connection to itself: see the class. Returns what happened, which others may be waiting for;
+     * {@link Connection#hasLeftover} says whether something is left for whoever watches the queues.
      */
     public int leave() {
         if (!connection.hasLeftover()) {

@@ -48,7 +48,8 @@ final class ReceiveMemory {
         if (!open || granted.size() >= entries) {
             return 0;
         }
-        // An application may keep what it was lent for ever, so that is not part of the window; mayLend leaves room for a slab beside it.
+        // An application may keep what it was lent for ever, so that is not part of the window. mayLend leaves room for a
+        // slab beside it.
         int size = held + sizing.slab() <= sizing.most() ? sizing.slab() : sizing.smallest();
         return held - lentOnly + size <= sizing.window() && held + size <= sizing.most() ? size : 0;
     }
@@ -67,8 +68,8 @@ final class ReceiveMemory {
     }
 
     /**
-     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now: if all memory before that grant
-     * is full, the peer was waiting for it.
+     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now: if
+     * all memory before that grant is full, the peer was waiting for it.
      */
     void grantsReached(int n) {
         if (n > grantsReached) {
@@ -222,15 +223,16 @@ final class ReceiveMemory {
     }
 
     /**
-     * Whether lending from the slab that is read next leaves the peer with room to send, if what is lent never comes back and no more memory can be had:
-     * then another slab is granted already.
+     * Whether lending from the slab that is read next leaves the peer with room to send, if what is lent never comes back
+     * and no more memory can be had: then another slab is granted already.
      */
     boolean mayLend() {
         Slab slab = unread.peek();
         if (slab == null || slab.lent > 0) {
             return slab != null;
         }
-        return granted.size() > (granted.peek() == slab ? 1 : 0) && lentSlabs + slab.length() + sizing.slab() <= sizing.window();
+        boolean another = granted.size() > (granted.peek() == slab ? 1 : 0);
+        return another && lentSlabs + slab.length() + sizing.slab() <= sizing.window();
     }
 
     /** Takes the next {@code n} bytes, which lie in one piece, as read, and keeps their slab until they are given back. */

@@ -14,7 +14,7 @@ import org.jrsocket.wire.Credits;
  */
 final class ReceiveQueue {
 
-    /** Control messages that a peer can send without our polling: all its grants, two credit updates, RELEASE, SHUTDOWN, RESET and DISCONNECT. */
+    /** Control messages of a peer without our polling: all its grants, two updates, RELEASE, SHUTDOWN, RESET, DISCONNECT. */
     private static final int CONTROL_UNPOLLED = Inbound.MOST_GRANTS + 6;
     /** Receives given back at once; control messages are given back sooner, because only the spare ones pay for them. */
     private static final int BATCH = 32;

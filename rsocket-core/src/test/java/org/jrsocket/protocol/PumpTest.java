@@ -24,7 +24,8 @@ class PumpTest {
         ConnData peer = ConnData.local(CREDITS, 0x1000, 1, 2, 0x2000, 2, 4); // grants 4 bytes
         Slab first = new Slab(0x3000, 64, 3, 4);
         Connection connection = new Connection(new Inbound(peer, 2, CREDITS, first, 128),
-                new Outbound(new Outbound.Limits(32, 1, 2, 1024, 64, 4, 64), peer, 2, CREDITS), new SendMemory(new Slab(0x4000, 64, 5, 6), 64),
+                new Outbound(new Outbound.Limits(32, 1, 2, 1024, 64, 4, 64), peer, 2, CREDITS),
+                new SendMemory(new Slab(0x4000, 64, 5, 6), 64),
                 new NoSlabs(), new NoTable());
         Pump pump = new Pump(connection, queues, 16);
         connection.writeRoom();

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Test;
 
 class ReceiveQueueTest {
 
-    /** What a peer that keeps the rules can send before it has to hear from us: it grants all that it may, twice credits, and ends in every way. */
+    /**
+     * What a peer that keeps the rules can send before it has to hear from us: it grants all that it may, twice
+     * credits, and ends in every way.
+     */
     private static final int CONTROL = Inbound.MOST_GRANTS + 2 + 1 + 3;
 
     @Test
@@ -21,7 +24,8 @@ class ReceiveQueueTest {
             int receives = credits + ReceiveQueue.SPARE;
             for (int polled = 0; queue.toRepost() == 0 && polled < credits; polled++) {
                 assertTrue(receives - polled >= credits + CONTROL,
-                        "credits " + credits + ", " + polled + " control messages taken: " + (receives - polled) + " receives");
+                        "credits " + credits + ", " + polled + " control messages taken: " + (receives - polled)
+                        + " receives");
                 queue.control();
             }
         }

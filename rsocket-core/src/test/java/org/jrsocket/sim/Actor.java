@@ -4,7 +4,10 @@
  */
 package org.jrsocket.sim;
 
-/** One thread of a program, or something else that acts by itself: one atomic step at each event. Asleep unless somebody has called {@link #wake}. */
+/**
+ * One thread of a program, or something else that acts by itself: one atomic step at each event. Asleep unless somebody
+ * has called {@link #wake}.
+ */
 abstract class Actor implements Simulation.Target {
 
     final Simulation simulation;

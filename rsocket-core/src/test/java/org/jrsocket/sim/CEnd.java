@@ -8,8 +8,8 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Imm;
 
 /**
- * An end that is librdmacm's rsocket, used by a program with a thread that writes and one that reads. Threads are inside its calls only at times, and
- * nothing happens outside of them.
+ * An end that is librdmacm's rsocket, used by a program with a thread that writes and one that reads. Threads are
+ * inside its calls only at times, and nothing happens outside of them.
  */
 final class CEnd extends End implements SimCompletions.Channel {
 
@@ -214,7 +214,10 @@ final class CEnd extends End implements SimCompletions.Channel {
         }
     }
 
-    /** The thread that shuts down and closes; it also shuts both directions down under the others, which ends their waits. */
+    /**
+     * The thread that shuts down and closes; it also shuts both directions down under the others, which ends their
+     * waits.
+     */
     private final class Closer extends CThread {
         private boolean begun; // the end of both directions
         private int code; // to be sent, -1 for nothing
@@ -252,8 +255,9 @@ final class CEnd extends End implements SimCompletions.Channel {
                 return;
             }
             boolean early = plan.close == Plan.Close.EARLY || plan.close == Plan.Close.HARD;
-            if (!begun && (early && simulation.now() >= plan.closeAt || plan.close == Plan.Close.AFTER_WRITING && writer.finished
-                    || writer.finished && reader.finished)) {
+            boolean wrote = plan.close == Plan.Close.AFTER_WRITING && writer.finished;
+            boolean through = writer.finished && reader.finished;
+            if (!begun && (early && simulation.now() >= plan.closeAt || wrote || through)) {
                 begun = true;
                 reader.wake();
                 peer().heard();
@@ -298,7 +302,8 @@ final class CEnd extends End implements SimCompletions.Channel {
                 return;
             }
             if (socket.isDisconnected()) {
-                // If the peer's SHUTDOWN came while it waited, its own requests may be flushed here: C loses what is still on its way.
+                // If the peer's SHUTDOWN came while it waited, its own requests may be flushed here: C loses what is
+                // still on its way.
                 out.mayLose |= !socket.allSent();
                 queuePair.toError();
             }
@@ -363,7 +368,8 @@ final class CEnd extends End implements SimCompletions.Channel {
 
     @Override
     String describe() {
-        return name + " (C): " + (done ? "done" : socket.toString()) + "; writer " + writer + " with " + writer.left + " left, reader " + reader + " after "
-                + in.read() + ", closer " + closer + (closer.inCall ? " in a call" : "");
+        return name + " (C): " + (done ? "done" : socket.toString()) + "; writer " + writer + " with " + writer.left
+                + " left, reader " + reader + " after " + in.read() + ", closer " + closer
+                + (closer.inCall ? " in a call" : "");
     }
 }

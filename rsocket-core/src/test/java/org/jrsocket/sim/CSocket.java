@@ -10,9 +10,10 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * A model of librdmacm's rsocket, as far as its peer can tell: a grant table of two entries that it reads in place, halves of a ring granted one after
- * the other and the second one late, credits that count what the application has read, every request signaled, and progress only where a call looks at
- * the completion queue ({@link #pass}). Written from the description of its behaviour.
+ * A model of librdmacm's rsocket, as far as its peer can tell: a grant table of two entries that it reads in place,
+ * halves of a ring granted one after the other and the second one late, credits that count what the application has
+ * read, every request signaled, and progress only where a call looks at the completion queue ({@link #pass}). Written
+ * from the description of its behaviour.
  */
 final class CSocket {
 
@@ -116,10 +117,11 @@ final class CSocket {
         error = false;
         armed = false;
         if (simulation.tracing) {
-            simulation.trace(queuePair.name + " is C: " + slots + " slots, " + receiveCredits + " credits, send ring " + sendSize + ", halves of " + half
-                    + ", sends from " + lowWater + " on, inline " + inline);
+            simulation.trace(queuePair.name + " is C: " + slots + " slots, " + receiveCredits + " credits, send ring "
+                    + sendSize + ", halves of " + half + ", sends from " + lowWater + " on, inline " + inline);
         }
-        return ConnData.local(receiveCredits, table.base, table.remoteKey(), 2, receiveRing.base, receiveRing.remoteKey(), half);
+        return ConnData.local(receiveCredits, table.base, table.remoteKey(), 2, receiveRing.base,
+                receiveRing.remoteKey(), half);
     }
 
     void connected(ConnData peer) {
@@ -139,7 +141,8 @@ final class CSocket {
     // ---- sending ----
 
     boolean canSend() {
-        return slotsFree > 0 && ringFree >= lowWater && sent != sendLimit && GrantBytes.length(table.bytes, grant * Grant.SIZE) != 0;
+        return slotsFree > 0 && ringFree >= lowWater && sent != sendLimit
+                && GrantBytes.length(table.bytes, grant * Grant.SIZE) != 0;
     }
 
     boolean isWritable() {
@@ -221,7 +224,8 @@ final class CSocket {
         int imm = Imm.OP_SGL << 29 | consumed + receiveCredits; // C does not cut it to 16 bits
         if (memoryFree) {
             GrantBytes.put(sendRing.bytes, slot, receiveRing.base + grantAt, receiveRing.remoteKey(), half);
-            queuePair.request(SimQueuePair.WRITE_IMM, imm, peerTable + (long) peerEntry * Grant.SIZE, peerTableKey, inline >= Grant.SIZE, true);
+            queuePair.request(SimQueuePair.WRITE_IMM, imm, peerTable + (long) peerEntry * Grant.SIZE, peerTableKey,
+                    inline >= Grant.SIZE, true);
             queuePair.piece(sendRing.base + slot, Grant.SIZE, sendRing.localKey());
             grantable -= half;
             grantAt = half - grantAt;
@@ -290,7 +294,8 @@ final class CSocket {
             }
             default -> {
                 if (messagesCount == receiveCredits) {
-                    throw simulation.failure(queuePair.name + " has " + messagesCount + " messages unread, and its credits do not allow one more");
+                    throw simulation.failure(queuePair.name + " has " + messagesCount
+                            + " messages unread, and its credits do not allow one more");
                 }
                 messages[(messagesHead + messagesCount++) % messages.length] = Imm.value(imm);
             }
@@ -369,8 +374,10 @@ final class CSocket {
 
     @Override
     public String toString() {
-        return (connected ? "connected" : disconnected ? "disconnected" : "error") + (isReadable() ? " readable" : "") + (isWritable() ? " writable" : "")
-                + ", sent " + sent + " of " + sendLimit + ", grant " + grant + " has " + GrantBytes.length(table.bytes, grant * Grant.SIZE)
-                + ", send ring " + ringFree + ", slots " + slotsFree + ", unread messages " + messagesCount + ", " + (armed ? "armed" : "unarmed");
+        String state = connected ? "connected" : disconnected ? "disconnected" : "error";
+        return state + (isReadable() ? " readable" : "") + (isWritable() ? " writable" : "") + ", sent " + sent + " of "
+                + sendLimit + ", grant " + grant + " has " + GrantBytes.length(table.bytes, grant * Grant.SIZE)
+                + ", send ring " + ringFree + ", slots " + slotsFree + ", unread messages " + messagesCount + ", "
+                + (armed ? "armed" : "unarmed");
     }
 }

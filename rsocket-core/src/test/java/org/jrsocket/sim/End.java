@@ -48,7 +48,8 @@ abstract class End {
 
     /** For {@link Plan#talksFirst}: whether it is time to read. */
     boolean mayRead() {
-        return !plan.talksFirst || out.read() == plan.bytes || peer().readsNoMore() || isOver() || out.mayLose || world.isBroken();
+        return !plan.talksFirst || out.read() == plan.bytes || peer().readsNoMore() || isOver() || out.mayLose
+                || world.isBroken();
     }
 
     abstract boolean readsNoMore();

@@ -14,14 +14,16 @@ import org.jrsocket.protocol.Slab;
 import org.jrsocket.wire.ConnData;
 
 /**
- * An end that is the engine, driven as its drivers drive it: a writer and a reader that sleep when they have to wait, and somebody who watches the queues'
- * channel. A sleeper is woken by the effect that ends its wait and by nothing else, so an effect that is missing, or a queue that nobody armed, leaves it asleep.
+ * An end that is the engine, driven as its drivers drive it: a writer and a reader that sleep when they have to wait,
+ * and somebody who watches the queues' channel. A sleeper is woken by the effect that ends its wait and by nothing
+ * else, so an effect that is missing, or a queue that nobody armed, leaves it asleep.
  */
 final class EngineEnd extends End implements SimCompletions.Channel {
 
-    private static final int READER = Effects.READABLE | Effects.ENDED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
-    private static final int WRITER = Effects.ACKNOWLEDGED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
-    private static final int CLOSER = Effects.DRAINED | Effects.GONE | Effects.VIOLATION | Pump.FAILED;
+    private static final int OVER = Effects.GONE | Effects.VIOLATION | Pump.FAILED;
+    private static final int READER = Effects.READABLE | Effects.ENDED | Effects.RESET | OVER;
+    private static final int WRITER = Effects.ACKNOWLEDGED | Effects.RESET | OVER;
+    private static final int CLOSER = Effects.DRAINED | OVER;
 
     private static final int CLOSE_TIME = 100_000;
 
@@ -128,9 +130,11 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         deadline.enter(0);
         writer.begin();
         reader.begin();
-        ConnData data = ConnData.local(credits, table.region.base, table.region.remoteKey(), tableEntries, first.address(), first.remoteKey(),
-                first.length());
-        return toC ? data : data.withFeatures((chance.oneIn(4) ? 0 : ConnData.FEATURE_RESET) | (chance.oneIn(4) ? 0 : ConnData.FEATURE_RELEASE));
+        ConnData data = ConnData.local(credits, table.region.base, table.region.remoteKey(), tableEntries,
+                first.address(), first.remoteKey(), first.length());
+        int features = (chance.oneIn(4) ? 0 : ConnData.FEATURE_RESET)
+                | (chance.oneIn(4) ? 0 : ConnData.FEATURE_RELEASE);
+        return toC ? data : data.withFeatures(features);
     }
 
     @Override
@@ -138,15 +142,18 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
         Chance chance = simulation.chance;
         int busy = chance.spread(2, 16);
-        Outbound.Limits limits = new Outbound.Limits(slots, 1, chance.between(1, 3), chance.spread(1, world.large ? 1 << 20 : 4096), inline, busy,
-                world.longLived ? 1 : chance.spread(1, 2000));
+        int mostMessage = chance.spread(1, world.large ? 1 << 20 : 4096);
+        int bulk = world.longLived ? 1 : chance.spread(1, 2000);
+        Outbound.Limits limits = new Outbound.Limits(slots, 1, chance.between(1, 3), mostMessage, inline, busy, bulk);
         Outbound outbound = new Outbound(limits, peer, tableEntries, credits);
         Inbound inbound = new Inbound(peer, tableEntries, credits, first, most);
         connection = new Connection(inbound, outbound, new SendMemory(firstSend, mostSend), slabs, table);
-        pump = new Pump(connection, queues, credits + Inbound.SPARE_RECEIVES); // all that can be there when the queues are armed
+        // all that can be there when the queues are armed
+        pump = new Pump(connection, queues, credits + Inbound.SPARE_RECEIVES);
         if (simulation.tracing) {
-            simulation.trace(name + ": table of " + tableEntries + ", " + credits + " credits, receive memory " + first.length() + " to " + most
-                    + ", send memory " + firstSend.length() + " to " + mostSend + ", " + limits);
+            simulation.trace(name + ": table of " + tableEntries + ", " + credits + " credits, receive memory "
+                    + first.length() + " to " + most + ", send memory " + firstSend.length() + " to " + mostSend + ", "
+                    + limits);
             simulation.trace(name + ": " + plan);
         }
     }
@@ -229,7 +236,8 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         act(connection.quiet());
         if (!isOver() && connection.out().acknowledged() == connection.out().written() && !writer.isCopying()
                 && connection.sendMemory().capacity() > firstSend.length()) {
-            throw simulation.failure(name + " is quiet and keeps " + connection.sendMemory().capacity() + " bytes of send memory");
+            throw simulation.failure(name + " is quiet and keeps " + connection.sendMemory().capacity()
+                    + " bytes of send memory");
         }
         leave();
     }
@@ -279,8 +287,8 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             throw simulation.failure(name + " holds " + held + " bytes of receive memory, which may be " + most);
         }
         if (!isOver() && slabs.obtained() != held + connection.sendMemory().capacity()) {
-            throw simulation.failure(name + " has slabs of " + slabs.obtained() + " bytes, and uses " + held + " to receive and "
-                    + connection.sendMemory().capacity() + " to send");
+            throw simulation.failure(name + " has slabs of " + slabs.obtained() + " bytes, and uses " + held
+                    + " to receive and " + connection.sendMemory().capacity() + " to send");
         }
     }
 
@@ -400,11 +408,17 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     @Override
     String describe() {
         Outbound sends = connection.out();
-        return name + ": " + (done ? "done" : closed ? "closed" : "open") + (gone ? ", peer gone" : peerEnded ? ", peer ended" : "")
-                + (failed ? ", failed" : "") + "; writer " + writer + ", reader " + reader + "; written " + sends.written() + ", posted " + sends.posted()
-                + ", acknowledged " + sends.acknowledged() + ", peer's room " + sends.peerRoom() + ", readable " + connection.in().readable()
-                + (sends.waitsForCompletion() ? ", waits for completion" : "") + (sends.waitsForPeer() ? ", waits for peer" : "")
-                + ", send queue " + (queues.sends.isArmed() ? "armed" : "unarmed") + " with " + queues.sends.size()
-                + ", receive queue " + (queues.receives.isArmed() ? "armed" : "unarmed") + " with " + queues.receives.size();
+        String life = (done ? "done" : closed ? "closed" : "open")
+                + (gone ? ", peer gone" : peerEnded ? ", peer ended" : "") + (failed ? ", failed" : "");
+        String waits = (sends.waitsForCompletion() ? ", waits for completion" : "")
+                + (sends.waitsForPeer() ? ", waits for peer" : "");
+        return name + ": " + life + "; writer " + writer + ", reader " + reader + "; written " + sends.written()
+                + ", posted " + sends.posted() + ", acknowledged " + sends.acknowledged() + ", peer's room "
+                + sends.peerRoom() + ", readable " + connection.in().readable() + waits + ", send queue "
+                + describe(queues.sends) + ", receive queue " + describe(queues.receives);
+    }
+
+    private static String describe(SimCompletions queue) {
+        return (queue.isArmed() ? "armed" : "unarmed") + " with " + queue.size();
     }
 }

@@ -99,16 +99,19 @@ final class EngineReader extends Actor {
         Chance chance = simulation.chance;
         int n = Math.min(in.piece(), chance.spread(1, end.plan.mostRead));
         if (n < 1) {
-            throw simulation.failure(end.name + " has " + in.readable() + " bytes to be read, and none in the first piece");
+            throw simulation.failure(end.name + " has " + in.readable()
+                    + " bytes to be read, and none in the first piece");
         }
         long from = in.address();
         SimMemory.Region region = end.memory.region(from, n);
         end.in.read(region.bytes, region.at(from), n);
         end.peer().heard();
         if (simulation.tracing) {
-            simulation.trace(end.name + " reads " + n + " bytes at " + SimMemory.text(from) + ", in all " + end.in.read());
+            simulation.trace(end.name + " reads " + n + " bytes at " + SimMemory.text(from) + ", in all "
+                    + end.in.read());
         }
-        boolean lends = end.plan.borrowOneIn > 0 && chance.oneIn(end.plan.borrowOneIn) && borrowed < MOST_BORROWED && in.mayLend();
+        boolean lends = end.plan.borrowOneIn > 0 && chance.oneIn(end.plan.borrowOneIn) && borrowed < MOST_BORROWED
+                && in.mayLend();
         end.memory.move(from, n, SimMemory.WRITTEN, lends ? SimMemory.LENT : SimMemory.FREE, "reading");
         if (lends) {
             end.world.tally.readsLent++;
@@ -186,6 +189,7 @@ final class EngineReader extends Actor {
 
     @Override
     public String toString() {
-        return (finished ? "finished" : asleep ? "asleep" : "awake") + " after " + end.in.read() + (borrowed > 0 ? ", borrowed " + borrowed : "");
+        return (finished ? "finished" : asleep ? "asleep" : "awake") + " after " + end.in.read()
+                + (borrowed > 0 ? ", borrowed " + borrowed : "");
     }
 }

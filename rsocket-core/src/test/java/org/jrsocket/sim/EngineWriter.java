@@ -8,7 +8,10 @@ import java.util.Arrays;
 
 import org.jrsocket.protocol.SendMemory;
 
-/** An application's writer on the engine: copies, or lends memory of its own, which it uses for something else as soon as it may. */
+/**
+ * An application's writer on the engine: copies, or lends memory of its own, which it uses for something else as soon
+ * as it may.
+ */
 final class EngineWriter extends Actor {
 
     private static final int MOST_LENT = 8;
@@ -206,7 +209,7 @@ final class EngineWriter extends Actor {
 
     @Override
     public String toString() {
-        return finished ? "finished" : (asleep ? "asleep" : "awake") + " with " + left + " left, " + inCall + " of them in this call"
-                + (lentCount > 0 ? ", lent " + lentCount : "");
+        return finished ? "finished" : (asleep ? "asleep" : "awake") + " with " + left + " left, " + inCall
+                + " of them in this call" + (lentCount > 0 ? ", lent " + lentCount : "");
     }
 }

@@ -7,8 +7,9 @@ package org.jrsocket.sim;
 import java.util.Arrays;
 
 /**
- * One direction of a connection as its applications see it: what was written, what was read, and whether anything may be missing. The byte at each
- * position of the stream is known beforehand, so that a byte that is lost, doubled, moved or old is seen when it is read.
+ * One direction of a connection as its applications see it: what was written, what was read, and whether anything may
+ * be missing. The byte at each position of the stream is known beforehand, so that a byte that is lost, doubled, moved
+ * or old is seen when it is read.
  */
 final class Flow {
 
@@ -84,7 +85,8 @@ final class Flow {
         int at = at(read);
         int wrong = Arrays.mismatch(PATTERN, at, at + n, bytes, start, start + n);
         if (wrong >= 0) {
-            throw simulation.failure(name + ": byte " + (read + wrong) + " is wrong, of " + n + " read at " + read + ", " + written + " written");
+            throw simulation.failure(name + ": byte " + (read + wrong) + " is wrong, of " + n + " read at " + read
+                    + ", " + written + " written");
         }
         read += n;
         if (read > written) {

@@ -10,8 +10,9 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * An end that keeps no rules. It does mostly what a peer would do, so that it comes far, and now and then anything that the wire can carry: messages of every
- * kind and length, credits and grants that cannot be, writes into all memory whose keys it has been told, and no receives.
+ * An end that keeps no rules. It does mostly what a peer would do, so that it comes far, and now and then anything that
+ * the wire can carry: messages of every kind and length, credits and grants that cannot be, writes into all memory
+ * whose keys it has been told, and no receives.
  */
 final class HostileEnd extends End implements SimCompletions.Channel {
 
@@ -80,9 +81,11 @@ final class HostileEnd extends End implements SimCompletions.Channel {
         current = 0;
         filled = 0;
         boolean off = chance.oneIn(8);
-        ConnData data = ConnData.local(credits, off ? chance.next() & Long.MAX_VALUE >>> 1 : table.base, table.remoteKey(), entries,
-                off ? chance.next() & Long.MAX_VALUE >>> 1 : playground.base, playground.remoteKey(),
-                chance.oneIn(4) ? chance.below(Integer.MAX_VALUE) : chance.spread(1, PLAYGROUND));
+        long tableAddress = off ? chance.next() & Long.MAX_VALUE >>> 1 : table.base;
+        long dataAddress = off ? chance.next() & Long.MAX_VALUE >>> 1 : playground.base;
+        int dataLength = chance.oneIn(4) ? chance.below(Integer.MAX_VALUE) : chance.spread(1, PLAYGROUND);
+        ConnData data = ConnData.local(credits, tableAddress, table.remoteKey(), entries, dataAddress,
+                playground.remoteKey(), dataLength);
         return chance.oneIn(3) ? data : data.withFeatures(chance.below(8));
     }
 
@@ -148,7 +151,8 @@ final class HostileEnd extends End implements SimCompletions.Channel {
         }
         int at = tableAt * Grant.SIZE;
         if (GrantBytes.length(table.bytes, at) != 0) {
-            know(GrantBytes.address(table.bytes, at), GrantBytes.key(table.bytes, at), GrantBytes.length(table.bytes, at));
+            know(GrantBytes.address(table.bytes, at), GrantBytes.key(table.bytes, at),
+                    GrantBytes.length(table.bytes, at));
             GrantBytes.length(table.bytes, at, 0);
             tableAt = (tableAt + 1) % entries;
         }
@@ -161,7 +165,8 @@ final class HostileEnd extends End implements SimCompletions.Channel {
             case 0 -> message(Imm.sgl(Credits.advance(received, credits)), 0, 0, 0);
             case 1 -> {
                 if (granted - received < 4 * entries) {
-                    grant(playground.base + chance.below(PLAYGROUND / 2), playground.remoteKey(), chance.spread(1, PLAYGROUND / 2), false);
+                    long start = playground.base + chance.below(PLAYGROUND / 2);
+                    grant(start, playground.remoteKey(), chance.spread(1, PLAYGROUND / 2), false);
                 }
             }
             case 2 -> {
@@ -193,8 +198,9 @@ final class HostileEnd extends End implements SimCompletions.Channel {
         GrantBytes.put(playground.bytes, place, at, remoteKey, n);
         int entry = anywhere ? simulation.chance.below(peerEntries) : peerEntry;
         peerEntry = (peerEntry + 1) % peerEntries;
-        queuePair.request(SimQueuePair.WRITE_IMM, Imm.sgl(Credits.advance(received, credits)), peerTable + (long) entry * Grant.SIZE, peerTableKey, false,
-                true);
+        int imm = Imm.sgl(Credits.advance(received, credits));
+        long remote = peerTable + (long) entry * Grant.SIZE;
+        queuePair.request(SimQueuePair.WRITE_IMM, imm, remote, peerTableKey, false, true);
         queuePair.piece(playground.base + place, Grant.SIZE, playground.localKey());
     }
 
@@ -229,12 +235,14 @@ final class HostileEnd extends End implements SimCompletions.Channel {
             case 2 -> request(SimQueuePair.WRITE, imm, place, key[slot], n);
             case 3 -> {
                 int bytes = chance.between(1, peerEntries * Grant.SIZE);
-                request(SimQueuePair.WRITE, imm, peerTable + chance.below(peerEntries * Grant.SIZE - bytes + 1), peerTableKey, bytes);
+                long remote = peerTable + chance.below(peerEntries * Grant.SIZE - bytes + 1);
+                request(SimQueuePair.WRITE, imm, remote, peerTableKey, bytes);
             }
             case 4 -> request(chance.oneIn(4) ? SimQueuePair.SEND : SimQueuePair.WRITE_IMM, imm, 0, 0, 0);
             case 5 -> {
                 if (chance.oneIn(10)) {
-                    request(SimQueuePair.WRITE_IMM, imm, place, key[slot] + 2, Math.max(1, n)); // a key that it never got
+                    // a key that it never got
+                    request(SimQueuePair.WRITE_IMM, imm, place, key[slot] + 2, Math.max(1, n));
                 }
             }
             default -> message(imm, place, key[slot], n);
@@ -287,6 +295,7 @@ final class HostileEnd extends End implements SimCompletions.Channel {
 
     @Override
     String describe() {
-        return name + " (hostile): " + (done ? "done" : acts + " acts left, " + queuePair.receives() + " receives posted");
+        return name + " (hostile): " + (done ? "done" : acts + " acts left, " + queuePair.receives()
+                + " receives posted");
     }
 }

@@ -5,8 +5,9 @@
 package org.jrsocket.sim;
 
 /**
- * What lies between two queue pairs, as times: when a request reaches the other machine, when its receiver sees it, when its sender hears of it. Either the
- * seed decides, or numbers that are given. Times are nanoseconds, though with the seed nothing hangs on that.
+ * What lies between two queue pairs, as times: when a request reaches the other machine, when its receiver sees it,
+ * when its sender hears of it. Either the seed decides, or numbers that are given. Times are nanoseconds, though with
+ * the seed nothing hangs on that.
  */
 final class Link {
 
@@ -58,7 +59,8 @@ final class Link {
 
     /** When the device that sent something until {@code busyUntil} is through with {@code bytes} more. */
     long sentAt(long busyUntil, int bytes) {
-        return drawn ? simulation.now() : Math.max(busyUntil, simulation.now()) + perRequest + (long) (bytes * nanosPerByte);
+        return drawn ? simulation.now() : Math.max(busyUntil, simulation.now()) + perRequest
+                + (long) (bytes * nanosPerByte);
     }
 
     /** When it is written to the other machine's memory, if {@link #sentAt} was {@code sent}. */

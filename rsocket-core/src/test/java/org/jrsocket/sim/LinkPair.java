@@ -92,13 +92,15 @@ final class LinkPair {
             queuePair.postReceives(receives);
             target = simulation.enter(this);
             simulation.at(0, target, 0);
-            return ConnData.local(CREDITS, table.region.base, table.region.remoteKey(), ENTRIES, first.address(), first.remoteKey(), SMALLEST)
+            return ConnData.local(CREDITS, table.region.base, table.region.remoteKey(), ENTRIES, first.address(),
+                    first.remoteKey(), SMALLEST)
                     .withFeatures(ConnData.FEATURE_RESET | ConnData.FEATURE_RELEASE);
         }
 
         private void connected(ConnData peer) {
-            connection = new Connection(new Inbound(peer, ENTRIES, CREDITS, first, MOST), new Outbound(LIMITS, peer, ENTRIES, CREDITS),
-                    new SendMemory(slabs.make(SMALLEST), MOST), slabs, table);
+            connection = new Connection(new Inbound(peer, ENTRIES, CREDITS, first, MOST),
+                    new Outbound(LIMITS, peer, ENTRIES, CREDITS), new SendMemory(slabs.make(SMALLEST), MOST), slabs,
+                    table);
             pump = new Pump(connection, queues, CREDITS + Inbound.SPARE_RECEIVES);
             act(connection.open());
         }

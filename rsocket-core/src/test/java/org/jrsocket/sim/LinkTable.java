@@ -7,8 +7,9 @@ package org.jrsocket.sim;
 import java.util.Arrays;
 
 /**
- * What the engine lets through on links that no machine here has: one stream, in virtual time, on a link of given bandwidth and round trip. Whether grants,
- * credits, the sizes of messages and completions keep the link busy is what it shows; how long a program's instructions take is assumed, by the constants here.
+ * What the engine lets through on links that no machine here has: one stream, in virtual time, on a link of given
+ * bandwidth and round trip. Whether grants, credits, the sizes of messages and completions keep the link busy is what
+ * it shows; how long a program's instructions take is assumed, by the constants here.
  */
 final class LinkTable {
 
@@ -30,7 +31,8 @@ final class LinkTable {
     }
 
     public static void main(String[] arguments) {
-        System.out.println("| Gbit/s | round trip | 64 B | 4 KiB | 64 KiB | 1 MiB | 64 KiB lent | 1 MiB lent | 64 B there and back, added |");
+        System.out.println("| Gbit/s | round trip | 64 B | 4 KiB | 64 KiB | 1 MiB | 64 KiB lent | 1 MiB lent |"
+                + " 64 B there and back, added |");
         System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
         for (int gigabits : GIGABITS) {
             for (int microseconds : ROUND_TRIPS) {
@@ -71,7 +73,10 @@ final class LinkTable {
         return 8.0 * (reader.bytesRead() - before) / (pair.now() - start);
     }
 
-    /** What the middle one and the longest of some thousand round trips of 64 bytes take more than the link, in nanoseconds. */
+    /**
+     * What the middle one and the longest of some thousand round trips of 64 bytes take more than the link, in
+     * nanoseconds.
+     */
     static String added(int gigabits, int microseconds) {
         LinkPair pair = new LinkPair(gigabits, microseconds, REQUEST);
         LinkPair.Side asks = pair.sides[0];

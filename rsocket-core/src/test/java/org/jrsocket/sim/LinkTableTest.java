@@ -8,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The engine against the modelled link: whether its windows grow to what the link asks for. Virtual time, so that a loaded machine changes nothing. */
+/**
+ * The engine against the modelled link: whether its windows grow to what the link asks for. Virtual time, so that a
+ * loaded machine changes nothing.
+ */
 class LinkTableTest {
 
     @Test
@@ -28,7 +31,8 @@ class LinkTableTest {
             writer.program = () -> writer.write(64 << 10);
             reader.program = () -> reader.read(1 << 20, false);
             double gigabits = LinkTable.measure(pair, 20_000L * microseconds, 10_000L * microseconds);
-            assertTrue(gigabits > 60, () -> gigabits + " Gbit/s after 20 round trips of " + microseconds + " us"); // copying takes 80
+            // copying takes 80
+            assertTrue(gigabits > 60, () -> gigabits + " Gbit/s after 20 round trips of " + microseconds + " us");
 
             writer.program = () -> writer.read(1, false); // which sends what is left
             pair.runUntil(pair.now() + 10_000_000);

@@ -25,7 +25,10 @@ class Mistakes {
         return 0;
     }
 
-    /** A tail that is stranded: who leaves with a rest arms the receive queue alone, as if no rest waited for requests to complete. */
+    /**
+     * A tail that is stranded: who leaves with a rest arms the receive queue alone, as if no rest waited for requests
+     * to complete.
+     */
     static final class StrandedTail extends Mistakes {
         @Override
         SimQueues queues(EngineEnd end) {
@@ -49,7 +52,8 @@ class Mistakes {
             return new SimQueues(end.simulation, end.memory, end.queuePair) {
                 @Override
                 public void control(int immediate, boolean signaled) {
-                    super.control(Imm.op(immediate) == Imm.OP_SGL ? Imm.sgl(Imm.limit(immediate) + 1) : immediate, signaled);
+                    super.control(Imm.op(immediate) == Imm.OP_SGL ? Imm.sgl(Imm.limit(immediate) + 1) : immediate,
+                            signaled);
                 }
             };
         }

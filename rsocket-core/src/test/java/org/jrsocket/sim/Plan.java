@@ -62,8 +62,10 @@ final class Plan {
 
     @Override
     public String toString() {
-        return close + (close == Close.EARLY || close == Close.HARD ? " at " + closeAt : "") + ", writes " + bytes + " bytes, at most " + mostWrite
-                + " a time, lent one in " + lendOneIn + "; reads at most " + mostRead + " a time, borrowed one in " + borrowOneIn + ", held for " + (hoards ? "ever" : holdLent)
-                + "; pace " + pace + ", quiet one in " + quietOneIn + (shutsDown ? "; shuts down" : "") + (talksFirst ? "; talks first" : "");
+        return close + (close == Close.EARLY || close == Close.HARD ? " at " + closeAt : "") + ", writes " + bytes
+                + " bytes, at most " + mostWrite + " a time, lent one in " + lendOneIn + "; reads at most " + mostRead
+                + " a time, borrowed one in " + borrowOneIn + ", held for " + (hoards ? "ever" : holdLent) + "; pace "
+                + pace + ", quiet one in " + quietOneIn + (shutsDown ? "; shuts down" : "")
+                + (talksFirst ? "; talks first" : "");
     }
 }

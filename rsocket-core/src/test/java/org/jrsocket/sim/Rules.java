@@ -10,8 +10,8 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * What one end may do on the wire, kept apart from what the engine thinks of it: the grants and credits that it was given and that have reached it. Each
- * of its requests is held against them when it is posted.
+ * What one end may do on the wire, kept apart from what the engine thinks of it: the grants and credits that it was
+ * given and that have reached it. Each of its requests is held against them when it is posted.
  */
 final class Rules {
 
@@ -63,7 +63,8 @@ final class Rules {
             limit = peer.credits();
             features = peer.features();
             add(peer.dataAddr(), peer.dataLength(), 0);
-            owner.peer().memory.move(peer.dataAddr(), peer.dataLength(), SimMemory.FREE, SimMemory.GRANTED, "the first grant");
+            owner.peer().memory.move(peer.dataAddr(), peer.dataLength(), SimMemory.FREE, SimMemory.GRANTED,
+                    "the first grant");
         }
     }
 
@@ -94,7 +95,8 @@ final class Rules {
             case Imm.OP_SGL -> {
                 if (length != 0) {
                     SimMemory.Region region = owner.memory.region(payload, Grant.SIZE);
-                    grant(GrantBytes.address(region.bytes, region.at(payload)), GrantBytes.length(region.bytes, region.at(payload)));
+                    int at = region.at(payload);
+                    grant(GrantBytes.address(region.bytes, at), GrantBytes.length(region.bytes, at));
                 }
             }
             case Imm.OP_CTRL -> control(imm);
@@ -114,7 +116,8 @@ final class Rules {
             throw simulation.failure(owner.name + " sends " + n + " bytes without a grant");
         }
         if (remote != address[head] || n > left[head]) {
-            throw simulation.failure(owner.name + " sends " + n + " bytes to " + SimMemory.text(remote) + " and was granted " + left[head] + " at "
+            throw simulation.failure(owner.name + " sends " + n + " bytes to " + SimMemory.text(remote)
+                    + " and was granted " + left[head] + " at "
                     + SimMemory.text(address[head]));
         }
         address[head] += n;
@@ -173,10 +176,12 @@ final class Rules {
         int entry = region.at(remote);
         if (owner.peer().rules.kept) {
             if (length != Grant.SIZE || entry % Grant.SIZE != 0) {
-                throw simulation.failure("a grant of " + length + " bytes to place " + entry + " of " + owner.name + "'s table");
+                throw simulation.failure("a grant of " + length + " bytes to place " + entry + " of " + owner.name
+                        + "'s table");
             }
             if (kept && GrantBytes.length(region.bytes, entry) != 0) {
-                throw simulation.failure("a grant over one that " + owner.name + " has not used, entry " + entry / Grant.SIZE);
+                throw simulation.failure("a grant over one that " + owner.name + " has not used, entry "
+                        + entry / Grant.SIZE);
             }
         }
     }

@@ -4,7 +4,9 @@
  */
 package org.jrsocket.sim;
 
-/** A completion queue, with arming as verbs have it: armed once, it raises one event, for a completion that comes later. */
+/**
+ * A completion queue, with arming as verbs have it: armed once, it raises one event, for a completion that comes later.
+ */
 final class SimCompletions {
 
     /** What an event is raised to. */

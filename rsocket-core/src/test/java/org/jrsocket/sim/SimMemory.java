@@ -8,8 +8,8 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 
 /**
- * The registered memory of one machine: byte arrays at made-up addresses. Every access by a device names a key, and is checked against the region of that key;
- * for memory that a peer writes, each byte remembers what it is to whom.
+ * The registered memory of one machine: byte arrays at made-up addresses. Every access by a device names a key, and is
+ * checked against the region of that key; for memory that a peer writes, each byte remembers what it is to whom.
  */
 final class SimMemory {
 
@@ -105,7 +105,8 @@ final class SimMemory {
         }
         registered += length;
         if (simulation.tracing) {
-            simulation.trace(name + " registers " + length + " bytes at " + text(region.base) + ", key " + Integer.toHexString(region.remoteKey()));
+            simulation.trace(name + " registers " + length + " bytes at " + text(region.base) + ", key "
+                    + Integer.toHexString(region.remoteKey()));
         }
         return region;
     }
@@ -117,7 +118,8 @@ final class SimMemory {
         if (watched) {
             for (int i = 0; i < region.length; i++) {
                 if (region.state[i] == LENT) {
-                    throw simulation.failure(name + " frees memory at " + text(region.base + i) + " that the application has borrowed");
+                    throw simulation.failure(name + " frees memory at " + text(region.base + i)
+                            + " that the application has borrowed");
                 }
             }
         }
@@ -138,7 +140,8 @@ final class SimMemory {
     Region region(long address, int length) {
         int slot = (int) (address >>> SLOT_SHIFT) - 1;
         if (slot < 0 || slot >= count || !inside(regions[slot], address, length)) {
-            throw simulation.failure(name + " touches " + length + " bytes at " + text(address) + ", which are not its own");
+            throw simulation.failure(name + " touches " + length + " bytes at " + text(address)
+                    + ", which are not its own");
         }
         return regions[slot];
     }
@@ -174,7 +177,8 @@ final class SimMemory {
         byte[] state = region.state;
         for (int i = start; i < start + length; i++) {
             if (state[i] != from) {
-                throw simulation.failure(name + ": " + what + " of " + length + " bytes at " + text(address) + ": the one at " + text(region.base + i)
+                throw simulation.failure(name + ": " + what + " of " + length + " bytes at " + text(address)
+                        + ": the one at " + text(region.base + i)
                         + " is " + stateName(state[i]));
             }
             state[i] = to;
@@ -187,7 +191,8 @@ final class SimMemory {
         if (watched) {
             for (int i = start; i < start + length; i++) {
                 if (region.state[i] == LENT) {
-                    throw simulation.failure(name + " takes memory at " + text(region.base + i) + " back that the application has borrowed");
+                    throw simulation.failure(name + " takes memory at " + text(region.base + i)
+                            + " back that the application has borrowed");
                 }
             }
         }

@@ -7,9 +7,10 @@ package org.jrsocket.sim;
 import org.jrsocket.wire.Imm;
 
 /**
- * An RC queue pair: requests are carried out in order. Each passes three moments whose times the {@link Link} says: it arrives (its payload is read from
- * the sender's memory, and written to the receiver's), the receiver's completion is seen, and it is acknowledged, which the sender sees if it asked. Until
- * the last of them the device may read the memory again, so it is compared then with what was sent.
+ * An RC queue pair: requests are carried out in order. Each passes three moments whose times the {@link Link} says: it
+ * arrives (its payload is read from the sender's memory, and written to the receiver's), the receiver's completion is
+ * seen, and it is acknowledged, which the sender sees if it asked. Until the last of them the device may read the
+ * memory again, so it is compared then with what was sent.
  */
 final class SimQueuePair implements Simulation.Target {
 
@@ -99,7 +100,8 @@ final class SimQueuePair implements Simulation.Target {
      * @param allSignaled every request asks for a completion
      * @param mayLack whether requests of the peer's may find no receive
      */
-    void reset(SimQueuePair other, int sendSlots, int mostInline, SimCompletions sends, SimCompletions received, boolean allSignaled,
+    void reset(SimQueuePair other, int sendSlots, int mostInline, SimCompletions sends, SimCompletions received,
+            boolean allSignaled,
             boolean mayLack) {
         peer = other;
         target = simulation.enter(this);
@@ -190,7 +192,8 @@ final class SimQueuePair implements Simulation.Target {
             }
             rules.posted(op[at], imm[at], remote[at], length[at], pieceAddress[at * PIECES]);
             busyUntil = link.sentAt(busyUntil, length[at]);
-            arrivesAt[at] = Math.max(link.arrivesAt(busyUntil), posted - 1 == arrived ? 0 : arrivesAt[posted - 2 & mask]);
+            long before = posted - 1 == arrived ? 0 : arrivesAt[posted - 2 & mask];
+            arrivesAt[at] = Math.max(link.arrivesAt(busyUntil), before);
             if (posted - 1 == arrived && state == State.WORKS) {
                 simulation.at(arrivesAt[at], target, ARRIVE);
             }
@@ -202,8 +205,8 @@ final class SimQueuePair implements Simulation.Target {
 
     private String describe(int at) {
         String what = op[at] == WRITE_IMM ? Imm.describe(imm[at]) : op[at] == WRITE ? "a plain write" : "a SEND";
-        return what + (length[at] > 0 ? " to " + SimMemory.text(remote[at]) : "") + (inline[at] && length[at] > 0 ? " inline" : "")
-                + (signaled[at] ? " signaled" : "");
+        return what + (length[at] > 0 ? " to " + SimMemory.text(remote[at]) : "")
+                + (inline[at] && length[at] > 0 ? " inline" : "") + (signaled[at] ? " signaled" : "");
     }
 
     private void takeInline(int at) {
@@ -297,7 +300,8 @@ final class SimQueuePair implements Simulation.Target {
         boolean takesReceive = op[at] != WRITE;
         if (takesReceive && peer.receives == 0) {
             if (!peer.mayLackReceives) {
-                throw simulation.failure(name + " sends " + describe(at) + ", and " + peer.name + " has no receive posted");
+                throw simulation.failure(name + " sends " + describe(at) + ", and " + peer.name
+                        + " has no receive posted");
             }
             peer.lackedReceives++;
             arrivesAt[at] = simulation.now() + RNR_TIME; // for ever, if need be: rsocket asks for that
@@ -320,7 +324,8 @@ final class SimQueuePair implements Simulation.Target {
             peer.receives--;
             peer.arrived(op[at], imm[at], length[at]);
         }
-        acknowledgedAt[at] = Math.max(link.acknowledgedAt(), arrived - 1 == acknowledged ? 0 : acknowledgedAt[arrived - 2 & mask]);
+        long before = arrived - 1 == acknowledged ? 0 : acknowledgedAt[arrived - 2 & mask];
+        acknowledgedAt[at] = Math.max(link.acknowledgedAt(), before);
         if (arrived - 1 == acknowledged) {
             simulation.at(acknowledgedAt[at], target, ACKNOWLEDGE);
         }
@@ -347,7 +352,8 @@ final class SimQueuePair implements Simulation.Target {
         for (int i = at * PIECES; i < at * PIECES + pieces[at]; i++) {
             SimMemory.Region region = memory.find(pieceAddress[i], pieceLength[i], pieceKey[i]);
             if (region == null) {
-                throw simulation.failure(name + " sends " + pieceLength[i] + " bytes at " + SimMemory.text(pieceAddress[i]) + ", which are not registered");
+                throw simulation.failure(name + " sends " + pieceLength[i] + " bytes at "
+                        + SimMemory.text(pieceAddress[i]) + ", which are not registered");
             }
             System.arraycopy(region.bytes, region.at(pieceAddress[i]), bytes, to, pieceLength[i]);
             to += pieceLength[i];
@@ -372,7 +378,8 @@ final class SimQueuePair implements Simulation.Target {
             }
             gather(at, scratch, 0);
             if (hash(scratch, 0, length[at]) != hash[at]) {
-                throw simulation.failure(name + " has changed memory before its request was acknowledged: " + describe(at));
+                throw simulation.failure(name + " has changed memory before its request was acknowledged: "
+                        + describe(at));
             }
         }
         acknowledged++;
@@ -394,7 +401,8 @@ final class SimQueuePair implements Simulation.Target {
         unseenImm[at] = newImm;
         unseenLength[at] = n;
         unseenOp[at] = newOp;
-        unseenAt[at] = Math.max(link.noticedAt(), unseenTail - unseenHead > 1 ? unseenAt[unseenTail - 2 & unseenAt.length - 1] : 0);
+        long before = unseenTail - unseenHead > 1 ? unseenAt[unseenTail - 2 & unseenAt.length - 1] : 0;
+        unseenAt[at] = Math.max(link.noticedAt(), before);
         if (unseenTail - unseenHead == 1) {
             simulation.at(unseenAt[at], target, NOTICE);
         }
@@ -423,7 +431,8 @@ final class SimQueuePair implements Simulation.Target {
         int at = unseenHead++ & unseenImm.length - 1;
         boolean withImm = unseenOp[at] == WRITE_IMM;
         if (simulation.tracing) {
-            simulation.trace(name + " can see " + (withImm ? Imm.describe(unseenImm[at]) : "a SEND") + (unseenLength[at] > 0 ? " of " + unseenLength[at]
+            simulation.trace(name + " can see " + (withImm ? Imm.describe(unseenImm[at]) : "a SEND")
+                    + (unseenLength[at] > 0 ? " of " + unseenLength[at]
                     + " bytes" : ""));
         }
         if (withImm) {

@@ -8,7 +8,10 @@ import org.jrsocket.protocol.Queues;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.wire.Grant;
 
-/** A {@link SimQueuePair} as the engine uses it. Devices work while a program runs: at each call, something may happen first. */
+/**
+ * A {@link SimQueuePair} as the engine uses it. Devices work while a program runs: at each call, something may happen
+ * first.
+ */
 class SimQueues implements Queues {
 
     private static final int BATCH = 16;
@@ -48,7 +51,8 @@ class SimQueues implements Queues {
      * @param inline bytes that may travel inline
      * @param hurry whether something may happen at each call
      */
-    void reset(int slots, int receiveCount, int chainLength, int inline, boolean hurry, SimCompletions.Channel channel) {
+    void reset(int slots, int receiveCount, int chainLength, int inline, boolean hurry,
+            SimCompletions.Channel channel) {
         sends.reset(slots, channel);
         receives.reset(receiveCount, channel);
         chain = chainLength;
@@ -100,7 +104,8 @@ class SimQueues implements Queues {
         collect();
         int at = Grant.SIZE * (staged++ % stagingSlots);
         GrantBytes.put(staging.bytes, at, granted.address(), granted.remoteKey(), granted.length());
-        queuePair.request(SimQueuePair.WRITE_IMM, immediate, tableAddress, tableKey, Grant.SIZE <= inlineLimit, signaled);
+        queuePair.request(SimQueuePair.WRITE_IMM, immediate, tableAddress, tableKey, Grant.SIZE <= inlineLimit,
+                signaled);
         queuePair.piece(staging.base + at, Grant.SIZE, staging.localKey());
     }
 

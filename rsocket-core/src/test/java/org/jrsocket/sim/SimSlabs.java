@@ -11,7 +11,8 @@ import org.jrsocket.protocol.Slab;
 import org.jrsocket.protocol.SlabSource;
 
 /**
- * Where one end's slabs come from: each a region of its own, or pieces of one, which then may touch. Not always as large as wanted, and not always any.
+ * Where one end's slabs come from: each a region of its own, or pieces of one, which then may touch. Not always as
+ * large as wanted, and not always any.
  */
 final class SimSlabs implements SlabSource {
 
@@ -84,7 +85,8 @@ final class SimSlabs implements SlabSource {
     private boolean isFree(long start, int length) {
         for (int i = 0; i < slabs.size(); i++) {
             Slab other = slabs.get(i);
-            if (regions.get(i) == shared && start < other.address() + other.length() && other.address() < start + length) {
+            long end = other.address() + other.length();
+            if (regions.get(i) == shared && start < end && other.address() < start + length) {
                 return false;
             }
         }

@@ -14,7 +14,10 @@ final class Simulate {
     private Simulate() {
     }
 
-    /** Runs one seed after the other until so many steps are made. A failure is that of the first seed that fails, with its trace. */
+    /**
+     * Runs one seed after the other until so many steps are made. A failure is that of the first seed that fails, with
+     * its trace.
+     */
     static Tally steps(World.Kind kind, long firstSeed, long steps) {
         World world = new World(kind, new Mistakes(), 0);
         for (long seed = firstSeed; world.tally.steps < steps; seed++) {
@@ -37,17 +40,22 @@ final class Simulate {
         SimulationFailure result;
         try {
             world.run(seed);
-            result = new SimulationFailure("seed " + seed + " fails, and not when it is run again: a run is not its seed alone");
+            result = new SimulationFailure("seed " + seed
+                    + " fails, and not when it is run again: a run is not its seed alone");
             result.initCause(first);
         } catch (SimulationFailure failure) {
-            result = new SimulationFailure(failure.getMessage() + "\nAgain with: scripts/simulate --world " + name(kind) + " --seed " + seed
+            result = new SimulationFailure(failure.getMessage() + "\nAgain with: scripts/simulate --world " + name(kind)
+                    + " --seed " + seed
                     + "\ntime\twhat happened\n" + world.simulation.traceText());
             result.initCause(failure);
         }
         return result;
     }
 
-    /** Runs seeds with a mistake in the engine's surroundings until one of them finds it; returns the steps that took, or -1 if it was not found. */
+    /**
+     * Runs seeds with a mistake in the engine's surroundings until one of them finds it; returns the steps that took,
+     * or -1 if it was not found.
+     */
     static long stepsToFind(World.Kind kind, Mistakes mistake, long mostSteps) {
         World world = new World(kind, mistake, 0);
         for (long seed = 1; world.tally.steps < mostSteps; seed++) {
@@ -86,7 +94,8 @@ final class Simulate {
             if (seed != null && hours == 0) {
                 replay(kinds, seed, lines);
             } else {
-                search(kinds, seed == null ? System.nanoTime() & 0xffff_ffff_ffffL : seed, hours == 0 ? 1 / 60.0 : hours, lines);
+                search(kinds, seed == null ? System.nanoTime() & 0xffff_ffff_ffffL : seed, hours == 0 ? 1 / 60.0
+                        : hours, lines);
             }
         } catch (SimulationFailure failure) {
             System.out.println("FAILED: " + failure.getMessage());

@@ -7,8 +7,9 @@ package org.jrsocket.sim;
 import java.util.Arrays;
 
 /**
- * Virtual time, what happens next, the seed and the trace. Who wants to do something later asks for an event; the run is the loop that takes them in order of
- * time. An event is one long: time, target, kind, so that nothing is allocated and a tie has one outcome.
+ * Virtual time, what happens next, the seed and the trace. Who wants to do something later asks for an event; the run
+ * is the loop that takes them in order of time. An event is one long: time, target, kind, so that nothing is allocated
+ * and a tie has one outcome.
  */
 final class Simulation {
 
@@ -69,7 +70,10 @@ final class Simulation {
         return steps;
     }
 
-    /** {@code target} gets an event of {@code kind}, not before {@code time}. Events cannot be taken back: who gets one asks whether it still matters. */
+    /**
+     * {@code target} gets an event of {@code kind}, not before {@code time}. Events cannot be taken back: who gets one
+     * asks whether it still matters.
+     */
     void at(long time, int target, int kind) {
         if (size == heap.length) {
             heap = Arrays.copyOf(heap, size * 2);

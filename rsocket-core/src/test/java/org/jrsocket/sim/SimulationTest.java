@@ -10,8 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs of the simulator: some 100,000 steps, or as many as the property {@code org.jrsocket.sim.steps} says. The seeds are always the same ones, so that a
- * build that fails fails again; scripts/simulate takes others.
+ * Runs of the simulator: some 100,000 steps, or as many as the property {@code org.jrsocket.sim.steps} says. The seeds
+ * are always the same ones, so that a build that fails fails again; scripts/simulate takes others.
  */
 class SimulationTest {
 
@@ -20,7 +20,8 @@ class SimulationTest {
     @Test
     void shouldHoldBetweenTwoOfOurs() {
         Tally tally = run(World.Kind.OURS, STEPS / 2);
-        assertTrue(tally.writesLent > 0 && tally.readsLent > 0 && tally.quietTimes > 0 && tally.ends > 0 && tally.resets > 0 && tally.broken > 0,
+        assertTrue(tally.writesLent > 0 && tally.readsLent > 0 && tally.quietTimes > 0 && tally.ends > 0
+                && tally.resets > 0 && tally.broken > 0,
                 tally::toString);
         assertEquals(0, tally.lackedReceives);
         assertEquals(0, tally.violations);

@@ -4,7 +4,9 @@
  */
 package org.jrsocket.sim;
 
-/** How often what a simulation is for has happened in it: a run in which nothing is ever lent shows nothing of lending. */
+/**
+ * How often what a simulation is for has happened in it: a run in which nothing is ever lent shows nothing of lending.
+ */
 final class Tally {
 
     long runs;
@@ -39,8 +41,11 @@ final class Tally {
 
     @Override
     public String toString() {
-        return steps + " steps in " + runs + " runs (" + longLived + " of them long): " + bytesRead + " bytes read, lent " + writesLent + " writes and " + readsLent + " reads, " + quietTimes
-                + " quiet times, grants given up " + grantsGivenUp + " times, " + ends + " ends, " + resets + " resets, " + broken
-                + " failures of a device or the link, " + violations + " violations, " + lackedReceives + " messages without a receive";
+        return steps + " steps in " + runs + " runs (" + longLived + " of them long): " + bytesRead
+                + " bytes read, lent " + writesLent + " writes and " + readsLent + " reads, " + quietTimes
+                + " quiet times, grants given up " + grantsGivenUp + " times, " + ends + " ends, " + resets
+                + " resets, " + broken
+                + " failures of a device or the link, " + violations + " violations, " + lackedReceives
+                + " messages without a receive";
     }
 }

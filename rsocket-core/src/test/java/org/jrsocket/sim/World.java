@@ -7,8 +7,8 @@ package org.jrsocket.sim;
 import org.jrsocket.wire.ConnData;
 
 /**
- * One run: two ends, what lies between them, and what goes wrong. A run is done when nothing will happen any more; then everything has to have come to its
- * end. Made once and used for many seeds, because a run is short.
+ * One run: two ends, what lies between them, and what goes wrong. A run is done when nothing will happen any more; then
+ * everything has to have come to its end. Made once and used for many seeds, because a run is short.
  */
 final class World implements Simulation.Target {
 
@@ -171,7 +171,8 @@ final class World implements Simulation.Target {
         tally.lackedReceives += ends[0].queuePair.lackedReceives;
         for (End end : ends) {
             if (!end.done && !end.mayHang()) {
-                throw simulation.failure((simulation.isIdle() ? "nothing will happen any more" : "no end after " + simulation.steps() + " steps")
+                throw simulation.failure((simulation.isIdle() ? "nothing will happen any more" : "no end after "
+                        + simulation.steps() + " steps")
                         + ": " + ends[0].describe() + "\n  " + ends[1].describe());
             }
         }
