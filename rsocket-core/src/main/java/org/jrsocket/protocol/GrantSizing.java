@@ -56,6 +56,14 @@ final class GrantSizing {
         window = 2 * smallest;
     }
 
+    int smallest() {
+        return smallest;
+    }
+
+    int most() {
+        return most;
+    }
+
     int window() {
         return window;
     }

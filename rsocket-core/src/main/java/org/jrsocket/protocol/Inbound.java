@@ -35,8 +35,7 @@ public final class Inbound {
     private final ReceiveQueue queue;
     private final int tableEntries;
     /**
-     * Whether our own control codes can come: a peer that is ours has been told that we understand them, whether or not
-     * it does itself.
+     * Whether our own control codes can come: a peer that is ours knows that we understand them, even if it does not.
      */
     private final boolean ourCodes;
 

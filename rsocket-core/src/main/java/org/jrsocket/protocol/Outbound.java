@@ -299,7 +299,7 @@ public final class Outbound {
             if (!fits(sink, slots, 2)) {
                 break;
             }
-            // when a grant arrived says whether the peer had been waiting for it
+            // A grant always: when it arrived tells whether the peer had been waiting for it.
             boolean signaled = grant || queue.wantsSignal(slots);
             if (grant) {
                 grantsBuilt++;

@@ -24,6 +24,7 @@ final class ReceiveMemory {
     private int grantsReached; // by message: how many are in the peer's memory
     private long held; // bytes of all slabs that are not finished
     private long lentSlabs; // bytes of the slabs of which anything is lent
+    private long lentOnly; // bytes of those of them that wait for nothing but to be given back
     private long readable;
     private boolean open = true;
 
@@ -44,9 +45,13 @@ final class ReceiveMemory {
 
     /** Bytes of the slab that should be granted now; 0 if none should. */
     int wanted() {
-        int size = sizing.slab();
-        boolean wanted = open && granted.size() < entries && held + size <= sizing.window();
-        return wanted ? size : 0;
+        if (!open || granted.size() >= entries) {
+            return 0;
+        }
+        // An application may keep what it was lent for ever, so that is not part of the window. mayLend leaves room for
+        // a slab beside it.
+        int size = held + sizing.slab() <= sizing.most() ? sizing.slab() : sizing.smallest();
+        return held - lentOnly + size <= sizing.window() && held + size <= sizing.most() ? size : 0;
     }
 
     /** {@code slab} is granted by the next message; it may have another length than was wanted. */
@@ -82,6 +87,15 @@ final class ReceiveMemory {
 
     boolean hasFinished() {
         return !finished.isEmpty();
+    }
+
+    /** All that will ever be in it was read. */
+    private void read(Slab slab) {
+        if (slab.lent == 0) {
+            finish(slab);
+        } else {
+            lentOnly += slab.length();
+        }
     }
 
     private void finish(Slab slab) {
@@ -137,11 +151,9 @@ final class ReceiveMemory {
             Slab slab = granted.remove();
             done();
             slab.granted = slab.filled;
-            if (slab.isRead() && slab.lent == 0) {
+            if (slab.isRead()) {
                 unread.remove(slab);
-                finish(slab);
-            } else if (slab.isRead()) {
-                unread.remove(slab);
+                read(slab);
             }
         }
         sizing.quiet();
@@ -155,9 +167,7 @@ final class ReceiveMemory {
             slab.granted = slab.filled;
             if (slab.isRead()) {
                 unread.remove(slab);
-                if (slab.lent == 0) {
-                    finish(slab);
-                }
+                read(slab);
             }
         }
     }
@@ -204,8 +214,8 @@ final class ReceiveMemory {
         readable -= n;
         if (slab.consumed == slab.filled) {
             unread.remove(); // comes back when the peer fills more of it
-            if (slab.isRead() && slab.lent == 0) {
-                finish(slab);
+            if (slab.isRead()) {
+                read(slab);
             }
         }
         if (readable == 0) {
@@ -213,10 +223,17 @@ final class ReceiveMemory {
         }
     }
 
-    /** Whether lending from the slab that is read next leaves the peer with room to send. */
+    /**
+     * Whether lending from the slab that is read next leaves the peer with room to send, if what is lent never comes
+     * back and no more memory can be had: then another slab is granted already.
+     */
     boolean mayLend() {
         Slab slab = unread.peek();
-        return slab != null && (slab.lent > 0 || lentSlabs + slab.length() + sizing.slab() <= sizing.window());
+        if (slab == null || slab.lent > 0) {
+            return slab != null;
+        }
+        boolean another = granted.size() > (granted.peek() == slab ? 1 : 0);
+        return another && lentSlabs + slab.length() + sizing.slab() <= sizing.window();
     }
 
     /**
@@ -243,6 +260,7 @@ final class ReceiveMemory {
         if (slab.lent == 0) {
             lentSlabs -= slab.length();
             if (slab.isRead()) {
+                lentOnly -= slab.length();
                 finish(slab);
             }
         }

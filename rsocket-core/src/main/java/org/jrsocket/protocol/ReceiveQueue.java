@@ -15,8 +15,8 @@ import org.jrsocket.wire.Credits;
 final class ReceiveQueue {
 
     /**
-     * Control messages that a peer can send without our polling: all its grants, two credit updates, RELEASE, SHUTDOWN,
-     * RESET and DISCONNECT.
+     * Control messages of a peer without our polling: all its grants, two updates, RELEASE, SHUTDOWN, RESET,
+     * DISCONNECT.
      */
     private static final int CONTROL_UNPOLLED = Inbound.MOST_GRANTS + 6;
     /**

@@ -255,10 +255,9 @@ final class CEnd extends End implements SimCompletions.Channel {
                 return;
             }
             boolean early = plan.close == Plan.Close.EARLY || plan.close == Plan.Close.HARD;
-            if (!begun
-                    && (early && simulation.now() >= plan.closeAt
-                            || plan.close == Plan.Close.AFTER_WRITING && writer.finished
-                            || writer.finished && reader.finished)) {
+            boolean wrote = plan.close == Plan.Close.AFTER_WRITING && writer.finished;
+            boolean through = writer.finished && reader.finished;
+            if (!begun && (early && simulation.now() >= plan.closeAt || wrote || through)) {
                 begun = true;
                 reader.wake();
                 peer().heard();

@@ -84,7 +84,7 @@ final class CSocket {
         sendSize = lowWater * chance.spread(2, 16);
         int half = chance.spread(1, 16 * lowWater);
         completions.reset(slots + receiveCredits, channel);
-        queuePair.reset(peer, slots, completions, completions, true, true);
+        queuePair.reset(peer, slots, inline, completions, completions, true, true);
         queuePair.rules.reset(checked, false);
         table = memory.register(2 * Grant.SIZE);
         table.table = true;
@@ -380,10 +380,9 @@ final class CSocket {
 
     @Override
     public String toString() {
-        return (connected ? "connected" : disconnected ? "disconnected" : "error") + (isReadable() ? " readable" : "")
-                + (isWritable() ? " writable" : "")
-                + ", sent " + sent + " of " + sendLimit + ", grant " + grant + " has "
-                + GrantBytes.length(table.bytes, grant * Grant.SIZE)
+        String state = connected ? "connected" : disconnected ? "disconnected" : "error";
+        return state + (isReadable() ? " readable" : "") + (isWritable() ? " writable" : "") + ", sent " + sent + " of "
+                + sendLimit + ", grant " + grant + " has " + GrantBytes.length(table.bytes, grant * Grant.SIZE)
                 + ", send ring " + ringFree + ", slots " + slotsFree + ", unread messages " + messagesCount + ", "
                 + (armed ? "armed" : "unarmed");
     }

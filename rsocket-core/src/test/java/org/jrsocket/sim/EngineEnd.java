@@ -20,11 +20,10 @@ import org.jrsocket.wire.ConnData;
  */
 final class EngineEnd extends End implements SimCompletions.Channel {
 
-    private static final int READER =
-            Effects.READABLE | Effects.ENDED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
-    private static final int WRITER =
-            Effects.ACKNOWLEDGED | Effects.GONE | Effects.RESET | Effects.VIOLATION | Pump.FAILED;
-    private static final int CLOSER = Effects.DRAINED | Effects.GONE | Effects.VIOLATION | Pump.FAILED;
+    private static final int OVER = Effects.GONE | Effects.VIOLATION | Pump.FAILED;
+    private static final int READER = Effects.READABLE | Effects.ENDED | Effects.RESET | OVER;
+    private static final int WRITER = Effects.ACKNOWLEDGED | Effects.RESET | OVER;
+    private static final int CLOSER = Effects.DRAINED | OVER;
 
     private static final int CLOSE_TIME = 100_000;
 
@@ -51,6 +50,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     private boolean opened;
     private boolean raised;
     private boolean leaving;
+    private boolean resetUnderstood; // by the peer
     /** The application has closed. */
     boolean closed;
 
@@ -112,7 +112,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
                 chance.oneIn(2) ? 0 : Math.min(4 * most, 100_000));
         int receives = credits + Inbound.SPARE_RECEIVES;
         queues.reset(slots, receives, chance.spread(2, 16), inline, chance.oneIn(2), this);
-        queuePair.reset(peer.queuePair, slots, queues.sends, queues.receives, false, !peer.keepsRules());
+        queuePair.reset(peer.queuePair, slots, inline, queues.sends, queues.receives, false, !peer.keepsRules());
         queuePair.rules.reset(world.checked, false);
         table = new SimTable(memory, tableEntries);
         first = slabs.make(smallest);
@@ -141,24 +141,19 @@ final class EngineEnd extends End implements SimCompletions.Channel {
                 first.address(),
                 first.remoteKey(),
                 first.length());
-        return toC
-                ? data
-                : data.withFeatures((chance.oneIn(4) ? 0 : ConnData.FEATURE_RESET)
-                        | (chance.oneIn(4) ? 0 : ConnData.FEATURE_RELEASE));
+        int features =
+                (chance.oneIn(4) ? 0 : ConnData.FEATURE_RESET) | (chance.oneIn(4) ? 0 : ConnData.FEATURE_RELEASE);
+        return toC ? data : data.withFeatures(features);
     }
 
     @Override
     void connected(ConnData peer) {
+        resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
         Chance chance = simulation.chance;
         int busy = chance.spread(2, 16);
-        Outbound.Limits limits = new Outbound.Limits(
-                slots,
-                1,
-                chance.between(1, 3),
-                chance.spread(1, world.large ? 1 << 20 : 4096),
-                inline,
-                busy,
-                world.longLived ? 1 : chance.spread(1, 2000));
+        int mostMessage = chance.spread(1, world.large ? 1 << 20 : 4096);
+        int bulk = world.longLived ? 1 : chance.spread(1, 2000);
+        Outbound.Limits limits = new Outbound.Limits(slots, 1, chance.between(1, 3), mostMessage, inline, busy, bulk);
         Outbound outbound = new Outbound(limits, peer, tableEntries, credits);
         Inbound inbound = new Inbound(peer, tableEntries, credits, first, most);
         connection = new Connection(inbound, outbound, new SendMemory(firstSend, mostSend), slabs, table);
@@ -294,9 +289,17 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         if (closed && Effects.has(effects, CLOSER)) {
             closer.wake();
         }
-        if (connection.in().heldBytes() > most) {
-            throw simulation.failure(
-                    name + " holds " + connection.in().heldBytes() + " bytes of receive memory, which may be " + most);
+        checkMemory();
+    }
+
+    private void checkMemory() {
+        long held = connection.in().heldBytes();
+        if (held > most) {
+            throw simulation.failure(name + " holds " + held + " bytes of receive memory, which may be " + most);
+        }
+        if (!isOver() && slabs.obtained() != held + connection.sendMemory().capacity()) {
+            throw simulation.failure(name + " has slabs of " + slabs.obtained() + " bytes, and uses " + held
+                    + " to receive and " + connection.sendMemory().capacity() + " to send");
         }
     }
 
@@ -332,6 +335,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             in.mayLose = true;
             peer().heard();
             out.mayLose |= tell;
+            out.mustReset = tell && !out.finished && !gone && !failed && resetUnderstood;
             out.finished = true;
             connection.out().close(hard, tell);
             flush();
@@ -415,16 +419,18 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     @Override
     String describe() {
         Outbound sends = connection.out();
-        return name + ": " + (done ? "done" : closed ? "closed" : "open")
+        String life = (done ? "done" : closed ? "closed" : "open")
                 + (gone ? ", peer gone" : peerEnded ? ", peer ended" : "")
-                + (failed ? ", failed" : "") + "; writer " + writer + ", reader " + reader + "; written "
-                + sends.written() + ", posted " + sends.posted()
-                + ", acknowledged " + sends.acknowledged() + ", peer's room " + sends.peerRoom() + ", readable "
-                + connection.in().readable()
-                + (sends.waitsForCompletion() ? ", waits for completion" : "")
-                + (sends.waitsForPeer() ? ", waits for peer" : "")
-                + ", send queue " + (queues.sends.isArmed() ? "armed" : "unarmed") + " with " + queues.sends.size()
-                + ", receive queue " + (queues.receives.isArmed() ? "armed" : "unarmed") + " with "
-                + queues.receives.size();
+                + (failed ? ", failed" : "");
+        String waits = (sends.waitsForCompletion() ? ", waits for completion" : "")
+                + (sends.waitsForPeer() ? ", waits for peer" : "");
+        return name + ": " + life + "; writer " + writer + ", reader " + reader + "; written " + sends.written()
+                + ", posted " + sends.posted() + ", acknowledged " + sends.acknowledged() + ", peer's room "
+                + sends.peerRoom() + ", readable " + connection.in().readable() + waits + ", send queue "
+                + describe(queues.sends) + ", receive queue " + describe(queues.receives);
+    }
+
+    private static String describe(SimCompletions queue) {
+        return (queue.isArmed() ? "armed" : "unarmed") + " with " + queue.size();
     }
 }

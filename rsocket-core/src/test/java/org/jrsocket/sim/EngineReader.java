@@ -70,6 +70,7 @@ final class EngineReader extends Actor {
         Inbound in = end.connection.in();
         if (end.closed) {
             finished = true;
+            giver.wake();
             return;
         }
         if (!end.mayRead()) {
@@ -119,7 +120,9 @@ final class EngineReader extends Actor {
             slab[borrowed] = in.lend(n);
             address[borrowed] = from;
             length[borrowed++] = n;
-            giver.wake();
+            if (!end.plan.hoards) {
+                giver.wake();
+            }
             owed[borrowed - 1] = n - end.world.mistakes.lent(end, slab[borrowed - 1], n);
         } else {
             copied = n;
@@ -165,6 +168,7 @@ final class EngineReader extends Actor {
 
     private void finish() {
         finished = true;
+        giver.wake();
         end.peer().heard();
         boolean broken = end.wasReset || end.failed && !end.peerEnded;
         if (simulation.tracing) {

@@ -27,6 +27,8 @@ final class Flow {
     boolean finished;
     /** Bytes may be missing at the end: a reset, a failure, a reader that is gone. */
     boolean mayLose;
+    /** The reader has to hear of a reset, if it reads that far. */
+    boolean mustReset;
 
     Flow(Simulation simulation, String name) {
         this.simulation = simulation;
@@ -53,6 +55,7 @@ final class Flow {
         shift = simulation.chance.below(PERIOD);
         finished = false;
         mayLose = anything;
+        mustReset = false;
         unknown = anything;
     }
 
@@ -97,6 +100,9 @@ final class Flow {
 
     /** The reader is told that this is the end. */
     void end() {
+        if (mustReset) {
+            throw simulation.failure(name + " was reset, and its reader is told that it has ended in good order");
+        }
         if (!finished && !mayLose) {
             throw simulation.failure(name + " ends after " + read + " bytes, and its writer has not ended it");
         }

@@ -66,7 +66,7 @@ final class HostileEnd extends End implements SimCompletions.Channel {
         credits = chance.oneIn(8) ? chance.between(1, Credits.MASK) : chance.spread(1, 60);
         int receives = chance.oneIn(8) ? chance.below(8) : Math.min(credits, 1000) + 16;
         completions.reset(SLOTS + 2000, this);
-        queuePair.reset(peer.queuePair, SLOTS, completions, completions, true, true);
+        queuePair.reset(peer.queuePair, SLOTS, 0, completions, completions, true, true);
         queuePair.rules.reset(false, true);
         table = memory.register(entries * Grant.SIZE);
         playground = memory.register(PLAYGROUND);
@@ -81,14 +81,11 @@ final class HostileEnd extends End implements SimCompletions.Channel {
         current = 0;
         filled = 0;
         boolean off = chance.oneIn(8);
+        long tableAddress = off ? chance.next() & Long.MAX_VALUE >>> 1 : table.base;
+        long dataAddress = off ? chance.next() & Long.MAX_VALUE >>> 1 : playground.base;
+        int dataLength = chance.oneIn(4) ? chance.below(Integer.MAX_VALUE) : chance.spread(1, PLAYGROUND);
         ConnData data = ConnData.local(
-                credits,
-                off ? chance.next() & Long.MAX_VALUE >>> 1 : table.base,
-                table.remoteKey(),
-                entries,
-                off ? chance.next() & Long.MAX_VALUE >>> 1 : playground.base,
-                playground.remoteKey(),
-                chance.oneIn(4) ? chance.below(Integer.MAX_VALUE) : chance.spread(1, PLAYGROUND));
+                credits, tableAddress, table.remoteKey(), entries, dataAddress, playground.remoteKey(), dataLength);
         return chance.oneIn(3) ? data : data.withFeatures(chance.below(8));
     }
 
@@ -170,11 +167,8 @@ final class HostileEnd extends End implements SimCompletions.Channel {
             case 0 -> message(Imm.sgl((received + credits & Credits.MASK)), 0, 0, 0);
             case 1 -> {
                 if (granted - received < 4 * entries) {
-                    grant(
-                            playground.base + chance.below(PLAYGROUND / 2),
-                            playground.remoteKey(),
-                            chance.spread(1, PLAYGROUND / 2),
-                            false);
+                    long start = playground.base + chance.below(PLAYGROUND / 2);
+                    grant(start, playground.remoteKey(), chance.spread(1, PLAYGROUND / 2), false);
                 }
             }
             case 2 -> {
@@ -206,13 +200,9 @@ final class HostileEnd extends End implements SimCompletions.Channel {
         GrantBytes.put(playground.bytes, place, at, remoteKey, n);
         int entry = anywhere ? simulation.chance.below(peerEntries) : peerEntry;
         peerEntry = (peerEntry + 1) % peerEntries;
-        queuePair.request(
-                SimQueuePair.WRITE_IMM,
-                Imm.sgl((received + credits & Credits.MASK)),
-                peerTable + (long) entry * Grant.SIZE,
-                peerTableKey,
-                false,
-                true);
+        int imm = Imm.sgl((received + credits & Credits.MASK));
+        long remote = peerTable + (long) entry * Grant.SIZE;
+        queuePair.request(SimQueuePair.WRITE_IMM, imm, remote, peerTableKey, false, true);
         queuePair.piece(playground.base + place, Grant.SIZE, playground.localKey());
     }
 
@@ -248,12 +238,8 @@ final class HostileEnd extends End implements SimCompletions.Channel {
             case 2 -> request(SimQueuePair.WRITE, imm, place, key[slot], n);
             case 3 -> {
                 int bytes = chance.between(1, peerEntries * Grant.SIZE);
-                request(
-                        SimQueuePair.WRITE,
-                        imm,
-                        peerTable + chance.below(peerEntries * Grant.SIZE - bytes + 1),
-                        peerTableKey,
-                        bytes);
+                long remote = peerTable + chance.below(peerEntries * Grant.SIZE - bytes + 1);
+                request(SimQueuePair.WRITE, imm, remote, peerTableKey, bytes);
             }
             case 4 -> request(chance.oneIn(4) ? SimQueuePair.SEND : SimQueuePair.WRITE_IMM, imm, 0, 0, 0);
             case 5 -> {

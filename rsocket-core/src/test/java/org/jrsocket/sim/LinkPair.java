@@ -84,7 +84,7 @@ final class LinkPair {
             slabs.reset(0, Long.MAX_VALUE, 0);
             int receives = CREDITS + Inbound.SPARE_RECEIVES;
             queues.reset(SLOTS, receives, CHAIN, INLINE, false, () -> {});
-            queuePair.reset(peer.queuePair, SLOTS, queues.sends, queues.receives, false, false);
+            queuePair.reset(peer.queuePair, SLOTS, INLINE, queues.sends, queues.receives, false, false);
             queuePair.rules.reset(false, false);
             table = new SimTable(memory, ENTRIES);
             first = slabs.make(SMALLEST);

@@ -31,8 +31,8 @@ final class LinkTable {
     private LinkTable() {}
 
     public static void main(String[] arguments) {
-        System.out.println(
-                "| Gbit/s | round trip | 64 B | 4 KiB | 64 KiB | 1 MiB | 64 KiB lent | 1 MiB lent | 64 B there and back, added |");
+        System.out.println("| Gbit/s | round trip | 64 B | 4 KiB | 64 KiB | 1 MiB | 64 KiB lent | 1 MiB lent |"
+                + " 64 B there and back, added |");
         System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
         for (int gigabits : GIGABITS) {
             for (int microseconds : ROUND_TRIPS) {

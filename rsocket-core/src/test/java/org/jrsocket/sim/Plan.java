@@ -30,6 +30,7 @@ final class Plan {
     boolean shutsDown; // its output, when all is written; ORDERLY always does
     int quietOneIn; // wake-ups of whoever watches
     int holdLent;
+    boolean hoards; // gives nothing back before the end of the stream
     boolean talksFirst; // reads nothing until the other has read all of this one's
 
     /** @param mostBytes to be written */
@@ -45,6 +46,7 @@ final class Plan {
         shutsDown = close == Close.ORDERLY || chance.oneIn(4);
         quietOneIn = chance.of(0, 3, 20);
         holdLent = chance.spread(1, 3000);
+        hoards = chance.oneIn(8);
     }
 
     /** Many messages of one byte, and no end before. */
@@ -55,15 +57,15 @@ final class Plan {
         close = Close.ORDERLY;
         shutsDown = true;
         quietOneIn *= 100;
+        hoards = false;
     }
 
     @Override
     public String toString() {
         return close + (close == Close.EARLY || close == Close.HARD ? " at " + closeAt : "") + ", writes " + bytes
-                + " bytes, at most " + mostWrite
-                + " a time, lent one in " + lendOneIn + "; reads at most " + mostRead + " a time, borrowed one in "
-                + borrowOneIn + ", held for " + holdLent
-                + "; pace " + pace + ", quiet one in " + quietOneIn + (shutsDown ? "; shuts down" : "")
+                + " bytes, at most " + mostWrite + " a time, lent one in " + lendOneIn + "; reads at most " + mostRead
+                + " a time, borrowed one in " + borrowOneIn + ", held for " + (hoards ? "ever" : holdLent) + "; pace "
+                + pace + ", quiet one in " + quietOneIn + (shutsDown ? "; shuts down" : "")
                 + (talksFirst ? "; talks first" : "");
     }
 }

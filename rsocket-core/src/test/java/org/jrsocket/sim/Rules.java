@@ -4,6 +4,7 @@
  */
 package org.jrsocket.sim;
 
+import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Credits;
 import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
@@ -28,6 +29,7 @@ final class Rules {
     private int arrived; // by message
     private int limit;
     private int sent;
+    private int features; // of the peer
     private boolean ended;
     private boolean mayEnd;
     /** Grants that this end gave up, since the simulation began. */
@@ -55,12 +57,15 @@ final class Rules {
         ended = false;
     }
 
-    /** The peer's connection data: the first grant, and credits. */
-    void first(long at, int length, int credits) {
+    /** The peer's connection data. */
+    void first(ConnData peer) {
         if (kept) {
-            limit = credits;
-            add(at, length, 0);
-            owner.peer().memory.move(at, length, SimMemory.FREE, SimMemory.GRANTED, "the first grant");
+            limit = peer.credits();
+            features = peer.features();
+            add(peer.dataAddr(), peer.dataLength(), 0);
+            owner.peer()
+                    .memory
+                    .move(peer.dataAddr(), peer.dataLength(), SimMemory.FREE, SimMemory.GRANTED, "the first grant");
         }
     }
 
@@ -91,9 +96,8 @@ final class Rules {
             case Imm.OP_SGL -> {
                 if (length != 0) {
                     SimMemory.Region region = owner.memory.region(payload, Grant.SIZE);
-                    grant(
-                            GrantBytes.address(region.bytes, region.at(payload)),
-                            GrantBytes.length(region.bytes, region.at(payload)));
+                    int at = region.at(payload);
+                    grant(GrantBytes.address(region.bytes, at), GrantBytes.length(region.bytes, at));
                 }
             }
             case Imm.OP_CTRL -> control(imm);
@@ -114,7 +118,8 @@ final class Rules {
         }
         if (remote != address[head] || n > left[head]) {
             throw simulation.failure(owner.name + " sends " + n + " bytes to " + SimMemory.text(remote)
-                    + " and was granted " + left[head] + " at " + SimMemory.text(address[head]));
+                    + " and was granted " + left[head] + " at "
+                    + SimMemory.text(address[head]));
         }
         address[head] += n;
         left[head] -= n;
@@ -140,7 +145,9 @@ final class Rules {
     private void control(int imm) {
         switch (Imm.code(imm)) {
             case Imm.CTRL_SHUTDOWN, Imm.CTRL_DISCONNECT -> ended = true;
+            case Imm.CTRL_RESET -> understood(ConnData.FEATURE_RESET);
             case Imm.CTRL_RELEASE -> {
+                understood(ConnData.FEATURE_RELEASE);
                 releases++;
                 while (count > 0 && (short) (number[head] - Imm.grants(imm)) <= 0) {
                     if (owner.peer().works()) {
@@ -150,6 +157,12 @@ final class Rules {
                 }
             }
             default -> {}
+        }
+    }
+
+    private void understood(int feature) {
+        if ((features & feature) == 0) {
+            throw simulation.failure(owner.name + " sends what its peer does not understand, feature " + feature);
         }
     }
 

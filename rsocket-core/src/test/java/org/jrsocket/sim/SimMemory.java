@@ -178,7 +178,8 @@ final class SimMemory {
         for (int i = start; i < start + length; i++) {
             if (state[i] != from) {
                 throw simulation.failure(name + ": " + what + " of " + length + " bytes at " + text(address)
-                        + ": the one at " + text(region.base + i) + " is " + stateName(state[i]));
+                        + ": the one at " + text(region.base + i)
+                        + " is " + stateName(state[i]));
             }
             state[i] = to;
         }

@@ -51,6 +51,7 @@ final class SimQueuePair implements Simulation.Target {
 
     // The send queue; numbers run on, the low bits are the place.
     private int slots;
+    private int inlineLimit;
     private int mask;
     private int building;
     private int posted;
@@ -101,12 +102,14 @@ final class SimQueuePair implements Simulation.Target {
      * Begins anew.
      *
      * @param sendSlots of the send queue
+     * @param mostInline bytes that a request may carry inline
      * @param allSignaled every request asks for a completion
      * @param mayLack whether requests of the peer's may find no receive
      */
     void reset(
             SimQueuePair other,
             int sendSlots,
+            int mostInline,
             SimCompletions sends,
             SimCompletions received,
             boolean allSignaled,
@@ -120,6 +123,7 @@ final class SimQueuePair implements Simulation.Target {
         mayLackReceives = mayLack;
         lackedReceives = 0;
         slots = sendSlots;
+        inlineLimit = mostInline;
         int size = Integer.highestOneBit(sendSlots - 1) * 2;
         if (op.length < size) {
             allocate(size);
@@ -199,8 +203,8 @@ final class SimQueuePair implements Simulation.Target {
             }
             rules.posted(op[at], imm[at], remote[at], length[at], pieceAddress[at * PIECES]);
             busyUntil = link.sentAt(busyUntil, length[at]);
-            arrivesAt[at] =
-                    Math.max(link.arrivesAt(busyUntil), posted - 1 == arrived ? 0 : arrivesAt[posted - 2 & mask]);
+            long before = posted - 1 == arrived ? 0 : arrivesAt[posted - 2 & mask];
+            arrivesAt[at] = Math.max(link.arrivesAt(busyUntil), before);
             if (posted - 1 == arrived && state == State.WORKS) {
                 simulation.at(arrivesAt[at], target, ARRIVE);
             }
@@ -219,7 +223,7 @@ final class SimQueuePair implements Simulation.Target {
     }
 
     private void takeInline(int at) {
-        if (length[at] > MOST_INLINE) {
+        if (length[at] > inlineLimit) {
             throw simulation.failure(name + " posts " + length[at] + " bytes inline");
         }
         int to = at * MOST_INLINE;
@@ -332,8 +336,8 @@ final class SimQueuePair implements Simulation.Target {
             peer.receives--;
             peer.arrived(op[at], imm[at], length[at]);
         }
-        acknowledgedAt[at] =
-                Math.max(link.acknowledgedAt(), arrived - 1 == acknowledged ? 0 : acknowledgedAt[arrived - 2 & mask]);
+        long before = arrived - 1 == acknowledged ? 0 : acknowledgedAt[arrived - 2 & mask];
+        acknowledgedAt[at] = Math.max(link.acknowledgedAt(), before);
         if (arrived - 1 == acknowledged) {
             simulation.at(acknowledgedAt[at], target, ACKNOWLEDGE);
         }
@@ -409,8 +413,8 @@ final class SimQueuePair implements Simulation.Target {
         unseenImm[at] = newImm;
         unseenLength[at] = n;
         unseenOp[at] = newOp;
-        unseenAt[at] = Math.max(
-                link.noticedAt(), unseenTail - unseenHead > 1 ? unseenAt[unseenTail - 2 & unseenAt.length - 1] : 0);
+        long before = unseenTail - unseenHead > 1 ? unseenAt[unseenTail - 2 & unseenAt.length - 1] : 0;
+        unseenAt[at] = Math.max(link.noticedAt(), before);
         if (unseenTail - unseenHead == 1) {
             simulation.at(unseenAt[at], target, NOTICE);
         }

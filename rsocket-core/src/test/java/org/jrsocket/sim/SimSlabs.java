@@ -86,13 +86,17 @@ final class SimSlabs implements SlabSource {
     private boolean isFree(long start, int length) {
         for (int i = 0; i < slabs.size(); i++) {
             Slab other = slabs.get(i);
-            if (regions.get(i) == shared
-                    && start < other.address() + other.length()
-                    && other.address() < start + length) {
+            long end = other.address() + other.length();
+            if (regions.get(i) == shared && start < end && other.address() < start + length) {
                 return false;
             }
         }
         return start + length <= shared.base + shared.length;
+    }
+
+    /** Bytes of all slabs. */
+    long obtained() {
+        return obtained;
     }
 
     @Override

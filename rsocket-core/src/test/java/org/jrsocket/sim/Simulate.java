@@ -44,7 +44,8 @@ final class Simulate {
             result.initCause(first);
         } catch (SimulationFailure failure) {
             result = new SimulationFailure(failure.getMessage() + "\nAgain with: scripts/simulate --world " + name(kind)
-                    + " --seed " + seed + "\ntime\twhat happened\n" + world.simulation.traceText());
+                    + " --seed " + seed
+                    + "\ntime\twhat happened\n" + world.simulation.traceText());
             result.initCause(failure);
         }
         return result;

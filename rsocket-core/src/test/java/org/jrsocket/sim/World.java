@@ -114,7 +114,7 @@ final class World implements Simulation.Target {
             data[i] = ends[i].make(ends[1 - i]);
         }
         for (int i = 0; i < 2; i++) {
-            ends[i].queuePair.rules.first(data[1 - i].dataAddr(), data[1 - i].dataLength(), data[1 - i].credits());
+            ends[i].queuePair.rules.first(data[1 - i]);
             ends[i].connected(data[1 - i]);
         }
         // The end that connected may send before the other end knows that the connection is established.

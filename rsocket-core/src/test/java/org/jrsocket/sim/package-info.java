@@ -7,11 +7,11 @@
  * one seed.
  *
  * <p>From the bottom up: {@link org.jrsocket.sim.Simulation} is the clock, the queue of what happens next, the seed and
- * the trace; {@link org.jrsocket.sim.SimMemory} registered memory of one machine;
- * {@link org.jrsocket.sim.SimQueuePair}, {@link org.jrsocket.sim.SimCompletions} and {@link org.jrsocket.sim.Link} the
- * verbs and what lies between two devices; {@link org.jrsocket.sim.Rules} what is watched on the wire;
- * {@link org.jrsocket.sim.CSocket} a model of librdmacm's rsocket; {@link org.jrsocket.sim.World} the applications at
- * both ends and what is checked of them. See docs/simulation.md.
+ * the trace; {@link org.jrsocket.sim.SimMemory} registered memory of one machine; {@link
+ * org.jrsocket.sim.SimQueuePair}, {@link org.jrsocket.sim.SimCompletions} and {@link org.jrsocket.sim.Link} the verbs
+ * and what lies between two devices; {@link org.jrsocket.sim.Rules} what is watched on the wire; {@link
+ * org.jrsocket.sim.CSocket} a model of librdmacm's rsocket; {@link org.jrsocket.sim.World} the applications at both
+ * ends and what is checked of them. See docs/simulation.md.
  *
  * <p>Nothing here knows threads, clocks or native memory: a run is its seed. May use {@code protocol} and {@code wire},
  * and no verbs.
