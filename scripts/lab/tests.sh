@@ -35,7 +35,7 @@ lab_settings() {
 }
 
 # lab_select GROUP: prints what junit is to run, an argument a line. The classes are named: the guest, to which the host's files are far,
-# would take a minute to find them. "long" is what a person asks for: left out, not skipped.
+# would take long to find them. "long" is what a person asks for: left out, not skipped.
 lab_select() {
   lab_settings "$1"
   printf '%s\n' --include-tag "$lab_tags & !long"
