@@ -9,9 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The drop-in jar attached to a JVM that runs: at most one line of it, and the program goes on. */
+@Tag("lab")
 class AgentAttachLabTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);

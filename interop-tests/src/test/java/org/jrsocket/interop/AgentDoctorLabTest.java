@@ -14,9 +14,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** {@code doctor}, {@code ping} and {@code perf} of the finished jar, as an operator runs them. */
+@Tag("lab")
 class AgentDoctorLabTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(3);

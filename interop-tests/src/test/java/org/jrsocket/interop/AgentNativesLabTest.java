@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A native library that does not load costs one line on stderr; the program runs over TCP and sees nothing of it.
  * Without a device nobody asks for the library, and the line says that there is none.
  */
+@Tag("lab")
 class AgentNativesLabTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);

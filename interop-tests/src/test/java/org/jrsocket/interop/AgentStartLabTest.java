@@ -10,9 +10,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What an operator sees of the agent in a JVM that opens no socket. */
+@Tag("lab")
 class AgentStartLabTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -9,9 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two processes, one connection, both directions full at once: every byte must come back, over what it should. */
+@Tag("lab")
 class EchoLabTest {
 
     /** Each way. {@code -Djrsocket.echo.bytes=} changes it; the lab sends 1 GiB. */

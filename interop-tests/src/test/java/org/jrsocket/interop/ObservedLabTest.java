@@ -12,10 +12,12 @@ import java.time.Duration;
 import java.util.List;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** JMX and Flight Recorder in a JVM with the finished agent, whose classes are on the boot class path. */
+@Tag("lab")
 class ObservedLabTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(4);

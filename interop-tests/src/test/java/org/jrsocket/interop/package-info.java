@@ -8,6 +8,6 @@
  *
  * <p>{@link org.jrsocket.interop.JvmProcess} starts the JVMs, {@link org.jrsocket.interop.Site} says where the tests
  * run, and {@link org.jrsocket.interop.Traffic} what carried the bytes. Classes named {@code ...LabTest} also run in
- * {@code scripts/roce-lab}.
+ * {@code scripts/roce-lab}, by their tag {@code lab}.
  */
 package org.jrsocket.interop;

@@ -4,38 +4,52 @@
  */
 package org.jrsocket.net;
 
+import org.junit.jupiter.api.Tag;
+
 // The reference: sockets as the JVM gives them. In a JVM with the agent the same tests judge the agent's.
 
+@Tag("lab")
+@Tag("installed")
 class InstalledConnectTest extends ConnectBehaviour {
     InstalledConnectTest() {
         super(SocketKind.INSTALLED);
     }
 }
 
+@Tag("lab")
+@Tag("installed")
 class InstalledReadTest extends ReadBehaviour {
     InstalledReadTest() {
         super(SocketKind.INSTALLED);
     }
 }
 
+@Tag("lab")
+@Tag("installed")
 class InstalledWriteTest extends WriteBehaviour {
     InstalledWriteTest() {
         super(SocketKind.INSTALLED);
     }
 }
 
+@Tag("lab")
+@Tag("installed")
 class InstalledCloseTest extends CloseBehaviour {
     InstalledCloseTest() {
         super(SocketKind.INSTALLED);
     }
 }
 
+@Tag("lab")
+@Tag("installed")
 class InstalledOptionTest extends OptionBehaviour {
     InstalledOptionTest() {
         super(SocketKind.INSTALLED);
     }
 }
 
+@Tag("lab")
+@Tag("installed")
 class InstalledServerTest extends ServerBehaviour {
     InstalledServerTest() {
         super(SocketKind.INSTALLED);

@@ -22,12 +22,15 @@ import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Attempts that are given up about when the answer comes, with the connection manager of a real kernel; runs in the
  * lab.
  */
+@Tag("device")
+@Tag("lab")
 class RdmaCoreHeadStartTest {
 
     private static RdmaTransport transport;

@@ -19,10 +19,12 @@ import java.util.stream.Stream;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.loopback.LiveObjects;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** 10,000 connections, ended in each way there is, and nothing of them stays. */
+@Tag("slow")
 class ConnectionLeakTest {
 
     private static final int CONNECTIONS = 10_000;

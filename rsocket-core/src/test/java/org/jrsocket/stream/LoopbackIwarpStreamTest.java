@@ -5,9 +5,11 @@
 package org.jrsocket.stream;
 
 import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** All of it in iWARP's send-message mode, for which no soft device is at hand. */
+@Tag("slow")
 class LoopbackIwarpStreamTest extends LoopbackStreamTest {
     @Override
     LoopbackConfig config() {

@@ -11,8 +11,11 @@ import java.net.InetAddress;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The stream over a real device; runs in the lab. */
+@Tag("device")
+@Tag("lab")
 class RdmaCoreStreamTest extends StreamBehaviour {
 
     private static VerbsProvider provider;

@@ -23,6 +23,7 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 import org.jrsocket.wire.WireException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
  * <p>Properties: {@code jrsocket.fuzz.scale} (default 1) and {@code jrsocket.fuzz.seed} (default: the same each time);
  * a failure names the seed of its connection.
  */
+@Tag("slow")
 @Timeout(300)
 class StreamFuzzTest extends RawPeerTests {
 

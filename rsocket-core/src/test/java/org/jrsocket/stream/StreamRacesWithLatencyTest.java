@@ -6,8 +6,10 @@ package org.jrsocket.stream;
 
 import org.jrsocket.verbs.loopback.Delivery;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.junit.jupiter.api.Tag;
 
 /** The same races with messages that travel on a thread of their own. */
+@Tag("slow")
 class StreamRacesWithLatencyTest extends StreamRacesTest {
     @Override
     LoopbackConfig config() {

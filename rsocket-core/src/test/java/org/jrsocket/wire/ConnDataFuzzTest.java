@@ -11,9 +11,11 @@ import static org.junit.jupiter.api.Assertions.fail;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Hostile connection data: whatever arrives, {@link ConnData#parse} gives sane values or a {@link WireException}. */
+@Tag("slow")
 class ConnDataFuzzTest {
 
     private static final int BLOBS = 400_000;

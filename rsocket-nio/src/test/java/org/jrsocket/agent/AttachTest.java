@@ -25,6 +25,7 @@ import java.util.stream.Stream;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,7 @@ import org.slf4j.simple.SimpleLogger;
  * Attaching to a JVM that runs: what it has already goes on working, and each thing that cannot be had is a line on
  * stderr. See {@link AttachProgram}.
  */
+@Tag("slow")
 class AttachTest {
 
     @TempDir

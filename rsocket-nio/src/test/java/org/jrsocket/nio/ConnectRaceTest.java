@@ -16,12 +16,14 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A non-blocking connect is decided by one thread while another asks for the outcome: whoever is first, there is one
  * connection.
  */
+@Tag("slow")
 class ConnectRaceTest extends LoopbackChannelTests {
 
     private static final int ROUNDS = 2000;

@@ -15,12 +15,14 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * An accept or a connect that is interrupted when it has a connection already, which nobody will ever get, leaves no
  * peer that waits for ever.
  */
+@Tag("slow")
 class InterruptRaceTest extends LoopbackChannelTests {
 
     @Test

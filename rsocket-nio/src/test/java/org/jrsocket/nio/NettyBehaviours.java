@@ -54,12 +54,14 @@ import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 
 /**
  * Netty's own tests of a stream transport, run for its NIO transport over one kind of provider: each class of
  * {@code netty-testsuite} that applies, unchanged. {@link NettySuiteTest} sees to it that none is forgotten.
  */
+@Tag("slow")
 abstract class NettyBehaviours {
 
     /** The kind under test, with Netty's event loops over its provider. */

@@ -6,8 +6,10 @@ package org.jrsocket.nio;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The reference: Netty over the JDK's own provider. */
+@Tag("reference")
 class NettyJdkTest extends NettyBehaviours {
 
     private static Netty netty;

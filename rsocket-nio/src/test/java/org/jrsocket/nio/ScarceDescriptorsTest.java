@@ -25,12 +25,14 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process that has no descriptor left hears so in the exceptions that the methods declare. */
+@Tag("slow")
 @Timeout(120)
 class ScarceDescriptorsTest {
 

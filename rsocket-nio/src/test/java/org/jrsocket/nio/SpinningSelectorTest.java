@@ -15,9 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A selector that polls, for longer than any test takes, sees everything that one which sleeps is woken by. */
+@Tag("slow")
 class SpinningSelectorTest extends LoopbackChannelTests {
 
     private static final long FOR_EVER = TimeUnit.HOURS.toNanos(1);

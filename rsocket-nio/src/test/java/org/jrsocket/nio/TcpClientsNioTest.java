@@ -6,8 +6,10 @@ package org.jrsocket.nio;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** Servers on both transports, clients on TCP. */
+@Tag("slow")
 class TcpClientsNioTest extends NioBehaviours {
 
     private static NioKind kind;

@@ -11,11 +11,13 @@ import org.jrsocket.connect.Rules;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /**
  * Selectors around one of the JDK's that has no epoll descriptor for us. They wait in the JDK's, as virtual threads do,
  * and the service thread watches the streams.
  */
+@Tag("slow")
 class UnknownEpollNioTest {
 
     private static NioKind kind;

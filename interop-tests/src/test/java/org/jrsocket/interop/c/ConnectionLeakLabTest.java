@@ -28,6 +28,9 @@ import org.junit.jupiter.api.Timeout;
  * neither process, nor the kernel for them, holds more than before. {@code -Djrsocket.leak.connections} says how many;
  * 10,000 take some minutes in the lab.
  */
+@Tag("lab")
+@Tag("c")
+@Tag("device")
 class ConnectionLeakLabTest {
 
     private static final int WARM_UP = 80;

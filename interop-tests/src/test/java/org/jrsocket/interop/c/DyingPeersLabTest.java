@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.interop.c.JavaEnd.Api;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** C peers that die, that never read, and that outlive our process. */
+@Tag("lab")
+@Tag("c")
+@Tag("device")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class DyingPeersLabTest extends CPeerTests {
 

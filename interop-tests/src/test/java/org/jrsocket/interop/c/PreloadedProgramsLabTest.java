@@ -35,6 +35,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  * whose client falls back to TCP. socat opens no file there (its fstat ends in a null pointer), hence the redirections,
  * and a socat that listens never reads its connection, whoever made it.
  */
+@Tag("lab")
+@Tag("c")
+@Tag("device")
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class PreloadedProgramsLabTest extends CPeerTests {
 

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.interop.c.JavaEnd.Api;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,6 +21,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  * rdma-core's riostream, which asks each peer for memory that it may write into. Ours offers none, so its first
  * {@code riomap} must fail with ENOMEM, it closes, and our end sees an ordinary end of the connection.
  */
+@Tag("lab")
+@Tag("c")
+@Tag("device")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class RiostreamLabTest extends CPeerTests {
 

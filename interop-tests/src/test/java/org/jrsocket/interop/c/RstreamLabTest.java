@@ -25,6 +25,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  * rdma-core's rstream against {@link RstreamPeer}. Transfers are few: the lab's processors are slow, and no number is
  * measured here.
  */
+@Tag("lab")
+@Tag("c")
+@Tag("device")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class RstreamLabTest extends CPeerTests {
 

@@ -7,6 +7,7 @@ package org.jrsocket.interop.frameworks;
 import java.nio.file.Path;
 import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.Site;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
  * grpc-java on the Netty that it carries, which would prefer its native transport. Unary calls; streams of the server,
  * of the client and of both.
  */
+@Tag("lab")
+@Tag("frameworks")
 class GrpcLabTest {
 
     private static final int BLOBS = 10;

@@ -7,10 +7,13 @@ package org.jrsocket.interop.frameworks;
 import java.nio.file.Path;
 import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.Site;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A Jetty server, and the JDK's HttpClient. */
+@Tag("lab")
+@Tag("frameworks")
 class JettyLabTest {
 
     private static final int SIZE = 200_000;

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
  * A Kafka broker that is its own controller, a producer and a consumer. In the lab they take some minutes, most of them
  * to start.
  */
+@Tag("lab")
+@Tag("frameworks")
 @Tag("long")
 class KafkaLabTest {
 

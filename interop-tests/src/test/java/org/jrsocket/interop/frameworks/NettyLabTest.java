@@ -12,10 +12,13 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.Site;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Netty's NIO transport. */
+@Tag("lab")
+@Tag("frameworks")
 class NettyLabTest {
 
     private static final int SIZE = (2 << 20) + 12345;

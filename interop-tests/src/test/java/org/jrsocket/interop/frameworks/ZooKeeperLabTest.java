@@ -9,10 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.file.Path;
 import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.Site;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A ZooKeeper server and client, NIO at both ends as is their default. */
+@Tag("lab")
+@Tag("frameworks")
 class ZooKeeperLabTest {
 
     private static final int NODES = 2000;

@@ -21,12 +21,14 @@ import org.jrsocket.interop.Traffic;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * On host b of {@code scripts/roce-lab hosts}, with {@link FarHost} on host a. Not a name that Maven looks for: it has
  * no two hosts.
  */
+@Tag("hosts")
 class FallbackBetweenHosts {
 
     private static final Duration LIMIT = Duration.ofMinutes(4);

@@ -17,6 +17,7 @@ import org.jrsocket.interop.Site;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Clients with time limits of their own and a host that drops RoCE; servers that are killed and started again. On host
  * b of {@code scripts/roce-lab hosts}, with {@link FarHost} on host a.
  */
+@Tag("hosts")
 class SilenceAndRestartBetweenHosts {
 
     private static final Duration LIMIT = Duration.ofMinutes(4);

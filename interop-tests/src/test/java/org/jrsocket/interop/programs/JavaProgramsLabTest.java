@@ -6,10 +6,13 @@ package org.jrsocket.interop.programs;
 
 import java.nio.file.Path;
 import org.jrsocket.interop.Tool;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs whose both ends are Java's. */
+@Tag("lab")
+@Tag("programs")
 class JavaProgramsLabTest {
 
     @TempDir

@@ -23,6 +23,7 @@ import org.jrsocket.interop.Traffic;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
  * PostgreSQL's JDBC driver under the agent, and a PostgreSQL server as Debian packages it, which has no RDMA: TCP
  * carries the connection.
  */
+@Tag("lab")
+@Tag("programs")
 class PostgresLabTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -5,6 +5,7 @@
 package org.jrsocket.verbs.rdmacore;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -18,11 +19,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The script that compiles the native library, with a PATH of what a machine happens to have. */
+@Tag("slow")
 @Timeout(60)
 public class NativeBuildTest {
 
@@ -113,6 +116,25 @@ public class NativeBuildTest {
         assertMissing("infiniband/verbs.h", "libibverbs-dev", "rdma-core-devel", environment);
         tool("cc", "! grep -q rdma_cma.h");
         assertMissing("rdma/rdma_cma.h", "librdmacm-dev", "rdma-core-devel", environment);
+    }
+
+    /** Nothing on loopback verbs needs rdma-core; who asks for it gets the library that does not either. */
+    @Test
+    void shouldBuildWithoutRdmaCoreWhenAskedTo() throws Exception {
+        tool("cc", "case \"$*\" in *-E*) ! grep -q verbs.h ;; *) exec " + found("cc") + " \"$@\" ;; esac");
+        String output = build(
+                0,
+                Map.of(
+                        "JAVA_HOME",
+                        jdk().toString(),
+                        "PATH",
+                        bin + ":" + System.getenv("PATH"),
+                        "JRSOCKET_WITHOUT_RDMA_CORE",
+                        "1"));
+        assertTrue(output.contains("no rdma-core here: libjrsocket.so is not built"), output);
+        Path folder = out.resolve("META-INF/native/linux-" + uname());
+        assertTrue(Files.exists(folder.resolve("libjrsocket-os.so")));
+        assertFalse(Files.exists(folder.resolve("libjrsocket.so")));
     }
 
     @Test

@@ -36,10 +36,13 @@ import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The connection manager on a real device. */
+@Tag("device")
+@Tag("lab")
 @Timeout(60)
 public class RdmaCoreCmTest {
 

@@ -24,10 +24,13 @@ import org.jrsocket.verbs.Verbs;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.rdmacore.RdmaCoreLink.End;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Posting, polling and completion events on a real device. */
+@Tag("device")
+@Tag("lab")
 @Timeout(60)
 public class RdmaCoreDataTest {
 

@@ -7,8 +7,11 @@ package org.jrsocket.verbs.rdmacore;
 import java.io.IOException;
 import org.jrsocket.verbs.disni.DisniProgram;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 
 /** On a real device. */
+@Tag("device")
+@Tag("lab")
 public class RdmaCoreDisniTest extends DisniProgram {
 
     @BeforeEach

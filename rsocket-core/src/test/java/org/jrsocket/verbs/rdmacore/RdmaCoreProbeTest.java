@@ -18,10 +18,12 @@ import org.jrsocket.os.NativeLibraryTest;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Why verbs are not available, with folders that stand for sysfs and /dev. */
+@Tag("lab")
 public class RdmaCoreProbeTest {
 
     @TempDir

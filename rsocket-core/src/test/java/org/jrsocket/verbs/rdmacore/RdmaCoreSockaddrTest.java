@@ -20,8 +20,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.HexFormat;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("lab")
 public class RdmaCoreSockaddrTest {
 
     private static InetSocketAddress roundTrip(InetSocketAddress address) throws UnknownHostException {

@@ -1,0 +1,146 @@
+# shellcheck shell=bash
+# The tests that run on a device: which they are, and what they need in the guest. Sourced by scripts/test, whose variables it uses.
+# shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
+
+# The groups of tests that need a device; each has a guest of its own, so that one that dies takes no other along.
+lab_groups() {
+  echo core interop-c interop-frameworks interop net nio
+  # Once more only what differs: virtual threads, and the agent.
+  [ -z "$jdk25" ] || echo net-jdk25 nio-jdk25 interop-jdk25
+}
+
+# lab_settings GROUP: sets the JDK of a group, its classpath, the folder of its classes and the tags of its tests.
+lab_settings() {
+  local core=$here/rsocket-core/target nio=$here/rsocket-nio/target interop=$here/interop-tests/target
+  local libraries=$core/classes:$(cat "$core/test-classpath")
+  lab_jdk=$jdk17 lab_tags='' lab_classpath=$core/test-classes:$libraries lab_folder=$core/test-classes
+  case $1 in
+    nio* | own-nio*) lab_classpath=$nio/test-classes:$nio/classes:$lab_classpath lab_folder=$nio/test-classes ;;
+    interop*) lab_classpath=$interop/test-classes:$interop/classes:$interop/programs/h2.jar:$libraries lab_folder=$interop/test-classes ;;
+  esac
+  case $1 in
+    core*) lab_tags='lab & !installed' ;;
+    net* | nio*) lab_tags='lab & installed' ;;
+    interop-c) lab_tags='lab & c' ;;
+    interop-frameworks) lab_tags='lab & frameworks' ;;
+    interop) lab_tags='lab & !c & !frameworks' ;;
+    interop-jdk25) lab_tags='lab & !c & !frameworks & !programs' echo_bytes=$((64 << 20)) ;;
+    own-nio*) ;; # for a class by name
+    *) say "no group '$1'"; return 2 ;;
+  esac
+  case $1 in
+    *-jdk25) lab_jdk=$jdk25 ;;
+    *) lab_tags="$lab_tags & !jdk21" ;;
+  esac
+}
+
+# lab_select GROUP: prints what junit is to run, an argument a line. The classes are named: the guest, to which the host's files are far,
+# would take long to find them. "long" is what a person asks for: left out, not skipped.
+lab_select() {
+  lab_settings "$1"
+  printf '%s\n' --include-tag "$lab_tags & !long"
+  "$lab_jdk/bin/java" -jar "$console" discover --disable-banner --disable-ansi-colors --details=verbose --class-path "$lab_classpath" \
+    --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
+    sed -n 's/.*uniqueId: .*\[class:\([^]]*\)\].*/\1/p' | sort -u | sed 's/^/--select-class\n/'
+}
+
+# The libraries of the tests, for the guest.
+lab_libraries() {
+  (cd "$here" && mvn -q -B -ntp -pl rsocket-core dependency:build-classpath -Dmdep.includeScope=test \
+    -Dmdep.outputFile="$here/rsocket-core/target/test-classpath") >&2
+}
+
+# in_guest GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP. Names each test when it
+# starts, so that one that hangs can be told. Fails only where the reports do not tell.
+in_guest() {
+  local name=$1 options=() selected status=0
+  lab_settings "$name"
+  echo "lab: the guest is ready"
+  # The kernel's code is changed while nothing else runs: see lab-bytes.
+  case $name in interop*) lab-bytes on && lab-bytes off ;; esac
+  mapfile -t selected <"$2/$name.select"
+  mkdir -p "$2/reports"
+  cd "$2/reports" # a JVM that crashes leaves its report where it was started
+  case $name in
+    net* | nio*)
+      # Tests that take the sockets they get, in a JVM with the agent: each connection has to be RDMA's. One test must not spoil the next by what
+      # the agent remembers of it, nor a slow guest by the time that RDMA gets.
+      options=("-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
+        -Dorg.jrsocket.test.rdma=true "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
+  esac
+  # The packages are those that surefire opens too. One compiler: see JvmProcess.
+  "$lab_jdk/bin/java" -XX:TieredStopAtLevel=1 "${options[@]}" --add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED \
+    -Djrsocket.echo.bytes="$echo_bytes" -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
+    --class-path "$lab_classpath" "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
+    --config junit.jupiter.execution.timeout.default=10m --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |
+    grep -v --line-buffered ':: SUCCESSFUL$' || status=$?
+  # 1: some tests failed, which the report tells too. More is worse.
+  if [ "$status" -gt 1 ] || [ -z "$(find "$name" -name 'TEST-*.xml' -print -quit)" ]; then
+    say "lab: $name: junit ended with $status"
+    return 1
+  fi
+}
+
+# lab_one JDK CLASS[#METHOD]: that alone, in a guest of its own. Says what took how long.
+lab_one() {
+  local jdk=$1 class=${2%%#*} method='' source module group status=0 scratch stage=boot since=$SECONDS build line needs=''
+  local -A took=([boot]=- [warm-up]=- [tests]=-)
+  [[ $2 != *#* ]] || method=${2#*#}
+  source=$(grep -rlE "^(public |final )*class ${class##*.}\b" "$here"/{rsocket-core,rsocket-nio,interop-tests}/src/test/java || true)
+  if [ "$(grep -c . <<<"$source")" != 1 ]; then
+    note lab failed "no class '$class', or not one alone, among the tests of rsocket-core, rsocket-nio and interop-tests: $source"
+    return
+  fi
+  module=${source#"$here/"} module=${module%%/*}
+  class=$(sed -n 's/^package \(.*\);/\1/p' "$source").${class##*.}
+  group=$module
+  # The annotations above the class.
+  if awk -v class="class ${class##*.} " '/^$/ { above = "" } { above = above $0 " " } index($0, class) { print above; exit }' "$source" |
+    grep -q '@Tag("installed")'; then
+    group=$module-installed
+  fi
+  # What the class needs; everything where there has been no build.
+  [ -e "$console" ] || needs=all
+  case ${needs:-$group} in
+    rsocket-core) built test-compile -pl rsocket-core -am ;;
+    rsocket-core-installed | rsocket-nio*) built package -pl rsocket-nio -am ;;
+    *) built package ;;
+  esac
+  [ "$here/rsocket-core/target/test-classpath" -nt "$here/rsocket-core/pom.xml" ] || lab_libraries
+  case $group in
+    rsocket-core) group=core ;;
+    rsocket-core-installed) group=net ;;
+    rsocket-nio) group=own-nio ;;
+    rsocket-nio-installed) group=nio ;;
+    *) group=interop ;;
+  esac
+  [ "$jdk" = 17 ] || group=$group-jdk$jdk
+  build=$((SECONDS - since)) since=$SECONDS
+  mkdir -p "$results/lab"
+  scratch=$(mktemp -d)
+  say "lab: $class${method:+#$method} on JDK $jdk"
+  {
+    printf '%s\n' --select-class "$class"
+    # "long" is what a person asks for.
+    if [ -n "$method" ]; then printf '%s\n' --include-methodname ".*#${method//\*/.*}"; else printf '%s\n' --exclude-tag long; fi
+  } >"$scratch/$group.select"
+  while IFS= read -r line; do
+    case $stage:$line in
+      boot:'lab: the guest is ready') took[boot]=$((SECONDS - since)) since=$SECONDS stage=warm-up; continue ;;
+      warm-up:*' :: STARTED') took[warm-up]=$((SECONDS - since)) since=$SECONDS stage=tests ;;
+      tests:'Test run finished after '*) took[tests]=$((SECONDS - since)) stage=end ;;
+    esac
+    printf '%s\n' "$line"
+  done < <("$here/scripts/roce-lab" run --timeout "$(at_most $lab_limit)" --scratch "$scratch" -- "$here/scripts/test" \
+    --in-guest "$jdk17" "$jdk25" "$group" "$scratch" 2> >(tee "$results/lab/stderr" >&2) || echo $? >"$scratch/status")
+  [ ! -e "$scratch/status" ] || status=$(cat "$scratch/status")
+  [ ! -d "$scratch/reports" ] || cp -r "$scratch/reports/." "$results/lab/"
+  rm -rf "$scratch"
+  say "waited for the build $build s, the boot of the guest ${took[boot]} s, the warm-up (JVM, agent, what comes before the first test)" \
+    "${took[warm-up]} s, the tests ${took[tests]} s"
+  case $status in
+    0) ;;
+    77) lab_missing lab "$(sed -n 's/^SKIPPED: //p' "$results/lab/stderr")" ;;
+    *) note lab failed "ended with $status; see above, and \"Reading a failing lab run\" in CONTRIBUTING.md" ;;
+  esac
+}
