@@ -43,7 +43,7 @@ public final class RServerSocketImpl extends SocketImpl {
     private final ReentrantLock acceptLock = new ReentrantLock();
     private volatile PlatformSocket platform = PlatformSocket.server(); // replaced only between bind and listen
     private volatile DualListener dual; // set by listen; null: TCP alone
-    private boolean listensTcp = true; // written by listen, before dual
+    private FileDescriptor tcpDescriptor; // written by listen, before dual; null: RDMA alone
     private volatile int timeout; // milliseconds; with dual the platform's own is not the application's
     private volatile int receiveBuffer; // what the application asked for, bytes; 0 if it did not
     private InetAddress boundHost;
@@ -77,12 +77,11 @@ public final class RServerSocketImpl extends SocketImpl {
             return;
         }
         try {
-            listensTcp = stack.policy(Rules.Action.BIND, rdmaAddress()) != Policy.RDMA;
-            if (listensTcp) {
+            if (stack.policy(Rules.Action.BIND, rdmaAddress()) != Policy.RDMA) {
                 platform.listen(backlog);
                 platform.setOption(SocketOptions.SO_TIMEOUT, 1); // an accept after the wait does not wait again
-                FileDescriptor fd = platform.getFileDescriptor();
-                listener.watchTcp(JdkInternals.value(fd), () -> JdkInternals.isReadable(fd));
+                tcpDescriptor = platform.getFileDescriptor();
+                listener.watchTcp(JdkInternals.value(tcpDescriptor));
             }
             synchronized (closeLock) {
                 if (closed) {
@@ -191,42 +190,54 @@ public final class RServerSocketImpl extends SocketImpl {
 
     private void accept(DualListener listener, RSocketImpl child) throws IOException {
         long nanos = TimeUnit.MILLISECONDS.toNanos(timeout);
-        long start = System.nanoTime();
         if (nanos == 0) {
             acceptLock.lock();
-        } else if (Locks.lock(acceptLock, nanos) <= 0) {
-            throw new SocketTimeoutException("Accept timed out");
+        } else {
+            nanos = Locks.lock(acceptLock, nanos);
+            if (nanos <= 0) {
+                throw new SocketTimeoutException("Accept timed out");
+            }
         }
         try {
-            while (true) {
-                long left = nanos == 0 ? 0 : Math.max(1, nanos - (System.nanoTime() - start));
-                RdmaStream stream = listener.await(left);
-                if (stream != null) {
-                    try {
-                        child.accepted(stream);
-                    } catch (IOException e) {
-                        stream.abort();
-                        throw e;
-                    }
-                    return;
-                }
-                PlatformSocket connection = PlatformSocket.client();
-                try {
-                    platform.accept(connection);
-                } catch (SocketTimeoutException e) {
-                    continue; // it was gone again
-                }
-                handOver(
-                        connection,
-                        child,
-                        TcpConnection.accepted(
-                                stack,
-                                connection::localAddress,
-                                () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
-                return;
-            }
+            listener.accept(new Into(child), nanos);
         } finally {
             acceptLock.unlock();
+        }
+    }
+
+    /** Makes a child of what is accepted. */
+    private final class Into implements DualListener.Acceptor<RSocketImpl> {
+        private final RSocketImpl child;
+
+        Into(RSocketImpl child) {
+            this.child = child;
+        }
+
+        @Override
+        public RSocketImpl takeTcp() throws IOException {
+            if (tcpDescriptor == null || !JdkInternals.isReadable(tcpDescriptor)) {
+                return null;
+            }
+            PlatformSocket connection = PlatformSocket.client();
+            try {
+                platform.accept(connection);
+            } catch (SocketTimeoutException e) {
+                return null; // it was gone again
+            }
+            handOver(
+                    connection,
+                    child,
+                    TcpConnection.accepted(
+                            stack,
+                            connection::localAddress,
+                            () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
+            return child;
+        }
+
+        @Override
+        public RSocketImpl adopt(RdmaStream stream) throws IOException {
+            child.accepted(stream);
+            return child;
         }
     }
 

@@ -53,11 +53,11 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     // Written under stateLock.
     private volatile ServerSocketChannel tcp; // replaced only by bind
     private volatile SocketChannel holder; // keeps the port where the policy wants no TCP; tcp is unbound then
-    private volatile RdmaAcceptor acceptor;
+    private volatile DualListener dual; // null: TCP alone
     private volatile List<RSelectionKey> keys = List.of();
     private volatile int receiveBuffer; // what the application asked for, bytes; 0 if it did not
     private ServerSocket socket;
-    private boolean tcpIsNext; // with acceptLock: whose turn it is when both have a connection
+    private final Accepting accepting = new Accepting();
 
     RServerSocketChannel(RSelectorProvider provider, ServerSocketChannel tcp, ProtocolFamily family) {
         super(provider);
@@ -87,7 +87,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                     ensureOpen();
                     throw new AlreadyBoundException();
                 }
-                RdmaAcceptor opened = openRdmaAlone(local, backlog);
+                DualListener opened = openRdmaAlone(local, backlog);
                 if (opened == null) {
                     tcp.bind(local, backlog);
                     listening = false;
@@ -113,7 +113,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * once if it is registered. With stateLock. @return null if the policy allows TCP, or TCP has to say what is wrong
      * with the call
      */
-    private RdmaAcceptor openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
+    private DualListener openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
         InetSocketAddress address = wanted == null
                 ? new InetSocketAddress(0)
                 : wanted instanceof InetSocketAddress ? (InetSocketAddress) wanted : null;
@@ -128,8 +128,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             SocketChannel keeper = keeper(wanted);
             try {
                 InetSocketAddress local = (InetSocketAddress) keeper.getLocalAddress();
-                RdmaAcceptor opened = isRdmaAlone(local)
-                        ? RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config())
+                DualListener opened = isRdmaAlone(local)
+                        ? DualListener.open(provider.stack(), local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config())
                         : null;
                 if (opened != null) {
                     holder = keeper;
@@ -161,13 +161,13 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     /** With stateLock. */
-    private RdmaAcceptor openRdma(SocketAddress wanted, int backlog) throws IOException {
+    private DualListener openRdma(SocketAddress wanted, int backlog) throws IOException {
         StreamConfig config = config();
         boolean anyPort = wanted == null || ((InetSocketAddress) wanted).getPort() == 0;
         for (int attempt = 1; ; attempt++) {
             InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
             try {
-                return RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config);
+                return DualListener.open(provider.stack(), local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config);
             } catch (BindException e) {
                 if (anyPort && attempt < PORT_ATTEMPTS) {
                     replaceTcp(fresh -> fresh.bind(
@@ -224,7 +224,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * With stateLock. Now that connections come from two sides, a blocking accept waits for both, and the TCP channel
      * itself never waits.
      */
-    private void listenOnBoth(RdmaAcceptor opened) throws IOException {
+    private void listenOnBoth(DualListener opened) throws IOException {
         try {
             if (holder == null && isRdmaAlone((InetSocketAddress) tcp.getLocalAddress())) {
                 refuseTcp((InetSocketAddress) tcp.getLocalAddress()); // a rule for the port that TCP chose
@@ -235,7 +235,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             throw e;
         }
         opened.observe(this::progressed);
-        acceptor = opened;
+        dual = opened;
     }
 
     /** TCP clients are refused: a socket that does not listen keeps the port. */
@@ -268,13 +268,13 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     public SocketChannel accept() throws IOException {
         acceptLock.lock();
         try {
-            RdmaAcceptor rdma = bound();
+            DualListener rdma = bound();
             if (rdma == null) {
                 return acceptTcpAlone();
             }
             if (!isBlocking()) {
                 ensureOpen();
-                return acceptNow(rdma);
+                return rdma.acceptNow(accepting);
             }
             return acceptBlocking(rdma, 0);
         } finally {
@@ -289,7 +289,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             if (!isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            RdmaAcceptor rdma = bound();
+            DualListener rdma = bound();
             if (rdma == null) {
                 tcp.socket().setSoTimeout((int) Math.max(1, nanos / 1_000_000));
                 try {
@@ -308,14 +308,14 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * The RDMA listener, null if TCP listens alone. With acceptLock. Waits for a bind that is under way: whoever was in
      * the TCP channel already would hold up its change of mode, and close with it.
      */
-    private RdmaAcceptor bound() throws IOException {
-        RdmaAcceptor current = acceptor;
+    private DualListener bound() throws IOException {
+        DualListener current = dual;
         if (current != null) {
             return current;
         }
         boolean isBound;
         synchronized (stateLock) {
-            current = acceptor;
+            current = dual;
             isBound = current != null || tcp.socket().isBound();
         }
         if (!isBound) {
@@ -356,41 +356,39 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         }
     }
 
-    /** With acceptLock. */
-    private SocketChannel acceptNow(RdmaAcceptor rdma) throws IOException {
-        SocketChannel accepted = tcpIsNext ? acceptTcp() : null;
-        if (accepted == null) {
-            RdmaStream stream = rdma.take();
-            if (stream != null) {
-                tcpIsNext = true;
-                return new RSocketChannel(provider, stream);
-            }
-            accepted = tcpIsNext ? null : acceptTcp();
+    /** Makes channels of what is accepted; with acceptLock. */
+    private final class Accepting implements DualListener.Acceptor<SocketChannel> {
+
+        @Override
+        public SocketChannel takeTcp() throws IOException {
+            SocketChannel accepted = holder != null ? null : tcp.accept();
+            return accepted == null ? null : RSocketChannel.accepted(provider, accepted);
         }
-        tcpIsNext = false;
-        return accepted;
-    }
 
-    private SocketChannel acceptTcp() throws IOException {
-        SocketChannel accepted = holder != null ? null : tcp.accept();
-        return accepted == null ? null : RSocketChannel.accepted(provider, accepted);
+        @Override
+        public SocketChannel adopt(RdmaStream stream) {
+            return new RSocketChannel(provider, stream);
+        }
     }
 
     /** With acceptLock. */
-    private SocketChannel acceptBlocking(RdmaAcceptor rdma, long nanos) throws IOException {
+    private SocketChannel acceptBlocking(DualListener rdma, long nanos) throws IOException {
         long start = System.nanoTime();
         SocketChannel accepted = null;
         boolean timedOut = false;
         try {
             begin();
+            if (isOpen() && holder == null) {
+                rdma.watchTcp(JdkChannels.descriptor(tcp));
+            }
             while (isOpen()) {
-                accepted = acceptNow(rdma);
+                accepted = rdma.acceptNow(accepting);
                 long left = nanos == 0 ? 0 : nanos - (System.nanoTime() - start);
                 timedOut = nanos > 0 && left <= 0;
                 if (accepted != null || timedOut) {
                     break;
                 }
-                rdma.await(holder != null ? -1 : JdkChannels.descriptor(tcp), () -> !isOpen(), left);
+                rdma.await(left);
             }
         } catch (ClosedChannelException e) {
             if (isOpen()) {
@@ -420,9 +418,9 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        RdmaAcceptor rdma;
+        DualListener rdma;
         synchronized (stateLock) {
-            rdma = acceptor;
+            rdma = dual;
         }
         if (rdma != null) {
             rdma.close(); // first: the service thread watches the other's descriptor for it
@@ -444,7 +442,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                     }
                 }
                 ensureOpen(); // closed while this one waited for an accept
-                if (acceptor == null) {
+                if (dual == null) {
                     // with stateLock, because of bind; it has nobody to wait for, who would hold acceptLock
                     tcp.configureBlocking(block);
                 }
@@ -538,7 +536,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public int readyOps(int interest) {
-        RdmaAcceptor rdma = acceptor;
+        DualListener rdma = dual;
         return (interest & SelectionKey.OP_ACCEPT) != 0 && rdma != null && rdma.isReady() ? SelectionKey.OP_ACCEPT : 0;
     }
 
