@@ -37,7 +37,11 @@ public final class DualListener implements AutoCloseable {
         T adopt(RdmaStream stream) throws IOException;
     }
 
+    /** How often a port is tried when those that TCP chose are taken over RDMA. */
+    private static final int PORT_ATTEMPTS = 8;
+
     private final TransportContext stack;
+    private final Policy policy;
     private final RdmaListener listener;
     private RdmaStream next; // guarded by this: taken from the listener, but not yet accepted
     private ServiceLoop.Watch tcpWatch; // guarded by this; null: no wait for TCP
@@ -48,49 +52,62 @@ public final class DualListener implements AutoCloseable {
     private volatile Runnable observer = () -> {};
     private boolean tcpIsNext; // of the accepting thread: whose turn it is when both have one
 
-    private DualListener(TransportContext stack, RdmaListener listener) {
+    private DualListener(TransportContext stack, Policy policy, RdmaListener listener) {
         this.stack = stack;
+        this.policy = policy;
         this.listener = listener;
         listener.onReady(this::rdmaReady);
     }
 
+    // ---- binding ----
+
     /**
-     * Listens over RDMA where the policy for the address allows it and a device serves it.
+     * Listens over RDMA where TCP is bound, if the policy for the address allows it and a device serves it. A port that
+     * RDMA cannot have too is changed, if nobody asked for it.
      *
-     * @param local with the port that TCP has
      * @return null if the socket is to listen over TCP alone
-     * @throws BindException the port is taken over RDMA: choose another if it was free to choose, else {@link #tcpOnly}
-     *     says so
+     * @throws BindException the port is taken over RDMA, and the policy wants RDMA
      * @throws SocketException the policy wants RDMA and it cannot be had
      */
-    public static DualListener open(TransportContext stack, InetSocketAddress local, int backlog, StreamConfig config)
-            throws SocketException {
-        Policy policy = stack.policy(Rules.Action.BIND, local);
-        if (policy == Policy.TCP) {
-            tcpOnly(stack, local, TcpReason.POLICY, null);
-            return null;
-        }
-        try {
-            return new DualListener(stack, stack.rdma().listen(local, backlog, config));
-        } catch (IOException e) {
-            TcpReason reason = reason(e);
-            if (reason == TcpReason.IN_USE) {
-                throw withCause(new BindException("Address already in use"), e);
+    public static DualListener open(TransportContext stack, TcpPort tcp, int backlog, StreamConfig config)
+            throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            InetSocketAddress local = tcp.address();
+            Policy policy = stack.policy(Rules.Action.BIND, local);
+            if (policy == Policy.TCP) {
+                tcpOnly(stack, local, TcpReason.POLICY, null);
+                return null;
             }
-            if (policy == Policy.RDMA) {
-                throw withCause(new SocketException("cannot listen over RDMA: " + e.getMessage()), e);
+            try {
+                return new DualListener(stack, policy, stack.rdma().listen(local, backlog, config));
+            } catch (IOException e) {
+                TcpReason reason = reason(e);
+                if (reason == TcpReason.IN_USE && tcp.isAny() && attempt < PORT_ATTEMPTS) {
+                    tcp.change();
+                } else if (policy == Policy.RDMA) {
+                    throw unavailable(reason, e);
+                } else {
+                    tcpOnly(stack, local, reason, e);
+                    return null;
+                }
             }
-            tcpOnly(stack, local, reason, e);
-            return null;
         }
     }
 
     /** Takes note that a socket listens over TCP alone. */
-    public static void tcpOnly(TransportContext stack, InetSocketAddress local, TcpReason reason, Exception detail) {
+    private static void tcpOnly(TransportContext stack, InetSocketAddress local, TcpReason reason, Exception detail) {
         stack.log().tcpInstead("listening on", local, reason, detail);
         if (reason != TcpReason.POLICY) {
             Events.fallback(local, true, reason.name(), detail == null ? null : detail.getMessage());
         }
+    }
+
+    private static SocketException unavailable(TcpReason reason, IOException cause) {
+        SocketException e = reason == TcpReason.IN_USE
+                ? new BindException("Address already in use")
+                : new SocketException("cannot listen over RDMA: " + cause.getMessage());
+        e.initCause(cause);
+        return e;
     }
 
     static TcpReason reason(IOException e) {
@@ -110,9 +127,9 @@ public final class DualListener implements AutoCloseable {
         return TcpReason.RESOURCES;
     }
 
-    private static <E extends Exception> E withCause(E e, Exception cause) {
-        e.initCause(cause);
-        return e;
+    /** Whether the policy wants no TCP here: its clients are to be refused. */
+    public boolean isRdmaAlone() {
+        return policy == Policy.RDMA;
     }
 
     // ---- waking ----

@@ -8,7 +8,6 @@ import java.io.FileDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -21,10 +20,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.DualListener;
-import org.jrsocket.connect.Policy;
-import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.TcpConnection;
-import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TcpPort;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
@@ -35,9 +32,6 @@ import org.jrsocket.stream.StreamConfig;
  * for use by many threads, as the JDK's.
  */
 public final class RServerSocketImpl extends SocketImpl {
-
-    /** How often another port is tried when the one that TCP chose is taken over RDMA. */
-    private static final int PORT_ATTEMPTS = 8;
 
     private final TransportContext stack;
     private final ReentrantLock acceptLock = new ReentrantLock();
@@ -71,13 +65,13 @@ public final class RServerSocketImpl extends SocketImpl {
 
     @Override
     protected void listen(int backlog) throws IOException {
-        DualListener listener = boundHost == null ? null : openRdma(backlog);
+        DualListener listener = boundHost == null ? null : DualListener.open(stack, new BoundPort(), backlog, config());
         if (listener == null) {
             platform.listen(backlog);
             return;
         }
         try {
-            if (stack.policy(Rules.Action.BIND, rdmaAddress()) != Policy.RDMA) {
+            if (!listener.isRdmaAlone()) {
                 platform.listen(backlog);
                 platform.setOption(SocketOptions.SO_TIMEOUT, 1); // an accept after the wait does not wait again
                 tcpDescriptor = platform.getFileDescriptor();
@@ -95,31 +89,26 @@ public final class RServerSocketImpl extends SocketImpl {
         }
     }
 
-    /** An RDMA listener on the TCP port; a TCP port that RDMA cannot have too is changed, if nobody asked for it. */
-    private DualListener openRdma(int backlog) throws IOException {
-        for (int attempt = 1; ; attempt++) {
-            InetSocketAddress local = rdmaAddress();
-            try {
-                return DualListener.open(stack, local, backlog, config());
-            } catch (BindException e) {
-                if (boundPort == 0 && attempt < PORT_ATTEMPTS) {
-                    bindAgain();
-                } else if (stack.policy(Rules.Action.BIND, local) == Policy.RDMA) {
-                    throw e;
-                } else {
-                    DualListener.tcpOnly(stack, local, TcpReason.IN_USE, e);
-                    return null;
-                }
-            }
-        }
-    }
+    private final class BoundPort implements TcpPort {
 
-    /** The JDK's wildcard sockets are IPv6 ones that serve both families. */
-    private InetSocketAddress rdmaAddress() throws IOException {
-        InetAddress host = boundHost.isAnyLocalAddress() && JdkInternals.isIpv6()
-                ? InetAddress.getByAddress(new byte[16])
-                : boundHost;
-        return new InetSocketAddress(host, platform.getLocalPort());
+        /** The JDK's wildcard sockets are IPv6 ones that serve both families. */
+        @Override
+        public InetSocketAddress address() throws IOException {
+            InetAddress host = boundHost.isAnyLocalAddress() && JdkInternals.isIpv6()
+                    ? InetAddress.getByAddress(new byte[16])
+                    : boundHost;
+            return new InetSocketAddress(host, platform.getLocalPort());
+        }
+
+        @Override
+        public boolean isAny() {
+            return boundPort == 0;
+        }
+
+        @Override
+        public void change() throws IOException {
+            bindAgain();
+        }
     }
 
     /** Another TCP socket with the same options, on another port of TCP's choice. */

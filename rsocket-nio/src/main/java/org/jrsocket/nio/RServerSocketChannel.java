@@ -6,7 +6,6 @@ package org.jrsocket.nio;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.ServerSocket;
@@ -29,7 +28,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
-import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TcpPort;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
@@ -39,9 +38,6 @@ import org.jrsocket.stream.StreamConfig;
  * JDK's.
  */
 final class RServerSocketChannel extends ServerSocketChannel implements RdmaSelectable {
-
-    /** How often another port is tried when the one that TCP chose is taken over RDMA. */
-    private static final int PORT_ATTEMPTS = 8;
 
     private static final int DEFAULT_BACKLOG = 50;
 
@@ -91,7 +87,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 if (opened == null) {
                     tcp.bind(local, backlog);
                     listening = false;
-                    opened = openRdma(local, backlog);
+                    opened = DualListener.open(
+                            provider.stack(), new BoundPort(local, backlog), rdmaBacklog(backlog), config());
                 }
                 if (opened != null) {
                     listening = false;
@@ -124,27 +121,58 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 || !isRdmaAlone(address)) {
             return null;
         }
-        for (int attempt = 1; ; attempt++) {
-            SocketChannel keeper = keeper(wanted);
-            try {
-                InetSocketAddress local = (InetSocketAddress) keeper.getLocalAddress();
-                DualListener opened = isRdmaAlone(local)
-                        ? DualListener.open(provider.stack(), local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config())
-                        : null;
-                if (opened != null) {
-                    holder = keeper;
-                }
-                return opened;
-            } catch (BindException e) {
-                if (address.getPort() != 0 || attempt == PORT_ATTEMPTS) {
-                    throw e;
-                }
-            } finally {
-                if (holder != keeper) {
-                    keeper.close();
-                }
+        KeptPort port = new KeptPort(wanted, address.getPort() == 0);
+        try {
+            DualListener opened = isRdmaAlone(port.address())
+                    ? DualListener.open(provider.stack(), port, rdmaBacklog(backlog), config())
+                    : null;
+            if (opened != null && !opened.isRdmaAlone()) {
+                opened.close(); // there is no such rule for the port that was free
+                opened = null;
+            }
+            if (opened != null) {
+                holder = port.keeper;
+            }
+            return opened;
+        } finally {
+            if (holder != port.keeper) {
+                port.keeper.close();
             }
         }
+    }
+
+    /** A port that RDMA listens on alone. */
+    private final class KeptPort implements TcpPort {
+        private final SocketAddress wanted; // null for any
+        private final boolean any;
+        private SocketChannel keeper;
+
+        KeptPort(SocketAddress wanted, boolean any) throws IOException {
+            this.wanted = wanted;
+            this.any = any;
+            this.keeper = keeper(wanted);
+        }
+
+        @Override
+        public InetSocketAddress address() throws IOException {
+            return (InetSocketAddress) keeper.getLocalAddress();
+        }
+
+        @Override
+        public boolean isAny() {
+            return any;
+        }
+
+        @Override
+        public void change() throws IOException {
+            SocketChannel last = keeper;
+            keeper = keeper(wanted);
+            last.close();
+        }
+    }
+
+    private static int rdmaBacklog(int backlog) {
+        return backlog < 1 ? DEFAULT_BACKLOG : backlog;
     }
 
     private boolean isRdmaAlone(InetSocketAddress local) {
@@ -160,26 +188,29 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                         Math.min(receiveBuffer, provider.stack().settings().maxBuffer()));
     }
 
-    /** With stateLock. */
-    private DualListener openRdma(SocketAddress wanted, int backlog) throws IOException {
-        StreamConfig config = config();
-        boolean anyPort = wanted == null || ((InetSocketAddress) wanted).getPort() == 0;
-        for (int attempt = 1; ; attempt++) {
-            InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
-            try {
-                return DualListener.open(provider.stack(), local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config);
-            } catch (BindException e) {
-                if (anyPort && attempt < PORT_ATTEMPTS) {
-                    replaceTcp(fresh -> fresh.bind(
-                            wanted == null ? null : new InetSocketAddress(((InetSocketAddress) wanted).getAddress(), 0),
-                            backlog));
-                } else if (isRdmaAlone(local)) {
-                    throw e;
-                } else {
-                    DualListener.tcpOnly(provider.stack(), local, TcpReason.IN_USE, e);
-                    return null;
-                }
-            }
+    /** The port that TCP listens on; with stateLock. */
+    private final class BoundPort implements TcpPort {
+        private final InetSocketAddress wanted; // null for any
+        private final int backlog;
+
+        BoundPort(SocketAddress wanted, int backlog) {
+            this.wanted = (InetSocketAddress) wanted;
+            this.backlog = backlog;
+        }
+
+        @Override
+        public InetSocketAddress address() throws IOException {
+            return (InetSocketAddress) tcp.getLocalAddress();
+        }
+
+        @Override
+        public boolean isAny() {
+            return wanted == null || wanted.getPort() == 0;
+        }
+
+        @Override
+        public void change() throws IOException {
+            replaceTcp(fresh -> fresh.bind(wanted, backlog));
         }
     }
 
@@ -226,7 +257,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      */
     private void listenOnBoth(DualListener opened) throws IOException {
         try {
-            if (holder == null && isRdmaAlone((InetSocketAddress) tcp.getLocalAddress())) {
+            if (holder == null && opened.isRdmaAlone()) {
                 refuseTcp((InetSocketAddress) tcp.getLocalAddress()); // a rule for the port that TCP chose
             }
             tcp.configureBlocking(false);
