@@ -20,9 +20,8 @@ import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.connect.ConnectAttempt;
+import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.connect.TcpConnection;
-import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
@@ -50,7 +49,7 @@ public final class RSocketImpl extends SocketImpl {
     private final Object stateLock = new Object();
     private volatile PlatformSocket platform = PlatformSocket.client(); // replaced when accepted; under stateLock
     private volatile RdmaSocket rdma; // set once, under stateLock
-    private ConnectAttempt attempt; // guarded by stateLock; while connecting over RDMA
+    private OutgoingConnection connecting; // guarded by stateLock; while connecting over RDMA
     private volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
     private boolean closed; // guarded by stateLock
 
@@ -110,10 +109,11 @@ public final class RSocketImpl extends SocketImpl {
                 throw new SocketException("Already connected");
             }
             if (proxied && Proxies.mayUseSocks(address)) {
-                ConnectAttempt tried = stack.connector().useTcp(address, TcpReason.PROXY, null);
+                OutgoingConnection connection = stack.connector()
+                        .connectThroughProxy(address, TimeUnit.MILLISECONDS.toNanos(millis), new Platform(address));
                 platform = platform.throughSocks();
-                platform.connect(address, millis);
-                recorded = TcpConnection.connected(tried, platform::localAddress);
+                connection.connectTcp();
+                recorded = connection.record();
             } else if (address.isUnresolved() || address.getPort() == 0 || !isFresh()) {
                 platform.connect(address, millis); // says what is wrong
             } else {
@@ -132,15 +132,19 @@ public final class RSocketImpl extends SocketImpl {
     }
 
     private void connectDirectly(InetSocketAddress address, int millis) throws IOException {
-        long start = System.nanoTime();
         InetSocketAddress target = address.getAddress().isAnyLocalAddress()
                 ? new InetSocketAddress(InetAddress.getLocalHost(), address.getPort())
                 : address; // as the JDK does
-        ConnectAttempt tried;
-        RdmaStream stream;
+        OutgoingConnection connection;
         try {
-            tried = stack.connector().attempt(local(target), target, config(), TimeUnit.MILLISECONDS.toNanos(millis));
-            stream = tried.isTcp() ? null : await(tried);
+            connection = stack.connector()
+                    .connect(
+                            bound ? platform.localAddress() : null,
+                            target,
+                            config(),
+                            TimeUnit.MILLISECONDS.toNanos(millis),
+                            new Platform(address));
+            RdmaStream stream = connection.isTcp() ? null : await(connection);
             if (stream != null) {
                 become(stream, target.getAddress());
                 return;
@@ -155,31 +159,28 @@ public final class RSocketImpl extends SocketImpl {
             close();
             throw e;
         }
-        int left =
-                millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
-        IOException failure = null;
-        try {
-            platform.connect(address, left);
-            recorded = TcpConnection.connected(tried, platform::localAddress);
-        } catch (IOException e) {
-            failure = e;
-            throw e;
-        } finally {
-            tried.reportTcpOutcome(failure);
-        }
+        connection.connectTcp();
+        recorded = connection.record();
     }
 
-    /** Where the application bound this, for RDMA to bind the same; null if it did not. */
-    private InetSocketAddress local(InetSocketAddress target) throws IOException {
-        if (!bound) {
-            return null;
+    /** The platform's socket, which connects if RDMA does not. */
+    private final class Platform implements OutgoingConnection.Tcp {
+        private final InetSocketAddress remote;
+
+        Platform(InetSocketAddress remote) {
+            this.remote = remote;
         }
-        InetSocketAddress local = platform.localAddress();
-        // The JDK's sockets are IPv6 ones that serve both families; RDMA's wildcard has to be of the peer's.
-        return local.getAddress().isAnyLocalAddress()
-                ? new InetSocketAddress(
-                        InetAddress.getByAddress(new byte[target.getAddress().getAddress().length]), local.getPort())
-                : local;
+
+        @Override
+        public boolean connect(int millis) throws IOException {
+            platform.connect(remote, millis);
+            return true;
+        }
+
+        @Override
+        public InetSocketAddress localAddress() throws IOException {
+            return platform.localAddress();
+        }
     }
 
     private StreamConfig config() throws SocketException {
@@ -191,18 +192,18 @@ public final class RSocketImpl extends SocketImpl {
                 .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
-    private RdmaStream await(ConnectAttempt tried) throws IOException {
+    private RdmaStream await(OutgoingConnection connection) throws IOException {
         synchronized (stateLock) {
             if (closed) {
-                tried.cancel();
+                connection.cancel();
             }
-            attempt = tried;
+            connecting = connection;
         }
         try {
-            return tried.await();
+            return connection.awaitRdma();
         } finally {
             synchronized (stateLock) {
-                attempt = null;
+                connecting = null;
             }
         }
     }
@@ -335,14 +336,14 @@ public final class RSocketImpl extends SocketImpl {
     @Override
     protected void close() throws IOException {
         RdmaSocket connected;
-        ConnectAttempt connecting;
+        OutgoingConnection pending;
         synchronized (stateLock) {
             closed = true;
             connected = rdma;
-            connecting = attempt;
+            pending = connecting;
         }
-        if (connecting != null) {
-            connecting.cancel();
+        if (pending != null) {
+            pending.cancel();
         }
         if (connected != null) {
             connected.close();

@@ -168,8 +168,7 @@ final class Doctor {
                 stream.awaitDrained(TimeUnit.SECONDS.toNanos(1));
                 return true;
             }
-            out.println(peer.text() + ": not RDMA: " + attempt.failure()
-                    + (attempt.detail() == null ? "" : " (" + attempt.detail() + ")")
+            out.println(peer.text() + ": not RDMA: " + attempt.explanation()
                     + (attempt.isTcp() ? "" : ", after " + millisSince(start) + " ms"));
         } catch (IOException e) {
             out.println(peer.text() + ": not RDMA: " + e.getMessage());
