@@ -19,6 +19,7 @@ import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.BufferSizes;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.connect.TcpPort;
@@ -39,7 +40,7 @@ public final class RServerSocketImpl extends SocketImpl {
     private volatile DualListener dual; // set by listen; null: TCP alone
     private FileDescriptor tcpDescriptor; // written by listen, before dual; null: RDMA alone
     private volatile int timeout; // milliseconds; with dual the platform's own is not the application's
-    private volatile int receiveBuffer; // what the application asked for, bytes; 0 if it did not
+    private final BufferSizes buffers = new BufferSizes();
     private InetAddress boundHost;
     private int boundPort; // as asked for: 0 lets TCP choose
     private final Object closeLock = new Object();
@@ -140,13 +141,7 @@ public final class RServerSocketImpl extends SocketImpl {
     }
 
     private StreamConfig config() throws IOException {
-        StreamConfig config = stack.settings().streamConfig();
-        return config.withBuffers(
-                        config.sendBuffer(),
-                        receiveBuffer == 0
-                                ? config.receiveBuffer()
-                                : Math.min(receiveBuffer, stack.settings().maxBuffer()))
-                .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
+        return buffers.streamConfig(stack.settings()).withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
     // ---- accepting ----
@@ -275,7 +270,7 @@ public final class RServerSocketImpl extends SocketImpl {
     protected <T> void setOption(SocketOption<T> option, T value) throws IOException {
         platform.setOption(option, value);
         if (option.name().equals("SO_RCVBUF")) {
-            receiveBuffer = (int) (Object) value;
+            buffers.receive((int) (Object) value);
         }
     }
 
@@ -295,7 +290,7 @@ public final class RServerSocketImpl extends SocketImpl {
         platform.setOption(option, value);
         switch (option) {
             case SocketOptions.SO_TIMEOUT -> timeout = (int) value;
-            case SocketOptions.SO_RCVBUF -> receiveBuffer = (int) value;
+            case SocketOptions.SO_RCVBUF -> buffers.receive((int) value);
             default -> {}
         }
     }

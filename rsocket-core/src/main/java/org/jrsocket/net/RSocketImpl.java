@@ -20,6 +20,7 @@ import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.BufferSizes;
 import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.connect.TransportContext;
@@ -53,9 +54,7 @@ public final class RSocketImpl extends SocketImpl {
     private volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
     private boolean closed; // guarded by stateLock
 
-    // What the application asked for, 0 if it did not; bytes. The kernel cuts its own value to its own limits.
-    private volatile int sendBuffer;
-    private volatile int receiveBuffer;
+    private final BufferSizes buffers = new BufferSizes();
     private volatile boolean created;
     private volatile boolean bound;
 
@@ -184,12 +183,7 @@ public final class RSocketImpl extends SocketImpl {
     }
 
     private StreamConfig config() throws SocketException {
-        int max = stack.settings().maxBuffer();
-        StreamConfig config = stack.settings().streamConfig();
-        return config.withBuffers(
-                        sendBuffer == 0 ? config.sendBuffer() : Math.min(sendBuffer, max),
-                        receiveBuffer == 0 ? config.receiveBuffer() : Math.min(receiveBuffer, max))
-                .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
+        return buffers.streamConfig(stack.settings()).withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
     private RdmaStream await(OutgoingConnection connection) throws IOException {
@@ -389,8 +383,8 @@ public final class RSocketImpl extends SocketImpl {
         }
         platform.setOption(option, value);
         switch (option.name()) {
-            case "SO_SNDBUF" -> sendBuffer = (int) (Object) value;
-            case "SO_RCVBUF" -> receiveBuffer = (int) (Object) value;
+            case "SO_SNDBUF" -> buffers.send((int) (Object) value);
+            case "SO_RCVBUF" -> buffers.receive((int) (Object) value);
             default -> {}
         }
     }
@@ -411,8 +405,8 @@ public final class RSocketImpl extends SocketImpl {
         }
         platform.setOption(option, value);
         switch (option) {
-            case SocketOptions.SO_SNDBUF -> sendBuffer = (int) value;
-            case SocketOptions.SO_RCVBUF -> receiveBuffer = (int) value;
+            case SocketOptions.SO_SNDBUF -> buffers.send((int) value);
+            case SocketOptions.SO_RCVBUF -> buffers.receive((int) value);
             default -> {}
         }
     }

@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.KeepAliveOption;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.Threads;
 
@@ -31,9 +32,6 @@ final class RdmaSocket {
 
     private static final Cleaner CLEANER = Threads.cleaner("jrsocket-cleaner");
 
-    /** Of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
-    private static final String KEEP_IDLE = "TCP_KEEPIDLE";
-
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final RdmaStream stream;
@@ -45,7 +43,7 @@ final class RdmaSocket {
     private final Object optionLock = new Object();
     private PlatformSocket options; // guarded by optionLock, as the next two
     private boolean closed;
-    private long keepAliveNanos;
+    private final KeepAliveOption keepAlive = new KeepAliveOption();
     private volatile int timeout; // milliseconds, written under optionLock; as the next
     private volatile int linger = -1; // seconds
 
@@ -263,7 +261,7 @@ final class RdmaSocket {
             options().setOption(option, value);
             switch (option.name()) {
                 case "SO_LINGER" -> linger = lingerOf(options);
-                case "SO_KEEPALIVE", KEEP_IDLE -> applyKeepAlive();
+                case "SO_KEEPALIVE", KeepAliveOption.IDLE -> applyKeepAlive();
                 default -> {}
             }
         }
@@ -316,26 +314,15 @@ final class RdmaSocket {
 
     /** With optionLock, or while nobody else knows this object. */
     private void applyKeepAlive() throws SocketException {
-        long nanos = (boolean) options.getOption(SocketOptions.SO_KEEPALIVE) ? TimeUnit.SECONDS.toNanos(keepIdle()) : 0;
-        if (nanos != keepAliveNanos) {
-            keepAliveNanos = nanos;
-            stream.keepAlive(nanos);
+        try {
+            keepAlive.apply(
+                    stream,
+                    (boolean) options.getOption(SocketOptions.SO_KEEPALIVE),
+                    () -> KeepAliveOption.idleSeconds(options.supportedOptions(), options::getOption));
+        } catch (SocketException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new SocketException(e.getMessage());
         }
-    }
-
-    /** Seconds between probes: TCP's time until the first. */
-    private int keepIdle() throws SocketException {
-        for (SocketOption<?> option : options.supportedOptions()) {
-            if (option.name().equals(KEEP_IDLE)) {
-                try {
-                    return (int) options.getOption(option);
-                } catch (SocketException e) {
-                    throw e;
-                } catch (IOException e) {
-                    throw new SocketException(e.getMessage());
-                }
-            }
-        }
-        return 7200; // Linux's, where the JDK lacks the option
     }
 }

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.BufferSizes;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
@@ -51,7 +52,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private volatile SocketChannel holder; // keeps the port where the policy wants no TCP; tcp is unbound then
     private volatile DualListener dual; // null: TCP alone
     private volatile List<RSelectionKey> keys = List.of();
-    private volatile int receiveBuffer; // what the application asked for, bytes; 0 if it did not
+    private final BufferSizes buffers = new BufferSizes();
     private ServerSocket socket;
     private final Accepting accepting = new Accepting();
 
@@ -180,12 +181,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     private StreamConfig config() {
-        StreamConfig config = provider.stack().settings().streamConfig();
-        return receiveBuffer == 0
-                ? config
-                : config.withBuffers(
-                        config.sendBuffer(),
-                        Math.min(receiveBuffer, provider.stack().settings().maxBuffer()));
+        return buffers.streamConfig(provider.stack().settings());
     }
 
     /** The port that TCP listens on; with stateLock. */
@@ -506,7 +502,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         tcp.setOption(name, value);
         if (name == StandardSocketOptions.SO_RCVBUF) {
-            receiveBuffer = (Integer) value;
+            buffers.receive((Integer) value);
         }
         return this;
     }
