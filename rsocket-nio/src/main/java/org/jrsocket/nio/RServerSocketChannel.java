@@ -49,7 +49,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private final Object stateLock = new Object();
     // Written under stateLock.
     private volatile ServerSocketChannel tcp; // replaced only by bind
-    private volatile SocketChannel holder; // keeps the port where the policy wants no TCP; tcp is unbound then
+    private volatile KeptPort kept; // where the policy wants no TCP; tcp is unbound then
     private volatile DualListener dual; // null: TCP alone
     private volatile List<RSelectionKey> keys = List.of();
     private final BufferSizes buffers = new BufferSizes();
@@ -80,7 +80,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         boolean listening = true;
         try {
             synchronized (stateLock) {
-                if (holder != null) {
+                if (kept != null) {
                     ensureOpen();
                     throw new AlreadyBoundException();
                 }
@@ -122,7 +122,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 || !isRdmaAlone(address)) {
             return null;
         }
-        KeptPort port = new KeptPort(wanted, address.getPort() == 0);
+        KeptPort port = new KeptPort(provider, family, wanted);
         try {
             DualListener opened = isRdmaAlone(port.address())
                     ? DualListener.open(provider.stack(), port, rdmaBacklog(backlog), config())
@@ -132,43 +132,13 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 opened = null;
             }
             if (opened != null) {
-                holder = port.keeper;
+                kept = port;
             }
             return opened;
         } finally {
-            if (holder != port.keeper) {
-                port.keeper.close();
+            if (kept != port) {
+                port.close();
             }
-        }
-    }
-
-    /** A port that RDMA listens on alone. */
-    private final class KeptPort implements TcpPort {
-        private final SocketAddress wanted; // null for any
-        private final boolean any;
-        private SocketChannel keeper;
-
-        KeptPort(SocketAddress wanted, boolean any) throws IOException {
-            this.wanted = wanted;
-            this.any = any;
-            this.keeper = keeper(wanted);
-        }
-
-        @Override
-        public InetSocketAddress address() throws IOException {
-            return (InetSocketAddress) keeper.getLocalAddress();
-        }
-
-        @Override
-        public boolean isAny() {
-            return any;
-        }
-
-        @Override
-        public void change() throws IOException {
-            SocketChannel last = keeper;
-            keeper = keeper(wanted);
-            last.close();
         }
     }
 
@@ -253,7 +223,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      */
     private void listenOnBoth(DualListener opened) throws IOException {
         try {
-            if (holder == null && opened.isRdmaAlone()) {
+            if (kept == null && opened.isRdmaAlone()) {
                 refuseTcp((InetSocketAddress) tcp.getLocalAddress()); // a rule for the port that TCP chose
             }
             tcp.configureBlocking(false);
@@ -268,19 +238,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     /** TCP clients are refused: a socket that does not listen keeps the port. */
     private void refuseTcp(InetSocketAddress local) throws IOException {
         replaceTcp(fresh -> {});
-        holder = keeper(local);
-    }
-
-    private SocketChannel keeper(SocketAddress local) throws IOException {
-        SocketChannel keeper = provider.openTcp(family);
-        try {
-            keeper.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            keeper.bind(local);
-        } catch (IOException | RuntimeException e) {
-            keeper.close();
-            throw e;
-        }
-        return keeper;
+        kept = new KeptPort(provider, family, local);
     }
 
     private void progressed() {
@@ -388,7 +346,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
         @Override
         public SocketChannel takeTcp() throws IOException {
-            SocketChannel accepted = holder != null ? null : tcp.accept();
+            SocketChannel accepted = kept != null ? null : tcp.accept();
             return accepted == null ? null : RSocketChannel.accepted(provider, accepted);
         }
 
@@ -405,7 +363,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         boolean timedOut = false;
         try {
             begin();
-            if (isOpen() && holder == null) {
+            if (isOpen() && kept == null) {
                 rdma.watchTcp(JdkChannels.descriptor(tcp));
             }
             while (isOpen()) {
@@ -453,8 +411,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             rdma.close(); // first: the service thread watches the other's descriptor for it
         }
         tcp.close();
-        if (holder != null) {
-            holder.close();
+        if (kept != null) {
+            kept.close();
         }
     }
 
@@ -483,14 +441,14 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public SocketAddress getLocalAddress() throws IOException {
-        return holder != null ? holder.getLocalAddress() : tcp.getLocalAddress();
+        return kept != null ? kept.address() : tcp.getLocalAddress();
     }
 
     /** For the socket adaptor, which still knows it after the close. */
     InetSocketAddress boundAddress() {
-        SocketChannel keeper = holder;
-        if (keeper != null) {
-            return (InetSocketAddress) keeper.socket().getLocalSocketAddress();
+        KeptPort port = kept;
+        if (port != null) {
+            return port.boundAddress();
         }
         ServerSocket inner = tcp.socket();
         return inner.getInetAddress() == null
@@ -558,7 +516,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public int tcpInterest(int interest) {
-        return holder != null ? 0 : interest; // a socket that does not listen is "ready" all the time: it has hung up
+        return kept != null ? 0 : interest; // a socket that does not listen is "ready" all the time: it has hung up
     }
 
     @Override
