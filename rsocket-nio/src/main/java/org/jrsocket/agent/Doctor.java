@@ -117,7 +117,7 @@ final class Doctor {
     private String listening(TransportContext stack) {
         try {
             InetSocketAddress any = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);
-            RdmaListeners.open(stack, holder, any, 1).close();
+            RdmaListeners.open(stack, any, 1).close();
             return "RDMA and TCP";
         } catch (IOException e) {
             return "TCP alone: "
