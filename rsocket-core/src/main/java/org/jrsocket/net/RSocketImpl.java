@@ -277,13 +277,13 @@ public final class RSocketImpl extends SocketImpl {
     @Override
     protected InputStream getInputStream() throws IOException {
         RdmaSocket r = rdma;
-        return r != null ? r.input(this) : platform.getInputStream();
+        return r != null ? r.input(this::close) : platform.getInputStream();
     }
 
     @Override
     protected OutputStream getOutputStream() throws IOException {
         RdmaSocket r = rdma;
-        return r != null ? r.output(this) : platform.getOutputStream();
+        return r != null ? r.output(this::close) : platform.getOutputStream();
     }
 
     @Override

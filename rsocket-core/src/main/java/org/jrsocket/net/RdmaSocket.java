@@ -4,6 +4,7 @@
  */
 package org.jrsocket.net;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -68,19 +69,19 @@ final class RdmaSocket {
 
     // ---- data ----
 
-    InputStream input(RSocketImpl owner) {
+    InputStream input(Closeable owner) {
         return new Input(owner);
     }
 
-    OutputStream output(RSocketImpl owner) {
+    OutputStream output(Closeable owner) {
         return new Output(owner);
     }
 
-    /** Its reference to the owner keeps the connection open while only the stream is in use. */
+    /** What closes it refers to the owner, which keeps the connection open while only the stream is in use. */
     private final class Input extends InputStream {
-        private final RSocketImpl owner;
+        private final Closeable owner;
 
-        Input(RSocketImpl owner) {
+        Input(Closeable owner) {
             this.owner = owner;
         }
 
@@ -107,9 +108,9 @@ final class RdmaSocket {
     }
 
     private final class Output extends OutputStream {
-        private final RSocketImpl owner;
+        private final Closeable owner;
 
-        Output(RSocketImpl owner) {
+        Output(Closeable owner) {
             this.owner = owner;
         }
 
