@@ -134,14 +134,10 @@ public final class ConnectAttempt {
         return e;
     }
 
-    /** For people: why {@link #await} returned null. */
-    public String failure() {
-        return failure == null ? "" : failure.text();
-    }
-
-    /** For people: what the device or the library said to that; may be null. */
-    public String detail() {
-        return detail == null ? null : detail.getMessage();
+    /** For people: why {@link #await} returned null, with what the device or the library said to that. */
+    public String explanation() {
+        String said = detail == null ? null : detail.getMessage();
+        return (failure == null ? "" : failure.text()) + (said == null ? "" : " (" + said + ")");
     }
 
     /** Ends the attempt; {@link #await} then says "Socket closed". Harmless when it is over. */

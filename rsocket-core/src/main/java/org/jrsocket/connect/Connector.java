@@ -6,8 +6,10 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
@@ -15,8 +17,7 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * Decides for one outgoing connection whether RDMA is tried, and learns from how it went. Connecting TCP is the
- * caller's: each socket API has TCP sockets of its own. Safe for use by many threads.
+ * Decides for an outgoing connection whether RDMA is tried, and learns from how it went. Safe for use by many threads.
  */
 public final class Connector {
 
@@ -31,12 +32,34 @@ public final class Connector {
     }
 
     /**
-     * Starts an attempt over RDMA, if this connection may use it and it is worth trying. Where TCP may follow, it takes
-     * at most half of the caller's time.
+     * Begins a connection as the policy says: its attempt over RDMA is under way, if there is one.
      *
      * @param local where the socket is bound, or null
      * @param remote resolved, not a wildcard
      * @param timeoutNanos the caller's time for the whole connect, 0 for no limit
+     * @param tcp what connects if RDMA does not
+     * @throws ConnectException the policy wants RDMA and there is none
+     */
+    public OutgoingConnection connect(
+            InetSocketAddress local,
+            InetSocketAddress remote,
+            StreamConfig config,
+            long timeoutNanos,
+            OutgoingConnection.Tcp tcp)
+            throws ConnectException {
+        return new OutgoingConnection(attempt(local, remote, config, timeoutNanos), timeoutNanos, tcp);
+    }
+
+    /** Begins a connection through a SOCKS proxy, which speaks TCP. Arguments as of {@link #connect}. */
+    public OutgoingConnection connectThroughProxy(
+            InetSocketAddress remote, long timeoutNanos, OutgoingConnection.Tcp tcp) {
+        return new OutgoingConnection(useTcp(remote, TcpReason.PROXY, null), timeoutNanos, tcp);
+    }
+
+    /**
+     * Starts an attempt over RDMA, if this connection may use it and it is worth trying. Where TCP may follow, it takes
+     * at most half of the caller's time. Arguments as of {@link #connect}.
+     *
      * @return to be awaited, unless it says that TCP is to be used at once
      * @throws ConnectException the policy wants RDMA and there is none
      */
@@ -53,7 +76,7 @@ public final class Connector {
         long limit = policy == Policy.RDMA || timeoutNanos == 0 ? timeoutNanos : Math.max(1, timeoutNanos / 2);
         ConnectAttempt attempt = new ConnectAttempt(this, remote, policy, limit);
         try {
-            attempt.start(rdma, local, config);
+            attempt.start(rdma, ofPeersFamily(local, remote), config);
             return attempt;
         } catch (VerbsUnavailableException e) {
             if (policy == Policy.RDMA) {
@@ -63,8 +86,22 @@ public final class Connector {
         }
     }
 
+    /** The JDK's sockets are IPv6 ones that serve both families; RDMA's wildcard has to be of the peer's. */
+    private static InetSocketAddress ofPeersFamily(InetSocketAddress local, InetSocketAddress remote) {
+        if (local == null || !local.getAddress().isAnyLocalAddress()) {
+            return local;
+        }
+        try {
+            InetAddress any =
+                    InetAddress.getByAddress(new byte[remote.getAddress().getAddress().length]);
+            return new InetSocketAddress(any, local.getPort());
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** Takes note of a connection that TCP carries without RDMA having been tried. */
-    public ConnectAttempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
+    private ConnectAttempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
         stack.counts().choseTcp(reason);
         stack.log().tcpInstead("connecting to", remote, reason, detail);
         if (reason != TcpReason.POLICY) {

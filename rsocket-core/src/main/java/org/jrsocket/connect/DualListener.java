@@ -11,7 +11,6 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -23,67 +22,92 @@ import org.jrsocket.stream.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * The RDMA side of a listening socket, and the wait for whichever of RDMA and TCP has a connection first. The TCP
- * listener stays its owner's; only its descriptor is watched. One thread at a time may {@linkplain #await wait};
- * {@link #close} comes from any.
+ * The RDMA side of a listening socket, and taking connections from RDMA and TCP by turns. The TCP listener stays its
+ * owner's; only its descriptor is watched. Safe for use by many threads; one at a time accepts.
  */
 public final class DualListener implements AutoCloseable {
 
+    /** A socket API's side of accepting. Called by the thread that accepts. */
+    public interface Acceptor<T> {
+
+        /** Takes a TCP connection if one waits there, without waiting; null if none does. */
+        T takeTcp() throws IOException;
+
+        /** Makes of {@code stream} what the API hands out. If it throws, the stream is reset. */
+        T adopt(RdmaStream stream) throws IOException;
+    }
+
+    /** How often a port is tried when those that TCP chose are taken over RDMA. */
+    private static final int PORT_ATTEMPTS = 8;
+
     private final TransportContext stack;
+    private final Policy policy;
     private final RdmaListener listener;
-    // these two are set before the first wait; null when TCP is not listened on
-    private ServiceLoop.Watch tcpWatch;
-    private BooleanSupplier tcpReady;
+    private RdmaStream next; // guarded by this: taken from the listener, but not yet accepted
+    private ServiceLoop.Watch tcpWatch; // guarded by this; null: no wait for TCP
+    private volatile boolean closed; // written under this
     private volatile boolean tcpArmed;
     private volatile boolean signalled;
     private volatile Thread waiter;
-    private volatile boolean closed;
     private volatile Runnable observer = () -> {};
-    private boolean tcpIsNext; // of the waiting thread: whose turn it is when both have one
+    private boolean tcpIsNext; // of the accepting thread: whose turn it is when both have one
 
-    private DualListener(TransportContext stack, RdmaListener listener) {
+    private DualListener(TransportContext stack, Policy policy, RdmaListener listener) {
         this.stack = stack;
+        this.policy = policy;
         this.listener = listener;
-        listener.onReady(this::signal);
+        listener.onReady(this::rdmaReady);
     }
 
+    // ---- binding ----
+
     /**
-     * Listens over RDMA where the policy for the address allows it and a device serves it.
+     * Listens over RDMA where TCP is bound, if the policy for the address allows it and a device serves it. A port that
+     * RDMA cannot have too is changed, if nobody asked for it.
      *
-     * @param local with the port that TCP has
      * @return null if the socket is to listen over TCP alone
-     * @throws BindException the port is taken over RDMA: choose another if it was free to choose, else {@link #tcpOnly}
-     *     says so
+     * @throws BindException the port is taken over RDMA, and the policy wants RDMA
      * @throws SocketException the policy wants RDMA and it cannot be had
      */
-    public static DualListener open(TransportContext stack, InetSocketAddress local, int backlog, StreamConfig config)
-            throws SocketException {
-        Policy policy = stack.policy(Rules.Action.BIND, local);
-        if (policy == Policy.TCP) {
-            tcpOnly(stack, local, TcpReason.POLICY, null);
-            return null;
-        }
-        try {
-            return new DualListener(stack, stack.rdma().listen(local, backlog, config));
-        } catch (IOException e) {
-            TcpReason reason = reason(e);
-            if (reason == TcpReason.IN_USE) {
-                throw withCause(new BindException("Address already in use"), e);
+    public static DualListener open(TransportContext stack, TcpPort tcp, int backlog, StreamConfig config)
+            throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            InetSocketAddress local = tcp.address();
+            Policy policy = stack.policy(Rules.Action.BIND, local);
+            if (policy == Policy.TCP) {
+                tcpOnly(stack, local, TcpReason.POLICY, null);
+                return null;
             }
-            if (policy == Policy.RDMA) {
-                throw withCause(new SocketException("cannot listen over RDMA: " + e.getMessage()), e);
+            try {
+                return new DualListener(stack, policy, stack.rdma().listen(local, backlog, config));
+            } catch (IOException e) {
+                TcpReason reason = reason(e);
+                if (reason == TcpReason.IN_USE && tcp.isAny() && attempt < PORT_ATTEMPTS) {
+                    tcp.change();
+                } else if (policy == Policy.RDMA) {
+                    throw unavailable(reason, e);
+                } else {
+                    tcpOnly(stack, local, reason, e);
+                    return null;
+                }
             }
-            tcpOnly(stack, local, reason, e);
-            return null;
         }
     }
 
     /** Takes note that a socket listens over TCP alone. */
-    public static void tcpOnly(TransportContext stack, InetSocketAddress local, TcpReason reason, Exception detail) {
+    private static void tcpOnly(TransportContext stack, InetSocketAddress local, TcpReason reason, Exception detail) {
         stack.log().tcpInstead("listening on", local, reason, detail);
         if (reason != TcpReason.POLICY) {
             Events.fallback(local, true, reason.name(), detail == null ? null : detail.getMessage());
         }
+    }
+
+    private static SocketException unavailable(TcpReason reason, IOException cause) {
+        SocketException e = reason == TcpReason.IN_USE
+                ? new BindException("Address already in use")
+                : new SocketException("cannot listen over RDMA: " + cause.getMessage());
+        e.initCause(cause);
+        return e;
     }
 
     static TcpReason reason(IOException e) {
@@ -103,147 +127,173 @@ public final class DualListener implements AutoCloseable {
         return TcpReason.RESOURCES;
     }
 
-    private static <E extends Exception> E withCause(E e, Exception cause) {
-        e.initCause(cause);
-        return e;
+    /** Whether the policy wants no TCP here: its clients are to be refused. */
+    public boolean isRdmaAlone() {
+        return policy == Policy.RDMA;
     }
 
+    // ---- waking ----
+
     /**
-     * Lets the waits end for TCP connections too. Call before the first wait.
+     * Lets the waits end for TCP connections too. Call before the first wait; harmless when repeated.
      *
      * @param fd the TCP listener's descriptor, open until {@link #close}
-     * @param ready whether a connection waits there now; must not block
      */
-    public void watchTcp(int fd, BooleanSupplier ready) throws IOException {
-        tcpReady = ready;
-        tcpWatch = stack.rdma().service().watch(fd, this::tcpReadable);
+    public synchronized void watchTcp(int fd) throws IOException {
+        if (!closed && tcpWatch == null) {
+            tcpWatch = stack.rdma().service().watch(fd, this::tcpReadable);
+        }
     }
 
     private void tcpReadable() {
         tcpArmed = false;
-        signal();
+        wake();
     }
 
-    private void signal() {
-        signalled = true;
-        LockSupport.unpark(waiter);
+    private void rdmaReady() {
+        wake();
         observer.run();
     }
 
+    private void wake() {
+        signalled = true;
+        LockSupport.unpark(waiter);
+    }
+
     /**
-     * Runs {@code action} when an RDMA connection came where none waited, and at the ends of the waits for TCP. On the
-     * service thread; must not block. For those who do not {@link #await}; of connections that came before nobody is
-     * told.
+     * Runs {@code action} when an RDMA connection came where none waited, and at the close. On the service thread; must
+     * not block. For those who do not wait; of connections that came before nobody is told.
      */
     public void observe(Runnable action) {
         observer = action;
     }
 
-    /** Takes an RDMA connection, or null if none waits. Any thread. */
-    public RdmaStream poll() {
-        RdmaStream stream = listener.poll();
-        if (stream != null) {
-            stack.accepted(stream);
+    // ---- accepting ----
+
+    /** Whether an RDMA connection waits. Any thread. */
+    public synchronized boolean isReady() {
+        if (next == null && !closed) {
+            next = listener.poll();
+            if (next != null) {
+                stack.accepted(next);
+            }
         }
-        return stream;
+        return next != null;
+    }
+
+    private synchronized RdmaStream take() {
+        RdmaStream taken = isReady() ? next : null;
+        next = null;
+        return taken;
+    }
+
+    /** Takes a connection, from RDMA and TCP by turns when both have one; null if none waits. */
+    public <T> T acceptNow(Acceptor<T> acceptor) throws IOException {
+        boolean tcpFirst = tcpIsNext;
+        tcpIsNext = false;
+        T accepted = tcpFirst ? acceptor.takeTcp() : null;
+        if (accepted != null) {
+            return accepted;
+        }
+        RdmaStream stream = take();
+        if (stream == null) {
+            return tcpFirst ? null : acceptor.takeTcp();
+        }
+        tcpIsNext = true;
+        try {
+            return acceptor.adopt(stream);
+        } catch (IOException | RuntimeException e) {
+            stream.abort();
+            throw e;
+        }
     }
 
     /**
-     * Waits for a connection. A platform thread is not disturbed by interrupts.
+     * Waits for a connection and takes it, as {@code java.net} does: a platform thread is not disturbed by interrupts.
      *
      * @param nanos 0 waits for ever
-     * @return the stream, or null: a TCP connection waits (and may be gone again when it is accepted)
      * @throws SocketTimeoutException "Accept timed out"
      * @throws InterruptedIOException a virtual thread was interrupted; its status stays set
      * @throws SocketException "Socket closed"
      */
-    public RdmaStream await(long nanos) throws IOException {
+    public <T> T accept(Acceptor<T> acceptor, long nanos) throws IOException {
         long start = System.nanoTime();
         boolean interrupted = false;
-        waiter = Thread.currentThread();
         try {
             while (true) {
-                signalled = false; // before looking, so that what comes after the look signals again
                 if (closed) {
                     throw new SocketException("Socket closed");
                 }
-                RdmaStream stream = tcpIsNext ? null : takeRdma();
-                if (stream != null) {
-                    return stream;
+                T accepted = acceptNow(acceptor);
+                if (accepted != null) {
+                    return accepted;
                 }
-                if (tcpReady != null && tcpReady.getAsBoolean()) {
-                    tcpIsNext = false;
-                    return null;
+                long left = nanos == 0 ? 0 : nanos - (System.nanoTime() - start);
+                if (nanos > 0 && left <= 0) {
+                    throw new SocketTimeoutException("Accept timed out");
                 }
-                stream = tcpIsNext ? takeRdma() : null;
-                if (stream != null) {
-                    return stream;
+                await(left);
+                if (!signalled && Thread.currentThread().isInterrupted()) {
+                    if (Threads.isVirtual()) {
+                        throw new InterruptedIOException("Closed by interrupt");
+                    }
+                    interrupted |= Thread.interrupted(); // with it set, no wait would wait
                 }
-                armTcp();
-                interrupted |= park(nanos, start);
             }
         } finally {
-            waiter = null;
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
         }
     }
 
-    private RdmaStream takeRdma() {
-        RdmaStream stream = poll();
-        tcpIsNext |= stream != null;
-        return stream;
-    }
-
-    private void armTcp() throws IOException {
-        if (tcpWatch != null && !tcpArmed) {
-            tcpArmed = true; // before arming: the callback may run first
-            try {
-                tcpWatch.arm();
-            } catch (IOException e) {
-                throw closed ? new SocketException("Socket closed") : e;
-            }
-        }
-    }
-
     /**
-     * Sleeps until a signal or the end of the time; true if the thread was interrupted meanwhile, whose status is
-     * cleared so that it can sleep.
+     * Waits once, for those who look and wait again: until a connection is there, over RDMA or TCP, or the calling
+     * thread is interrupted, or this is closed; or for no reason.
+     *
+     * @param nanos 0 waits for ever
      */
-    private boolean park(long nanos, long start) throws IOException {
-        boolean interrupted = false;
-        while (!signalled && !closed) {
+    public void await(long nanos) throws IOException {
+        waiter = Thread.currentThread();
+        try {
+            signalled = false; // before looking, so that what comes after the look signals again
+            armTcp();
+            if (closed || signalled || isReady()) {
+                return;
+            }
             if (nanos == 0) {
                 LockSupport.park(this);
             } else {
-                long left = nanos - (System.nanoTime() - start);
-                if (left <= 0) {
-                    if (interrupted) {
-                        Thread.currentThread().interrupt();
-                    }
-                    throw new SocketTimeoutException("Accept timed out");
-                }
-                LockSupport.parkNanos(this, left);
+                LockSupport.parkNanos(this, nanos);
             }
-            if (Thread.currentThread().isInterrupted()) {
-                if (Threads.isVirtual()) {
-                    throw new InterruptedIOException("Closed by interrupt");
-                }
-                interrupted |= Thread.interrupted();
-            }
+        } finally {
+            waiter = null;
         }
-        return interrupted;
+    }
+
+    private synchronized void armTcp() throws IOException {
+        if (tcpWatch != null && !tcpArmed && !closed) {
+            tcpArmed = true; // before arming: the callback may run first
+            tcpWatch.arm();
+        }
     }
 
     /** Stops listening over RDMA and ends a wait. Before the TCP listener is closed. Harmless when repeated. */
     @Override
     public void close() {
-        closed = true;
-        if (tcpWatch != null) {
-            tcpWatch.cancel();
+        RdmaStream unwanted;
+        synchronized (this) {
+            closed = true;
+            unwanted = next;
+            next = null;
+            if (tcpWatch != null) {
+                tcpWatch.cancel();
+            }
+        }
+        if (unwanted != null) {
+            unwanted.abort();
         }
         listener.close();
-        LockSupport.unpark(waiter);
+        rdmaReady();
     }
 }

@@ -15,9 +15,9 @@ import java.net.SocketException;
 import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.SocketOptions;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import org.jrsocket.connect.KeptOptions;
 
 /**
  * The JDK's own TCP socket implementation, its protected methods made callable. Each method does what the one of
@@ -46,8 +46,7 @@ final class PlatformSocket {
 
     private final SocketImpl impl;
     private volatile boolean deferred; // written under this
-    // guarded by this; what was set so far, none of it checked by the kernel
-    private Map<Integer, Object> deferredOptions = Map.of();
+    private KeptOptions<Integer> kept; // while deferred; guarded by this
 
     private PlatformSocket(SocketImpl impl) {
         this.impl = impl;
@@ -93,6 +92,7 @@ final class PlatformSocket {
 
     /** Creates a stream socket, when something needs it. */
     synchronized void createLater() {
+        kept = new KeptOptions<>(DEFAULTS, PlatformSocket::simple);
         deferred = true;
     }
 
@@ -108,9 +108,7 @@ final class PlatformSocket {
                 if (deferred) {
                     create(true); // for lack of descriptors it may fail now and not the next time
                     try {
-                        for (Map.Entry<Integer, Object> option : deferredOptions.entrySet()) {
-                            impl.setOption(option.getKey(), option.getValue());
-                        }
+                        kept.copyTo(impl::setOption);
                     } finally {
                         deferred = false;
                     }
@@ -303,12 +301,9 @@ final class PlatformSocket {
     }
 
     void setOption(int option, Object value) throws SocketException {
-        if (deferred && isSimple(option, value)) {
+        if (deferred) {
             synchronized (this) {
-                if (deferred) {
-                    Map<Integer, Object> options = new HashMap<>(deferredOptions);
-                    options.put(option, value);
-                    deferredOptions = options;
+                if (deferred && kept.set(option, value)) {
                     return;
                 }
             }
@@ -317,21 +312,23 @@ final class PlatformSocket {
         impl.setOption(option, value);
     }
 
-    /** Whether the JDK would accept it for sure, and give back the same. */
-    private static boolean isSimple(int option, Object value) {
-        return switch (option) {
-            case SocketOptions.TCP_NODELAY, SocketOptions.SO_REUSEADDR -> value instanceof Boolean;
-            case SocketOptions.SO_KEEPALIVE -> value.equals(false); // on, it takes the kernel's times
-            case SocketOptions.SO_TIMEOUT -> value instanceof Integer;
-            case SocketOptions.SO_LINGER -> value instanceof Integer || value.equals(false); // off
-            default -> false;
-        };
+    /** A value that the JDK would accept for sure, and give back; else null. */
+    private static Object simple(int option, Object value) {
+        boolean accepted =
+                switch (option) {
+                    case SocketOptions.TCP_NODELAY, SocketOptions.SO_REUSEADDR -> value instanceof Boolean;
+                    case SocketOptions.SO_KEEPALIVE -> value.equals(false); // on, it takes the kernel's times
+                    case SocketOptions.SO_TIMEOUT -> value instanceof Integer;
+                    case SocketOptions.SO_LINGER -> value instanceof Integer || value.equals(false); // off
+                    default -> false;
+                };
+        return accepted ? value : null;
     }
 
     Object getOption(int option) throws SocketException {
         if (deferred) {
             synchronized (this) {
-                Object value = deferred ? deferredOptions.getOrDefault(option, DEFAULTS.get(option)) : null;
+                Object value = deferred ? kept.get(option) : null;
                 if (value != null) {
                     return value;
                 }

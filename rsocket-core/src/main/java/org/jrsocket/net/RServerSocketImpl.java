@@ -8,7 +8,6 @@ import java.io.FileDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -20,11 +19,10 @@ import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.BufferSizes;
 import org.jrsocket.connect.DualListener;
-import org.jrsocket.connect.Policy;
-import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.TcpConnection;
-import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TcpPort;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
@@ -36,16 +34,13 @@ import org.jrsocket.stream.StreamConfig;
  */
 public final class RServerSocketImpl extends SocketImpl {
 
-    /** How often another port is tried when the one that TCP chose is taken over RDMA. */
-    private static final int PORT_ATTEMPTS = 8;
-
     private final TransportContext stack;
     private final ReentrantLock acceptLock = new ReentrantLock();
     private volatile PlatformSocket platform = PlatformSocket.server(); // replaced only between bind and listen
     private volatile DualListener dual; // set by listen; null: TCP alone
-    private boolean listensTcp = true; // written by listen, before dual
+    private FileDescriptor tcpDescriptor; // written by listen, before dual; null: RDMA alone
     private volatile int timeout; // milliseconds; with dual the platform's own is not the application's
-    private volatile int receiveBuffer; // what the application asked for, bytes; 0 if it did not
+    private final BufferSizes buffers = new BufferSizes();
     private InetAddress boundHost;
     private int boundPort; // as asked for: 0 lets TCP choose
     private final Object closeLock = new Object();
@@ -71,18 +66,17 @@ public final class RServerSocketImpl extends SocketImpl {
 
     @Override
     protected void listen(int backlog) throws IOException {
-        DualListener listener = boundHost == null ? null : openRdma(backlog);
+        DualListener listener = boundHost == null ? null : DualListener.open(stack, new BoundPort(), backlog, config());
         if (listener == null) {
             platform.listen(backlog);
             return;
         }
         try {
-            listensTcp = stack.policy(Rules.Action.BIND, rdmaAddress()) != Policy.RDMA;
-            if (listensTcp) {
+            if (!listener.isRdmaAlone()) {
                 platform.listen(backlog);
                 platform.setOption(SocketOptions.SO_TIMEOUT, 1); // an accept after the wait does not wait again
-                FileDescriptor fd = platform.getFileDescriptor();
-                listener.watchTcp(JdkInternals.value(fd), () -> JdkInternals.isReadable(fd));
+                tcpDescriptor = platform.getFileDescriptor();
+                listener.watchTcp(JdkInternals.value(tcpDescriptor));
             }
             synchronized (closeLock) {
                 if (closed) {
@@ -96,31 +90,26 @@ public final class RServerSocketImpl extends SocketImpl {
         }
     }
 
-    /** An RDMA listener on the TCP port; a TCP port that RDMA cannot have too is changed, if nobody asked for it. */
-    private DualListener openRdma(int backlog) throws IOException {
-        for (int attempt = 1; ; attempt++) {
-            InetSocketAddress local = rdmaAddress();
-            try {
-                return DualListener.open(stack, local, backlog, config());
-            } catch (BindException e) {
-                if (boundPort == 0 && attempt < PORT_ATTEMPTS) {
-                    bindAgain();
-                } else if (stack.policy(Rules.Action.BIND, local) == Policy.RDMA) {
-                    throw e;
-                } else {
-                    DualListener.tcpOnly(stack, local, TcpReason.IN_USE, e);
-                    return null;
-                }
-            }
-        }
-    }
+    private final class BoundPort implements TcpPort {
 
-    /** The JDK's wildcard sockets are IPv6 ones that serve both families. */
-    private InetSocketAddress rdmaAddress() throws IOException {
-        InetAddress host = boundHost.isAnyLocalAddress() && JdkInternals.isIpv6()
-                ? InetAddress.getByAddress(new byte[16])
-                : boundHost;
-        return new InetSocketAddress(host, platform.getLocalPort());
+        /** The JDK's wildcard sockets are IPv6 ones that serve both families. */
+        @Override
+        public InetSocketAddress address() throws IOException {
+            InetAddress host = boundHost.isAnyLocalAddress() && JdkInternals.isIpv6()
+                    ? InetAddress.getByAddress(new byte[16])
+                    : boundHost;
+            return new InetSocketAddress(host, platform.getLocalPort());
+        }
+
+        @Override
+        public boolean isAny() {
+            return boundPort == 0;
+        }
+
+        @Override
+        public void change() throws IOException {
+            bindAgain();
+        }
     }
 
     /** Another TCP socket with the same options, on another port of TCP's choice. */
@@ -152,13 +141,7 @@ public final class RServerSocketImpl extends SocketImpl {
     }
 
     private StreamConfig config() throws IOException {
-        StreamConfig config = stack.settings().streamConfig();
-        return config.withBuffers(
-                        config.sendBuffer(),
-                        receiveBuffer == 0
-                                ? config.receiveBuffer()
-                                : Math.min(receiveBuffer, stack.settings().maxBuffer()))
-                .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
+        return buffers.streamConfig(stack.settings()).withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
     // ---- accepting ----
@@ -191,42 +174,54 @@ public final class RServerSocketImpl extends SocketImpl {
 
     private void accept(DualListener listener, RSocketImpl child) throws IOException {
         long nanos = TimeUnit.MILLISECONDS.toNanos(timeout);
-        long start = System.nanoTime();
         if (nanos == 0) {
             acceptLock.lock();
-        } else if (Locks.lock(acceptLock, nanos) <= 0) {
-            throw new SocketTimeoutException("Accept timed out");
+        } else {
+            nanos = Locks.lock(acceptLock, nanos);
+            if (nanos <= 0) {
+                throw new SocketTimeoutException("Accept timed out");
+            }
         }
         try {
-            while (true) {
-                long left = nanos == 0 ? 0 : Math.max(1, nanos - (System.nanoTime() - start));
-                RdmaStream stream = listener.await(left);
-                if (stream != null) {
-                    try {
-                        child.accepted(stream);
-                    } catch (IOException e) {
-                        stream.abort();
-                        throw e;
-                    }
-                    return;
-                }
-                PlatformSocket connection = PlatformSocket.client();
-                try {
-                    platform.accept(connection);
-                } catch (SocketTimeoutException e) {
-                    continue; // it was gone again
-                }
-                handOver(
-                        connection,
-                        child,
-                        TcpConnection.accepted(
-                                stack,
-                                connection::localAddress,
-                                () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
-                return;
-            }
+            listener.accept(new Into(child), nanos);
         } finally {
             acceptLock.unlock();
+        }
+    }
+
+    /** Makes a child of what is accepted. */
+    private final class Into implements DualListener.Acceptor<RSocketImpl> {
+        private final RSocketImpl child;
+
+        Into(RSocketImpl child) {
+            this.child = child;
+        }
+
+        @Override
+        public RSocketImpl takeTcp() throws IOException {
+            if (tcpDescriptor == null || !JdkInternals.isReadable(tcpDescriptor)) {
+                return null;
+            }
+            PlatformSocket connection = PlatformSocket.client();
+            try {
+                platform.accept(connection);
+            } catch (SocketTimeoutException e) {
+                return null; // it was gone again
+            }
+            handOver(
+                    connection,
+                    child,
+                    TcpConnection.accepted(
+                            stack,
+                            connection::localAddress,
+                            () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
+            return child;
+        }
+
+        @Override
+        public RSocketImpl adopt(RdmaStream stream) throws IOException {
+            child.accepted(stream);
+            return child;
         }
     }
 
@@ -275,7 +270,7 @@ public final class RServerSocketImpl extends SocketImpl {
     protected <T> void setOption(SocketOption<T> option, T value) throws IOException {
         platform.setOption(option, value);
         if (option.name().equals("SO_RCVBUF")) {
-            receiveBuffer = (int) (Object) value;
+            buffers.receive((int) (Object) value);
         }
     }
 
@@ -295,7 +290,7 @@ public final class RServerSocketImpl extends SocketImpl {
         platform.setOption(option, value);
         switch (option) {
             case SocketOptions.SO_TIMEOUT -> timeout = (int) value;
-            case SocketOptions.SO_RCVBUF -> receiveBuffer = (int) value;
+            case SocketOptions.SO_RCVBUF -> buffers.receive((int) value);
             default -> {}
         }
     }

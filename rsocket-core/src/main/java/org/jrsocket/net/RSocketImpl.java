@@ -20,9 +20,9 @@ import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.connect.ConnectAttempt;
+import org.jrsocket.connect.BufferSizes;
+import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.connect.TcpConnection;
-import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
@@ -50,13 +50,11 @@ public final class RSocketImpl extends SocketImpl {
     private final Object stateLock = new Object();
     private volatile PlatformSocket platform = PlatformSocket.client(); // replaced when accepted; under stateLock
     private volatile RdmaSocket rdma; // set once, under stateLock
-    private ConnectAttempt attempt; // guarded by stateLock; while connecting over RDMA
+    private OutgoingConnection connecting; // guarded by stateLock; while connecting over RDMA
     private volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
     private boolean closed; // guarded by stateLock
 
-    // What the application asked for, 0 if it did not; bytes. The kernel cuts its own value to its own limits.
-    private volatile int sendBuffer;
-    private volatile int receiveBuffer;
+    private final BufferSizes buffers = new BufferSizes();
     private volatile boolean created;
     private volatile boolean bound;
 
@@ -110,10 +108,11 @@ public final class RSocketImpl extends SocketImpl {
                 throw new SocketException("Already connected");
             }
             if (proxied && Proxies.mayUseSocks(address)) {
-                ConnectAttempt tried = stack.connector().useTcp(address, TcpReason.PROXY, null);
+                OutgoingConnection connection = stack.connector()
+                        .connectThroughProxy(address, TimeUnit.MILLISECONDS.toNanos(millis), new Platform(address));
                 platform = platform.throughSocks();
-                platform.connect(address, millis);
-                recorded = TcpConnection.connected(tried, platform::localAddress);
+                connection.connectTcp();
+                recorded = connection.record();
             } else if (address.isUnresolved() || address.getPort() == 0 || !isFresh()) {
                 platform.connect(address, millis); // says what is wrong
             } else {
@@ -132,15 +131,19 @@ public final class RSocketImpl extends SocketImpl {
     }
 
     private void connectDirectly(InetSocketAddress address, int millis) throws IOException {
-        long start = System.nanoTime();
         InetSocketAddress target = address.getAddress().isAnyLocalAddress()
                 ? new InetSocketAddress(InetAddress.getLocalHost(), address.getPort())
                 : address; // as the JDK does
-        ConnectAttempt tried;
-        RdmaStream stream;
+        OutgoingConnection connection;
         try {
-            tried = stack.connector().attempt(local(target), target, config(), TimeUnit.MILLISECONDS.toNanos(millis));
-            stream = tried.isTcp() ? null : await(tried);
+            connection = stack.connector()
+                    .connect(
+                            bound ? platform.localAddress() : null,
+                            target,
+                            config(),
+                            TimeUnit.MILLISECONDS.toNanos(millis),
+                            new Platform(address));
+            RdmaStream stream = connection.isTcp() ? null : await(connection);
             if (stream != null) {
                 become(stream, target.getAddress());
                 return;
@@ -155,54 +158,46 @@ public final class RSocketImpl extends SocketImpl {
             close();
             throw e;
         }
-        int left =
-                millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
-        IOException failure = null;
-        try {
-            platform.connect(address, left);
-            recorded = TcpConnection.connected(tried, platform::localAddress);
-        } catch (IOException e) {
-            failure = e;
-            throw e;
-        } finally {
-            tried.reportTcpOutcome(failure);
-        }
+        connection.connectTcp();
+        recorded = connection.record();
     }
 
-    /** Where the application bound this, for RDMA to bind the same; null if it did not. */
-    private InetSocketAddress local(InetSocketAddress target) throws IOException {
-        if (!bound) {
-            return null;
+    /** The platform's socket, which connects if RDMA does not. */
+    private final class Platform implements OutgoingConnection.Tcp {
+        private final InetSocketAddress remote;
+
+        Platform(InetSocketAddress remote) {
+            this.remote = remote;
         }
-        InetSocketAddress local = platform.localAddress();
-        // The JDK's sockets are IPv6 ones that serve both families; RDMA's wildcard has to be of the peer's.
-        return local.getAddress().isAnyLocalAddress()
-                ? new InetSocketAddress(
-                        InetAddress.getByAddress(new byte[target.getAddress().getAddress().length]), local.getPort())
-                : local;
+
+        @Override
+        public boolean connect(int millis) throws IOException {
+            platform.connect(remote, millis);
+            return true;
+        }
+
+        @Override
+        public InetSocketAddress localAddress() throws IOException {
+            return platform.localAddress();
+        }
     }
 
     private StreamConfig config() throws SocketException {
-        int max = stack.settings().maxBuffer();
-        StreamConfig config = stack.settings().streamConfig();
-        return config.withBuffers(
-                        sendBuffer == 0 ? config.sendBuffer() : Math.min(sendBuffer, max),
-                        receiveBuffer == 0 ? config.receiveBuffer() : Math.min(receiveBuffer, max))
-                .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
+        return buffers.streamConfig(stack.settings()).withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
-    private RdmaStream await(ConnectAttempt tried) throws IOException {
+    private RdmaStream await(OutgoingConnection connection) throws IOException {
         synchronized (stateLock) {
             if (closed) {
-                tried.cancel();
+                connection.cancel();
             }
-            attempt = tried;
+            connecting = connection;
         }
         try {
-            return tried.await();
+            return connection.awaitRdma();
         } finally {
             synchronized (stateLock) {
-                attempt = null;
+                connecting = null;
             }
         }
     }
@@ -282,13 +277,13 @@ public final class RSocketImpl extends SocketImpl {
     @Override
     protected InputStream getInputStream() throws IOException {
         RdmaSocket r = rdma;
-        return r != null ? r.input(this) : platform.getInputStream();
+        return r != null ? r.input(this::close) : platform.getInputStream();
     }
 
     @Override
     protected OutputStream getOutputStream() throws IOException {
         RdmaSocket r = rdma;
-        return r != null ? r.output(this) : platform.getOutputStream();
+        return r != null ? r.output(this::close) : platform.getOutputStream();
     }
 
     @Override
@@ -335,14 +330,14 @@ public final class RSocketImpl extends SocketImpl {
     @Override
     protected void close() throws IOException {
         RdmaSocket connected;
-        ConnectAttempt connecting;
+        OutgoingConnection pending;
         synchronized (stateLock) {
             closed = true;
             connected = rdma;
-            connecting = attempt;
+            pending = connecting;
         }
-        if (connecting != null) {
-            connecting.cancel();
+        if (pending != null) {
+            pending.cancel();
         }
         if (connected != null) {
             connected.close();
@@ -388,8 +383,8 @@ public final class RSocketImpl extends SocketImpl {
         }
         platform.setOption(option, value);
         switch (option.name()) {
-            case "SO_SNDBUF" -> sendBuffer = (int) (Object) value;
-            case "SO_RCVBUF" -> receiveBuffer = (int) (Object) value;
+            case "SO_SNDBUF" -> buffers.send((int) (Object) value);
+            case "SO_RCVBUF" -> buffers.receive((int) (Object) value);
             default -> {}
         }
     }
@@ -410,8 +405,8 @@ public final class RSocketImpl extends SocketImpl {
         }
         platform.setOption(option, value);
         switch (option) {
-            case SocketOptions.SO_SNDBUF -> sendBuffer = (int) value;
-            case SocketOptions.SO_RCVBUF -> receiveBuffer = (int) value;
+            case SocketOptions.SO_SNDBUF -> buffers.send((int) value);
+            case SocketOptions.SO_RCVBUF -> buffers.receive((int) value);
             default -> {}
         }
     }

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.net;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -16,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.KeepAliveOption;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.Threads;
 
@@ -31,9 +33,6 @@ final class RdmaSocket {
 
     private static final Cleaner CLEANER = Threads.cleaner("jrsocket-cleaner");
 
-    /** Of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
-    private static final String KEEP_IDLE = "TCP_KEEPIDLE";
-
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final RdmaStream stream;
@@ -45,7 +44,7 @@ final class RdmaSocket {
     private final Object optionLock = new Object();
     private PlatformSocket options; // guarded by optionLock, as the next two
     private boolean closed;
-    private long keepAliveNanos;
+    private final KeepAliveOption keepAlive = new KeepAliveOption();
     private volatile int timeout; // milliseconds, written under optionLock; as the next
     private volatile int linger = -1; // seconds
 
@@ -70,19 +69,19 @@ final class RdmaSocket {
 
     // ---- data ----
 
-    InputStream input(RSocketImpl owner) {
+    InputStream input(Closeable owner) {
         return new Input(owner);
     }
 
-    OutputStream output(RSocketImpl owner) {
+    OutputStream output(Closeable owner) {
         return new Output(owner);
     }
 
-    /** Its reference to the owner keeps the connection open while only the stream is in use. */
+    /** What closes it refers to the owner, which keeps the connection open while only the stream is in use. */
     private final class Input extends InputStream {
-        private final RSocketImpl owner;
+        private final Closeable owner;
 
-        Input(RSocketImpl owner) {
+        Input(Closeable owner) {
             this.owner = owner;
         }
 
@@ -109,9 +108,9 @@ final class RdmaSocket {
     }
 
     private final class Output extends OutputStream {
-        private final RSocketImpl owner;
+        private final Closeable owner;
 
-        Output(RSocketImpl owner) {
+        Output(Closeable owner) {
             this.owner = owner;
         }
 
@@ -263,7 +262,7 @@ final class RdmaSocket {
             options().setOption(option, value);
             switch (option.name()) {
                 case "SO_LINGER" -> linger = lingerOf(options);
-                case "SO_KEEPALIVE", KEEP_IDLE -> applyKeepAlive();
+                case "SO_KEEPALIVE", KeepAliveOption.IDLE -> applyKeepAlive();
                 default -> {}
             }
         }
@@ -316,26 +315,15 @@ final class RdmaSocket {
 
     /** With optionLock, or while nobody else knows this object. */
     private void applyKeepAlive() throws SocketException {
-        long nanos = (boolean) options.getOption(SocketOptions.SO_KEEPALIVE) ? TimeUnit.SECONDS.toNanos(keepIdle()) : 0;
-        if (nanos != keepAliveNanos) {
-            keepAliveNanos = nanos;
-            stream.keepAlive(nanos);
+        try {
+            keepAlive.apply(
+                    stream,
+                    (boolean) options.getOption(SocketOptions.SO_KEEPALIVE),
+                    () -> KeepAliveOption.idleSeconds(options.supportedOptions(), options::getOption));
+        } catch (SocketException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new SocketException(e.getMessage());
         }
-    }
-
-    /** Seconds between probes: TCP's time until the first. */
-    private int keepIdle() throws SocketException {
-        for (SocketOption<?> option : options.supportedOptions()) {
-            if (option.name().equals(KEEP_IDLE)) {
-                try {
-                    return (int) options.getOption(option);
-                } catch (SocketException e) {
-                    throw e;
-                } catch (IOException e) {
-                    throw new SocketException(e.getMessage());
-                }
-            }
-        }
-        return 7200; // Linux's, where the JDK lacks the option
     }
 }

@@ -10,6 +10,9 @@
  * through to it and its streams go to the application unwrapped. Over RDMA {@link org.jrsocket.net.RdmaSocket} behaves
  * as {@code sun.nio.ch.NioSocketImpl} does, to the words of its exceptions.
  *
+ * <p>In which order the transports are tried, and how a listener takes from both, is {@code connect}'s: this package
+ * hands it the platform's socket.
+ *
  * <p>May use {@code connect}, {@code stream} and slf4j, and the JDK's internals through
  * {@link org.jrsocket.net.JdkInternals} alone.
  */

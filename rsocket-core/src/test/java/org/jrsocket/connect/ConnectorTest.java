@@ -273,8 +273,10 @@ class ConnectorTest {
 
     // ---- listening ----
 
-    private static DualListener listen(TransportContext stack) throws SocketException {
-        return DualListener.open(stack, PEER, 50, StreamConfig.DEFAULT);
+    private final FakePort port = FakePort.given(PEER);
+
+    private DualListener listen(TransportContext stack) throws IOException {
+        return DualListener.open(stack, port, 50, StreamConfig.DEFAULT);
     }
 
     @Test
@@ -291,7 +293,7 @@ class ConnectorTest {
     @Test
     void shouldSayThatThePortIsTakenOverRdma() throws Exception {
         rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.EADDRINUSE);
-        assertThrows(BindException.class, () -> listen(stack(null)));
+        assertNull(listen(stack(null)));
         assertThrows(BindException.class, () -> listen(stack("policy=rdma")));
     }
 

@@ -30,6 +30,8 @@ final class FakeRdma implements StreamFactory {
     VerbsUnavailableException unavailable;
     /** If set, listening fails. */
     IOException listenFailure;
+    /** What listens, if nothing fails. */
+    RdmaListener listener;
     /** Whether attempts come so far that the peer is asked. */
     boolean asks = true;
     /** Of the last attempt: the test may speak for the peer. */
@@ -103,7 +105,10 @@ final class FakeRdma implements StreamFactory {
         if (unavailable != null) {
             throw unavailable;
         }
-        throw listenFailure;
+        if (listenFailure != null) {
+            throw listenFailure;
+        }
+        return listener;
     }
 
     @Override

@@ -55,6 +55,7 @@ public final class Agent {
             "org.jrsocket.net.PlatformSocket",
             "org.jrsocket.net.Proxies",
             "org.jrsocket.connect.DualListener",
+            "org.jrsocket.connect.OutgoingConnection",
             "org.jrsocket.connect.ConnectAttempt",
             "org.jrsocket.stream.RdmaStream",
             "org.jrsocket.stream.Threads");

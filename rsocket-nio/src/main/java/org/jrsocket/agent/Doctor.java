@@ -117,7 +117,7 @@ final class Doctor {
     private String listening(TransportContext stack) {
         try {
             InetSocketAddress any = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);
-            RdmaListeners.open(stack, holder, any, 1).close();
+            RdmaListeners.open(stack, any, 1).close();
             return "RDMA and TCP";
         } catch (IOException e) {
             return "TCP alone: "
@@ -168,8 +168,7 @@ final class Doctor {
                 stream.awaitDrained(TimeUnit.SECONDS.toNanos(1));
                 return true;
             }
-            out.println(peer.text() + ": not RDMA: " + attempt.failure()
-                    + (attempt.detail() == null ? "" : " (" + attempt.detail() + ")")
+            out.println(peer.text() + ": not RDMA: " + attempt.explanation()
                     + (attempt.isTcp() ? "" : ", after " + millisSince(start) + " ms"));
         } catch (IOException e) {
             out.println(peer.text() + ": not RDMA: " + e.getMessage());

@@ -123,10 +123,9 @@ final class PerfCommand implements Callable<Integer> {
         @Override
         public Integer call() throws ConfigurationException, InterruptedException {
             Settings settings = Main.settings();
-            TransportHolder holder = TransportHolder.rdmaCore();
-            TransportContext stack = TransportContext.open(settings, holder);
+            TransportContext stack = TransportContext.open(settings, TransportHolder.rdmaCore());
             try {
-                Server.open(stack, holder, address, port, perf.main.out());
+                Server.open(stack, address, port, perf.main.out());
                 new CountDownLatch(1).await(); // Ctrl-C ends it
                 return 0;
             } catch (IOException | IllegalArgumentException e) {

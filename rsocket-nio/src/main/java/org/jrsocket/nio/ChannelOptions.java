@@ -10,11 +10,11 @@ import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.BufferSizes;
+import org.jrsocket.connect.KeepAliveOption;
+import org.jrsocket.connect.KeptOptions;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
@@ -25,10 +25,6 @@ import org.jrsocket.stream.StreamConfig;
  */
 final class ChannelOptions {
 
-    /** Of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
-    private static final String KEEP_IDLE = "TCP_KEEPIDLE";
-
-    private static final int DEFAULT_KEEP_IDLE_SECONDS = 7200; // Linux's
     private static final int MAX_LINGER_SECONDS = 65535; // the JDK's
 
     /** What an option of an accepted channel is before anybody sets it; of those that need no TCP channel. */
@@ -46,12 +42,11 @@ final class ChannelOptions {
 
     private final RSelectorProvider provider;
     private volatile SocketChannel tcp; // written under this, as all of these
-    private final Map<SocketOption<?>, Object> kept = new HashMap<>(4); // while there is no TCP channel
+    private final KeptOptions<SocketOption<?>> kept = new KeptOptions<>(DEFAULTS, ChannelOptions::simple);
+    private final BufferSizes buffers = new BufferSizes();
+    private final KeepAliveOption keepAlive = new KeepAliveOption();
     private boolean closed;
-    private int sendBuffer; // what the application asked for, bytes; 0 if it did not
-    private int receiveBuffer;
     private volatile int linger = -1; // seconds
-    private long keepAliveNanos;
 
     /** @param tcp null: opened when needed */
     ChannelOptions(RSelectorProvider provider, SocketChannel tcp) {
@@ -81,9 +76,7 @@ final class ChannelOptions {
                     fresh.close();
                 } else {
                     fresh.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-                    for (Map.Entry<SocketOption<?>, Object> option : kept.entrySet()) {
-                        copy(option.getKey(), option.getValue(), fresh);
-                    }
+                    kept.copyTo((name, value) -> set(fresh, name, value));
                 }
             } catch (IOException | RuntimeException e) {
                 fresh.close();
@@ -95,7 +88,7 @@ final class ChannelOptions {
     }
 
     @SuppressWarnings("unchecked") // the value of an option is of its type
-    private static <T> void copy(SocketOption<T> name, Object value, SocketChannel to) throws IOException {
+    private static <T> void set(SocketChannel to, SocketOption<T> name, Object value) throws IOException {
         to.setOption(name, (T) value);
     }
 
@@ -121,10 +114,10 @@ final class ChannelOptions {
         }
         synchronized (this) {
             switch (name.name()) {
-                case "SO_SNDBUF" -> sendBuffer = (int) value;
-                case "SO_RCVBUF" -> receiveBuffer = (int) value;
+                case "SO_SNDBUF" -> buffers.send((int) value);
+                case "SO_RCVBUF" -> buffers.receive((int) value);
                 case "SO_LINGER" -> linger = value instanceof Integer seconds ? Math.max(-1, seconds) : -1;
-                case "SO_KEEPALIVE", KEEP_IDLE -> applyKeepAlive(stream);
+                case "SO_KEEPALIVE", KeepAliveOption.IDLE -> applyKeepAlive(stream);
                 default -> {}
             }
         }
@@ -132,14 +125,12 @@ final class ChannelOptions {
 
     /** Whether it is kept here: without a TCP channel, if the JDK would accept it for sure. */
     private synchronized boolean keep(SocketOption<?> name, Object value) throws ClosedChannelException {
-        Object simple = tcp == null ? simple(name, value) : null;
-        if (simple == null) {
+        if (tcp != null || !kept.set(name, value)) {
             return false;
         }
         if (closed) {
             throw new ClosedChannelException();
         }
-        kept.put(name, simple);
         return true;
     }
 
@@ -165,7 +156,7 @@ final class ChannelOptions {
 
     /** What needs no TCP channel; null of what does. */
     private synchronized Object kept(SocketOption<?> name, RdmaStream stream) throws ClosedChannelException {
-        Object value = tcp == null ? kept.getOrDefault(name, DEFAULTS.get(name)) : null;
+        Object value = tcp == null ? kept.get(name) : null;
         if (stream != null && name == StandardSocketOptions.SO_SNDBUF) {
             value = stream.config().sendBuffer(); // over RDMA the buffers are the stream's rings
         } else if (stream != null && name == StandardSocketOptions.SO_RCVBUF) {
@@ -184,11 +175,7 @@ final class ChannelOptions {
 
     /** What a connection over RDMA gets. */
     synchronized StreamConfig streamConfig() throws IOException {
-        Settings settings = provider.stack().settings();
-        StreamConfig config = settings.streamConfig();
-        return config.withBuffers(
-                        sendBuffer == 0 ? config.sendBuffer() : Math.min(sendBuffer, settings.maxBuffer()),
-                        receiveBuffer == 0 ? config.receiveBuffer() : Math.min(receiveBuffer, settings.maxBuffer()))
+        return buffers.streamConfig(provider.stack().settings())
                 .withTypeOfService(tcp().getOption(StandardSocketOptions.IP_TOS));
     }
 
@@ -208,27 +195,15 @@ final class ChannelOptions {
         if (stream == null) {
             return;
         }
-        boolean on = tcp != null
-                ? tcp.getOption(StandardSocketOptions.SO_KEEPALIVE)
-                : (boolean) kept.getOrDefault(StandardSocketOptions.SO_KEEPALIVE, false);
-        long nanos = on ? TimeUnit.SECONDS.toNanos(keepIdle()) : 0;
-        if (nanos != keepAliveNanos) {
-            keepAliveNanos = nanos;
-            stream.keepAlive(nanos);
-        }
-    }
-
-    /** Seconds between probes: TCP's time until the first. */
-    private int keepIdle() throws IOException {
-        return tcp == null ? provider.clientDefaults().keepIdle() : keepIdle(tcp);
+        boolean on = (boolean)
+                (tcp != null
+                        ? tcp.getOption(StandardSocketOptions.SO_KEEPALIVE)
+                        : kept.get(StandardSocketOptions.SO_KEEPALIVE));
+        keepAlive.apply(
+                stream, on, () -> tcp == null ? provider.clientDefaults().keepIdle() : keepIdle(tcp));
     }
 
     static int keepIdle(SocketChannel tcp) throws IOException {
-        for (SocketOption<?> option : tcp.supportedOptions()) {
-            if (option.name().equals(KEEP_IDLE)) {
-                return (int) tcp.getOption(option);
-            }
-        }
-        return DEFAULT_KEEP_IDLE_SECONDS;
+        return KeepAliveOption.idleSeconds(tcp.supportedOptions(), tcp::getOption);
     }
 }

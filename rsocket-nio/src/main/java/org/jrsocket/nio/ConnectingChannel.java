@@ -6,9 +6,12 @@ package org.jrsocket.nio;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
+import java.net.UnknownHostException;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
@@ -18,7 +21,7 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.connect.ConnectAttempt;
+import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
@@ -55,12 +58,12 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
 
     final Object stateLock = new Object(); // nothing that waits is called with it
     volatile State state = State.UNDECIDED; // written under stateLock, as all of these
-    volatile RdmaConnect connect; // while PENDING
+    volatile OutgoingConnection connect; // while PENDING
     volatile RdmaStream stream;
     volatile RdmaIo io;
     volatile SocketAddress remote; // of an RDMA connection, as the application gave it
     volatile List<RSelectionKey> keys = List.of();
-    private volatile ConnectAttempt tried; // until connected over TCP
+    private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
     volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
 
     /** Not connected. @param tcp null for one that is about to {@link #attachStream} a stream */
@@ -133,15 +136,20 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         writeLock.lock();
         try {
             InetSocketAddress target = rdmaTarget(address);
-            ConnectAttempt attempt = target == null ? null : attempt(target, 0);
-            if (attempt == null) {
-                return connectTcp(address);
+            OutgoingConnection connection = target == null ? null : connection(target, address, 0);
+            if (connection == null || connection.isTcp()) {
+                boolean connected =
+                        connectTcp(connection == null ? () -> tcp().connect(address) : connection::connectTcp);
+                if (!connected) {
+                    keys.forEach(RSelectionKey::refresh);
+                }
+                return connected;
             }
             if (isBlocking()) {
-                connectBlocking(attempt, target, address, 0);
+                connectBlocking(connection);
                 return true;
             }
-            return connectLater(attempt, target, address);
+            return connectLater(connection);
         } finally {
             writeLock.unlock();
             readLock.unlock();
@@ -150,24 +158,24 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
 
     /** The socket adaptor's: blocking, with a time limit; 0 is none. */
     void connect(SocketAddress address, int millis) throws IOException {
-        long start = System.nanoTime();
         readLock.lock();
         writeLock.lock();
         try {
             InetSocketAddress target = isBlocking() ? rdmaTarget(address) : null;
-            ConnectAttempt attempt = target == null ? null : attempt(target, TimeUnit.MILLISECONDS.toNanos(millis));
-            if (attempt != null) {
-                connectBlocking(attempt, target, address, millis);
+            if (target == null) {
+                connectTcp(() -> {
+                    ensureNotRdma();
+                    tcp().socket().connect(address, millis);
+                    return true;
+                });
                 return;
             }
-            int left = millis == 0
-                    ? 0
-                    : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
-            tcpGuard(() -> {
-                ensureNotRdma();
-                tcp().socket().connect(address, left);
-            });
-            connectedTcp();
+            OutgoingConnection connection = connection(target, address, TimeUnit.MILLISECONDS.toNanos(millis));
+            if (connection.isTcp()) {
+                connectTcp(connection::connectTcp);
+            } else {
+                connectBlocking(connection);
+            }
         } finally {
             writeLock.unlock();
             readLock.unlock();
@@ -186,7 +194,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                 || !RSelectorProvider.fits(family, target.getAddress())) {
             return null;
         }
-        return target.getAddress().isAnyLocalAddress() ? RdmaConnect.loopback(target) : target;
+        return target.getAddress().isAnyLocalAddress() ? loopback(target) : target;
     }
 
     private void ensureNotRdma() throws ClosedChannelException {
@@ -204,55 +212,102 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    private ConnectAttempt attempt(InetSocketAddress target, long nanos) throws IOException {
+    /** The JDK's channels connect a wildcard to the host itself. */
+    private static InetSocketAddress loopback(InetSocketAddress wildcard) {
+        byte[] address = wildcard.getAddress() instanceof Inet4Address ? new byte[] {127, 0, 0, 1} : new byte[16];
+        if (address.length == 16) {
+            address[15] = 1;
+        }
         try {
-            ConnectAttempt made = provider.stack()
+            return new InetSocketAddress(InetAddress.getByAddress(address), wildcard.getPort());
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** @param nanos the caller's time, 0 for no limit */
+    private OutgoingConnection connection(InetSocketAddress target, SocketAddress address, long nanos)
+            throws IOException {
+        try {
+            OutgoingConnection made = provider.stack()
                     .connector()
-                    .attempt(RdmaConnect.local(tcp(), target), target, options.streamConfig(), nanos);
-            tried = made;
-            return made.isTcp() ? null : made;
+                    .connect(
+                            (InetSocketAddress) tcp().getLocalAddress(),
+                            target,
+                            options.streamConfig(),
+                            nanos,
+                            new Inner(address));
+            connectingTcp = made.isTcp() ? made : null;
+            return made;
         } catch (IOException e) {
             close();
             throw e;
         }
     }
 
-    private boolean connectTcp(SocketAddress address) throws IOException {
-        boolean[] connected = new boolean[1];
-        tcpGuard(() -> connected[0] = tcp().connect(address));
-        if (connected[0]) {
-            connectedTcp();
-        } else {
-            keys.forEach(RSelectionKey::refresh);
+    /** The inner channel, which connects if RDMA does not. */
+    private final class Inner implements OutgoingConnection.Tcp {
+        private final SocketAddress address; // as the application gave it
+
+        Inner(SocketAddress address) {
+            this.address = address;
         }
-        return connected[0];
+
+        @Override
+        public boolean connect(int millis) throws IOException {
+            if (millis > 0) {
+                tcp().socket().connect(address, millis);
+                return true;
+            }
+            return tcp().connect(address);
+        }
+
+        @Override
+        public boolean finish() throws IOException {
+            return tcp().finishConnect();
+        }
+
+        @Override
+        public InetSocketAddress localAddress() throws IOException {
+            return (InetSocketAddress) tcp().getLocalAddress();
+        }
     }
 
-    private void connectedTcp() {
+    /** One step of connecting over TCP. */
+    private interface TcpCall {
+        boolean run() throws IOException;
+    }
+
+    /** Without RDMA. @return whether it is connected */
+    private boolean connectTcp(TcpCall call) throws IOException {
+        boolean connected = tcpGuard(call);
+        if (connected) {
+            connectedTcp(connectingTcp);
+            connectingTcp = null;
+        }
+        return connected;
+    }
+
+    /** @param connection null if RDMA was out of the question */
+    private void connectedTcp(OutgoingConnection connection) {
         synchronized (stateLock) {
             if (state != State.CLOSED) {
                 connect = null;
                 state = State.TCP;
             }
         }
-        ConnectAttempt before = tried;
-        if (before != null) {
-            tried = null;
-            before.reportTcpOutcome(null);
-            recorded = TcpConnection.connected(before, () -> (InetSocketAddress) tcp().getLocalAddress());
+        if (connection != null) {
+            recorded = connection.record();
         }
     }
 
-    private void connectBlocking(ConnectAttempt attempt, InetSocketAddress target, SocketAddress address, int millis)
-            throws IOException {
-        long start = System.nanoTime();
-        RdmaConnect pending = new RdmaConnect(attempt, address, target);
+    private void connectBlocking(OutgoingConnection pending) throws IOException {
         boolean done = false;
         RdmaStream result = null;
         try {
             begin();
             begin(pending);
-            result = attempt.await();
+            result = pending.awaitRdma();
             done = true;
         } catch (IOException e) {
             done = isOpen();
@@ -263,11 +318,9 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
         if (result != null) {
             connectedRdma(pending, result);
-            return;
+        } else {
+            connectTcpInstead(pending);
         }
-        int left =
-                millis == 0 ? 0 : (int) Math.max(1, millis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
-        connectTcpInstead(pending, left);
     }
 
     /** An interrupt takes from the channel what has been connected already. */
@@ -283,7 +336,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    private void begin(RdmaConnect pending) throws ClosedChannelException {
+    private void begin(OutgoingConnection pending) throws ClosedChannelException {
         synchronized (stateLock) {
             if (state == State.CLOSED) {
                 pending.cancel();
@@ -294,11 +347,11 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    private void connectedRdma(RdmaConnect pending, RdmaStream result) throws IOException {
+    private void connectedRdma(OutgoingConnection pending, RdmaStream result) throws IOException {
         try {
             synchronized (stateLock) {
                 if (state == State.PENDING && connect == pending) {
-                    remote = pending.target();
+                    remote = pending.remote();
                     attachStream(result);
                     keys.forEach(RSelectionKey::refresh);
                     return;
@@ -312,29 +365,13 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         throw new AsynchronousCloseException();
     }
 
-    /** Blocking, after RDMA came to nothing. @param millis 0 is no limit */
-    private void connectTcpInstead(RdmaConnect pending, int millis) throws IOException {
-        IOException failure = null;
-        try {
-            tcpGuard(() -> {
-                if (millis > 0) {
-                    tcp().socket().connect(pending.address(), millis);
-                } else {
-                    tcp().connect(pending.address());
-                }
-            });
-            connectedTcp();
-        } catch (IOException e) {
-            failure = e;
-            throw e;
-        } finally {
-            pending.reportTcpOutcome(failure);
-        }
+    /** Blocking, after RDMA came to nothing. */
+    private void connectTcpInstead(OutgoingConnection pending) throws IOException {
+        tcpGuard(pending::connectTcp);
+        connectedTcp(pending);
     }
 
-    private boolean connectLater(ConnectAttempt attempt, InetSocketAddress target, SocketAddress address)
-            throws IOException {
-        RdmaConnect pending = new RdmaConnect(attempt, address, target);
+    private boolean connectLater(OutgoingConnection pending) throws IOException {
         begin(pending);
         keys.forEach(RSelectionKey::refresh); // the JDK's selector must not report the idle TCP socket
         pending.start(() -> decided(pending));
@@ -342,12 +379,12 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     }
 
     /** RDMA has an outcome; on the service thread, which must not be held up, or on the one that connects. */
-    private void decided(RdmaConnect pending) {
+    private void decided(OutgoingConnection pending) {
         synchronized (stateLock) {
             if (state != State.PENDING || connect != pending) {
                 pending.discard();
             } else if (pending.needsTcp() && !tcp().isBlocking()) {
-                pending.startTcp(tcp());
+                pending.startTcp();
             }
             stateLock.notifyAll();
         }
@@ -359,19 +396,15 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         readLock.lock();
         writeLock.lock();
         try {
-            RdmaConnect pending = connect;
+            OutgoingConnection pending = connect;
             if (state == State.RDMA) {
                 return true;
             }
             if (pending == null) {
                 ensureOpen(); // a close that is under way has left the inner channel, which never connected, open
                 ensureInner();
-                boolean[] connected = new boolean[1];
-                tcpGuard(() -> connected[0] = tcp().finishConnect());
-                if (connected[0]) {
-                    connectedTcp();
-                }
-                return connected[0];
+                OutgoingConnection direct = connectingTcp;
+                return connectTcp(direct == null ? tcp()::finishConnect : direct::finishTcp);
             }
             if (isBlocking()) {
                 awaitDecision(pending);
@@ -383,7 +416,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    private void awaitDecision(RdmaConnect pending) throws IOException {
+    private void awaitDecision(OutgoingConnection pending) throws IOException {
         boolean interrupted = false;
         try {
             begin();
@@ -404,7 +437,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    private boolean finish(RdmaConnect pending) throws IOException {
+    private boolean finish(OutgoingConnection pending) throws IOException {
         IOException failure = pending.failure();
         if (failure != null) {
             close();
@@ -420,34 +453,19 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
         if (!pending.isTcpStarted()) {
             if (isBlocking()) {
-                connectTcpInstead(pending, 0);
+                connectTcpInstead(pending);
                 return true;
             }
             synchronized (stateLock) {
                 if (pending.needsTcp()) { // else whoever decided was about to start it, and has
-                    pending.startTcp(tcp());
+                    pending.startTcp();
                 }
             }
             return false;
         }
-        boolean connected = pending.isTcpConnected();
-        IOException tcpFailure = null;
-        try {
-            if (!connected) {
-                boolean[] done = new boolean[1];
-                tcpGuard(() -> done[0] = tcp().finishConnect());
-                connected = done[0];
-            }
-        } catch (IOException e) {
-            tcpFailure = e;
-            throw e;
-        } finally {
-            if (connected || tcpFailure != null) {
-                pending.reportTcpOutcome(tcpFailure);
-            }
-        }
+        boolean connected = tcpGuard(pending::finishTcp);
         if (connected) {
-            connectedTcp();
+            connectedTcp(pending);
             keys.forEach(RSelectionKey::refresh);
         }
         return connected;
@@ -473,17 +491,13 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
 
     // ---- the inner channel ----
 
-    private interface TcpCall {
-        void run() throws IOException;
-    }
-
     /**
      * When the inner channel closes itself, because the calling thread was interrupted or connecting failed, so does
      * this one.
      */
-    private void tcpGuard(TcpCall call) throws IOException {
+    private boolean tcpGuard(TcpCall call) throws IOException {
         try {
-            call.run();
+            return call.run();
         } finally {
             closeWithTcp();
         }

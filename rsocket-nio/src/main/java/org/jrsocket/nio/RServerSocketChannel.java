@@ -6,7 +6,6 @@ package org.jrsocket.nio;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.ServerSocket;
@@ -26,10 +25,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.connect.BufferSizes;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
-import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TcpPort;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
@@ -40,9 +40,6 @@ import org.jrsocket.stream.StreamConfig;
  */
 final class RServerSocketChannel extends ServerSocketChannel implements RdmaSelectable {
 
-    /** How often another port is tried when the one that TCP chose is taken over RDMA. */
-    private static final int PORT_ATTEMPTS = 8;
-
     private static final int DEFAULT_BACKLOG = 50;
 
     private final RSelectorProvider provider;
@@ -52,12 +49,12 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private final Object stateLock = new Object();
     // Written under stateLock.
     private volatile ServerSocketChannel tcp; // replaced only by bind
-    private volatile SocketChannel holder; // keeps the port where the policy wants no TCP; tcp is unbound then
-    private volatile RdmaAcceptor acceptor;
+    private volatile KeptPort kept; // where the policy wants no TCP; tcp is unbound then
+    private volatile DualListener dual; // null: TCP alone
     private volatile List<RSelectionKey> keys = List.of();
-    private volatile int receiveBuffer; // what the application asked for, bytes; 0 if it did not
+    private final BufferSizes buffers = new BufferSizes();
     private ServerSocket socket;
-    private boolean tcpIsNext; // with acceptLock: whose turn it is when both have a connection
+    private final Accepting accepting = new Accepting();
 
     RServerSocketChannel(RSelectorProvider provider, ServerSocketChannel tcp, ProtocolFamily family) {
         super(provider);
@@ -83,15 +80,16 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         boolean listening = true;
         try {
             synchronized (stateLock) {
-                if (holder != null) {
+                if (kept != null) {
                     ensureOpen();
                     throw new AlreadyBoundException();
                 }
-                RdmaAcceptor opened = openRdmaAlone(local, backlog);
+                DualListener opened = openRdmaAlone(local, backlog);
                 if (opened == null) {
                     tcp.bind(local, backlog);
                     listening = false;
-                    opened = openRdma(local, backlog);
+                    opened = DualListener.open(
+                            provider.stack(), new BoundPort(local, backlog), rdmaBacklog(backlog), config());
                 }
                 if (opened != null) {
                     listening = false;
@@ -113,7 +111,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * once if it is registered. With stateLock. @return null if the policy allows TCP, or TCP has to say what is wrong
      * with the call
      */
-    private RdmaAcceptor openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
+    private DualListener openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
         InetSocketAddress address = wanted == null
                 ? new InetSocketAddress(0)
                 : wanted instanceof InetSocketAddress ? (InetSocketAddress) wanted : null;
@@ -124,27 +122,28 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 || !isRdmaAlone(address)) {
             return null;
         }
-        for (int attempt = 1; ; attempt++) {
-            SocketChannel keeper = keeper(wanted);
-            try {
-                InetSocketAddress local = (InetSocketAddress) keeper.getLocalAddress();
-                RdmaAcceptor opened = isRdmaAlone(local)
-                        ? RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config())
-                        : null;
-                if (opened != null) {
-                    holder = keeper;
-                }
-                return opened;
-            } catch (BindException e) {
-                if (address.getPort() != 0 || attempt == PORT_ATTEMPTS) {
-                    throw e;
-                }
-            } finally {
-                if (holder != keeper) {
-                    keeper.close();
-                }
+        KeptPort port = new KeptPort(provider, family, wanted);
+        try {
+            DualListener opened = isRdmaAlone(port.address())
+                    ? DualListener.open(provider.stack(), port, rdmaBacklog(backlog), config())
+                    : null;
+            if (opened != null && !opened.isRdmaAlone()) {
+                opened.close(); // there is no such rule for the port that was free
+                opened = null;
+            }
+            if (opened != null) {
+                kept = port;
+            }
+            return opened;
+        } finally {
+            if (kept != port) {
+                port.close();
             }
         }
+    }
+
+    private static int rdmaBacklog(int backlog) {
+        return backlog < 1 ? DEFAULT_BACKLOG : backlog;
     }
 
     private boolean isRdmaAlone(InetSocketAddress local) {
@@ -152,34 +151,32 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     private StreamConfig config() {
-        StreamConfig config = provider.stack().settings().streamConfig();
-        return receiveBuffer == 0
-                ? config
-                : config.withBuffers(
-                        config.sendBuffer(),
-                        Math.min(receiveBuffer, provider.stack().settings().maxBuffer()));
+        return buffers.streamConfig(provider.stack().settings());
     }
 
-    /** With stateLock. */
-    private RdmaAcceptor openRdma(SocketAddress wanted, int backlog) throws IOException {
-        StreamConfig config = config();
-        boolean anyPort = wanted == null || ((InetSocketAddress) wanted).getPort() == 0;
-        for (int attempt = 1; ; attempt++) {
-            InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
-            try {
-                return RdmaAcceptor.open(provider, local, backlog < 1 ? DEFAULT_BACKLOG : backlog, config);
-            } catch (BindException e) {
-                if (anyPort && attempt < PORT_ATTEMPTS) {
-                    replaceTcp(fresh -> fresh.bind(
-                            wanted == null ? null : new InetSocketAddress(((InetSocketAddress) wanted).getAddress(), 0),
-                            backlog));
-                } else if (isRdmaAlone(local)) {
-                    throw e;
-                } else {
-                    DualListener.tcpOnly(provider.stack(), local, TcpReason.IN_USE, e);
-                    return null;
-                }
-            }
+    /** The port that TCP listens on; with stateLock. */
+    private final class BoundPort implements TcpPort {
+        private final InetSocketAddress wanted; // null for any
+        private final int backlog;
+
+        BoundPort(SocketAddress wanted, int backlog) {
+            this.wanted = (InetSocketAddress) wanted;
+            this.backlog = backlog;
+        }
+
+        @Override
+        public InetSocketAddress address() throws IOException {
+            return (InetSocketAddress) tcp.getLocalAddress();
+        }
+
+        @Override
+        public boolean isAny() {
+            return wanted == null || wanted.getPort() == 0;
+        }
+
+        @Override
+        public void change() throws IOException {
+            replaceTcp(fresh -> fresh.bind(wanted, backlog));
         }
     }
 
@@ -224,9 +221,9 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * With stateLock. Now that connections come from two sides, a blocking accept waits for both, and the TCP channel
      * itself never waits.
      */
-    private void listenOnBoth(RdmaAcceptor opened) throws IOException {
+    private void listenOnBoth(DualListener opened) throws IOException {
         try {
-            if (holder == null && isRdmaAlone((InetSocketAddress) tcp.getLocalAddress())) {
+            if (kept == null && opened.isRdmaAlone()) {
                 refuseTcp((InetSocketAddress) tcp.getLocalAddress()); // a rule for the port that TCP chose
             }
             tcp.configureBlocking(false);
@@ -235,25 +232,13 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             throw e;
         }
         opened.observe(this::progressed);
-        acceptor = opened;
+        dual = opened;
     }
 
     /** TCP clients are refused: a socket that does not listen keeps the port. */
     private void refuseTcp(InetSocketAddress local) throws IOException {
         replaceTcp(fresh -> {});
-        holder = keeper(local);
-    }
-
-    private SocketChannel keeper(SocketAddress local) throws IOException {
-        SocketChannel keeper = provider.openTcp(family);
-        try {
-            keeper.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            keeper.bind(local);
-        } catch (IOException | RuntimeException e) {
-            keeper.close();
-            throw e;
-        }
-        return keeper;
+        kept = new KeptPort(provider, family, local);
     }
 
     private void progressed() {
@@ -268,13 +253,13 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     public SocketChannel accept() throws IOException {
         acceptLock.lock();
         try {
-            RdmaAcceptor rdma = bound();
+            DualListener rdma = bound();
             if (rdma == null) {
                 return acceptTcpAlone();
             }
             if (!isBlocking()) {
                 ensureOpen();
-                return acceptNow(rdma);
+                return rdma.acceptNow(accepting);
             }
             return acceptBlocking(rdma, 0);
         } finally {
@@ -289,7 +274,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             if (!isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            RdmaAcceptor rdma = bound();
+            DualListener rdma = bound();
             if (rdma == null) {
                 tcp.socket().setSoTimeout((int) Math.max(1, nanos / 1_000_000));
                 try {
@@ -308,14 +293,14 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * The RDMA listener, null if TCP listens alone. With acceptLock. Waits for a bind that is under way: whoever was in
      * the TCP channel already would hold up its change of mode, and close with it.
      */
-    private RdmaAcceptor bound() throws IOException {
-        RdmaAcceptor current = acceptor;
+    private DualListener bound() throws IOException {
+        DualListener current = dual;
         if (current != null) {
             return current;
         }
         boolean isBound;
         synchronized (stateLock) {
-            current = acceptor;
+            current = dual;
             isBound = current != null || tcp.socket().isBound();
         }
         if (!isBound) {
@@ -356,41 +341,39 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         }
     }
 
-    /** With acceptLock. */
-    private SocketChannel acceptNow(RdmaAcceptor rdma) throws IOException {
-        SocketChannel accepted = tcpIsNext ? acceptTcp() : null;
-        if (accepted == null) {
-            RdmaStream stream = rdma.take();
-            if (stream != null) {
-                tcpIsNext = true;
-                return new RSocketChannel(provider, stream);
-            }
-            accepted = tcpIsNext ? null : acceptTcp();
+    /** Makes channels of what is accepted; with acceptLock. */
+    private final class Accepting implements DualListener.Acceptor<SocketChannel> {
+
+        @Override
+        public SocketChannel takeTcp() throws IOException {
+            SocketChannel accepted = kept != null ? null : tcp.accept();
+            return accepted == null ? null : RSocketChannel.accepted(provider, accepted);
         }
-        tcpIsNext = false;
-        return accepted;
-    }
 
-    private SocketChannel acceptTcp() throws IOException {
-        SocketChannel accepted = holder != null ? null : tcp.accept();
-        return accepted == null ? null : RSocketChannel.accepted(provider, accepted);
+        @Override
+        public SocketChannel adopt(RdmaStream stream) {
+            return new RSocketChannel(provider, stream);
+        }
     }
 
     /** With acceptLock. */
-    private SocketChannel acceptBlocking(RdmaAcceptor rdma, long nanos) throws IOException {
+    private SocketChannel acceptBlocking(DualListener rdma, long nanos) throws IOException {
         long start = System.nanoTime();
         SocketChannel accepted = null;
         boolean timedOut = false;
         try {
             begin();
+            if (isOpen() && kept == null) {
+                rdma.watchTcp(JdkChannels.descriptor(tcp));
+            }
             while (isOpen()) {
-                accepted = acceptNow(rdma);
+                accepted = rdma.acceptNow(accepting);
                 long left = nanos == 0 ? 0 : nanos - (System.nanoTime() - start);
                 timedOut = nanos > 0 && left <= 0;
                 if (accepted != null || timedOut) {
                     break;
                 }
-                rdma.await(holder != null ? -1 : JdkChannels.descriptor(tcp), () -> !isOpen(), left);
+                rdma.await(left);
             }
         } catch (ClosedChannelException e) {
             if (isOpen()) {
@@ -420,16 +403,16 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        RdmaAcceptor rdma;
+        DualListener rdma;
         synchronized (stateLock) {
-            rdma = acceptor;
+            rdma = dual;
         }
         if (rdma != null) {
             rdma.close(); // first: the service thread watches the other's descriptor for it
         }
         tcp.close();
-        if (holder != null) {
-            holder.close();
+        if (kept != null) {
+            kept.close();
         }
     }
 
@@ -444,7 +427,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                     }
                 }
                 ensureOpen(); // closed while this one waited for an accept
-                if (acceptor == null) {
+                if (dual == null) {
                     // with stateLock, because of bind; it has nobody to wait for, who would hold acceptLock
                     tcp.configureBlocking(block);
                 }
@@ -458,14 +441,14 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public SocketAddress getLocalAddress() throws IOException {
-        return holder != null ? holder.getLocalAddress() : tcp.getLocalAddress();
+        return kept != null ? kept.address() : tcp.getLocalAddress();
     }
 
     /** For the socket adaptor, which still knows it after the close. */
     InetSocketAddress boundAddress() {
-        SocketChannel keeper = holder;
-        if (keeper != null) {
-            return (InetSocketAddress) keeper.socket().getLocalSocketAddress();
+        KeptPort port = kept;
+        if (port != null) {
+            return port.boundAddress();
         }
         ServerSocket inner = tcp.socket();
         return inner.getInetAddress() == null
@@ -477,7 +460,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         tcp.setOption(name, value);
         if (name == StandardSocketOptions.SO_RCVBUF) {
-            receiveBuffer = (Integer) value;
+            buffers.receive((Integer) value);
         }
         return this;
     }
@@ -533,12 +516,12 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public int tcpInterest(int interest) {
-        return holder != null ? 0 : interest; // a socket that does not listen is "ready" all the time: it has hung up
+        return kept != null ? 0 : interest; // a socket that does not listen is "ready" all the time: it has hung up
     }
 
     @Override
     public int readyOps(int interest) {
-        RdmaAcceptor rdma = acceptor;
+        DualListener rdma = dual;
         return (interest & SelectionKey.OP_ACCEPT) != 0 && rdma != null && rdma.isReady() ? SelectionKey.OP_ACCEPT : 0;
     }
 

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
@@ -284,7 +285,7 @@ final class RSocketChannel extends ConnectingChannel {
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        RdmaConnect pending;
+        OutgoingConnection pending;
         synchronized (stateLock) {
             state = State.CLOSED;
             pending = connect;
@@ -333,13 +334,13 @@ final class RSocketChannel extends ConnectingChannel {
      */
     private boolean configurePending(boolean block) throws IOException {
         synchronized (stateLock) {
-            RdmaConnect pending = connect;
+            OutgoingConnection pending = connect;
             if (pending == null) {
                 return false;
             }
             tcp().configureBlocking(block);
             if (!block && pending.needsTcp()) {
-                pending.startTcp(tcp());
+                pending.startTcp();
             }
             return true;
         }
@@ -357,8 +358,8 @@ final class RSocketChannel extends ConnectingChannel {
     @Override
     public SocketAddress getRemoteAddress() throws IOException {
         ensureOpen();
-        RdmaConnect pending = connect;
-        return stream != null ? remote : pending != null ? pending.target() : tcp().getRemoteAddress();
+        OutgoingConnection pending = connect;
+        return stream != null ? remote : pending != null ? pending.remote() : tcp().getRemoteAddress();
     }
 
     /** For the socket adaptor, which still knows it after the close; null over TCP. */
@@ -444,7 +445,7 @@ final class RSocketChannel extends ConnectingChannel {
 
     @Override
     public int tcpInterest(int interest) {
-        RdmaConnect pending = connect;
+        OutgoingConnection pending = connect;
         return switch (state) {
             case UNDECIDED, TCP -> interest;
             case PENDING -> pending != null && pending.waitsForTcp() ? interest : 0;
@@ -459,7 +460,7 @@ final class RSocketChannel extends ConnectingChannel {
             // a closed stream is ready for everything, a closed channel for nothing
             return isOpen() ? rdma.readyOps(interest) : 0;
         }
-        RdmaConnect pending = connect;
+        OutgoingConnection pending = connect;
         if (pending == null) {
             return 0;
         }

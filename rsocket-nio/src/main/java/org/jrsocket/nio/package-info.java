@@ -11,8 +11,24 @@
  * inside, for TCP, datagrams and pipes. Where a process has no RDMA at all, the provider hands out the JDK's own
  * objects.
  *
- * <p>May use {@code connect}, {@code stream}, the descriptors and errors of {@code verbs} (Epoll, EventFd, Fds,
- * exceptions), slf4j, and the JDK's internals through {@link org.jrsocket.nio.JdkChannels} alone. Knows nothing of
- * {@code java.net.SocketImpl} or of Netty.
+ * <p>In which order the transports are tried, and how a listener takes from both, is {@code connect}'s: this package
+ * hands it the inner channel.
+ *
+ * <p>May use {@code connect}, {@code stream}, of {@code verbs} and {@code os} the descriptors and exceptions, slf4j, and
+ * the JDK's internals through {@link org.jrsocket.nio.JdkChannels} alone. Knows nothing of {@code java.net.SocketImpl}
+ * or of Netty.
+ *
+ * <p>From top to bottom: server channel, socket channel, the channel that connects, selector, provider, adaptors, keys,
+ * and what they are made of. Arrows that point up, and why:
+ *
+ * <ul>
+ *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions} and
+ *       {@code KeptPort} ask it for the JDK's own and for the context.
+ *   <li>{@code TcpOnlyAsynchronous...Channel} has the provider that made it: the JDK's constructors want one, and it
+ *       knows the rules.
+ *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for.
+ *   <li>A key belongs to a selector and a channel: it tells the selector of the progress that the channel makes.
+ *       {@code RdmaSelectable} and {@code BusyPollSet} are what channels and selectors know of keys.
+ * </ul>
  */
 package org.jrsocket.nio;

@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.connect.ConnectAttempt;
+import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
@@ -49,36 +49,54 @@ final class Link implements AutoCloseable {
      */
     static Link connect(TransportContext stack, InetSocketAddress remote, Policy transport) throws IOException {
         long start = System.nanoTime();
-        ConnectAttempt attempt = null;
-        if (transport != Policy.TCP) {
-            attempt = stack.connector().attempt(null, remote, stack.settings().streamConfig(), 0);
-            RdmaStream stream = attempt.await();
-            if (stream != null) {
-                return new Link(stream, null, null, System.nanoTime() - start);
-            }
-            if (transport == Policy.RDMA) {
-                throw new IOException("no RDMA: " + why(attempt));
-            }
+        PlainTcp tcp = new PlainTcp(remote);
+        if (transport == Policy.TCP) {
+            tcp.connect(0);
+            return new Link(null, tcp.socket, "as asked for", System.nanoTime() - start);
         }
-        IOException failure = null;
-        Socket socket = new Socket();
+        OutgoingConnection connection =
+                stack.connector().connect(null, remote, stack.settings().streamConfig(), 0, tcp);
+        RdmaStream stream = connection.awaitRdma();
+        if (stream != null) {
+            return new Link(stream, null, null, System.nanoTime() - start);
+        }
+        if (transport == Policy.RDMA) {
+            throw new IOException("no RDMA: " + connection.whyTcp());
+        }
         try {
-            socket.connect(remote, TCP_MILLIS);
-            socket.setTcpNoDelay(true);
-            return new Link(null, socket, attempt == null ? "as asked for" : why(attempt), System.nanoTime() - start);
+            connection.connectTcp();
         } catch (IOException e) {
-            socket.close();
-            failure = e;
-            throw attempt == null ? e : new IOException("RDMA: " + why(attempt) + "; TCP: " + e.getMessage(), e);
-        } finally {
-            if (attempt != null) {
-                attempt.reportTcpOutcome(failure);
-            }
+            throw new IOException("RDMA: " + connection.whyTcp() + "; TCP: " + e.getMessage(), e);
         }
+        return new Link(null, tcp.socket, connection.whyTcp(), System.nanoTime() - start);
     }
 
-    private static String why(ConnectAttempt attempt) {
-        return attempt.failure() + (attempt.detail() == null ? "" : " (" + attempt.detail() + ")");
+    private static final class PlainTcp implements OutgoingConnection.Tcp {
+        private final InetSocketAddress remote;
+        private Socket socket;
+
+        PlainTcp(InetSocketAddress remote) {
+            this.remote = remote;
+        }
+
+        @Override
+        public boolean connect(int millis) throws IOException {
+            Socket fresh = new Socket();
+            try {
+                fresh.connect(remote, TCP_MILLIS);
+                fresh.setTcpNoDelay(true);
+            } catch (IOException e) {
+                fresh.close();
+                throw e;
+            }
+            socket = fresh;
+            return true;
+        }
+
+        @Override
+        public InetSocketAddress localAddress() {
+            return (InetSocketAddress) socket.getLocalSocketAddress();
+        }
     }
 
     String transport() {

@@ -16,7 +16,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.connect.RdmaListeners;
 import org.jrsocket.connect.TransportContext;
-import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.Threads;
@@ -50,15 +49,14 @@ public final class Server implements AutoCloseable {
      * @param address null for all
      * @param port 0 for any
      */
-    public static Server open(
-            TransportContext stack, TransportHolder holder, InetAddress address, int port, PrintStream out)
+    public static Server open(TransportContext stack, InetAddress address, int port, PrintStream out)
             throws IOException {
         ServerSocket tcp = new ServerSocket(port, BACKLOG, address);
         RdmaListener rdma = null;
         String transports;
         try {
             InetAddress host = address == null ? wildcard() : address;
-            rdma = RdmaListeners.open(stack, holder, new InetSocketAddress(host, tcp.getLocalPort()), BACKLOG);
+            rdma = RdmaListeners.open(stack, new InetSocketAddress(host, tcp.getLocalPort()), BACKLOG);
             transports = "RDMA and TCP";
         } catch (IOException e) {
             transports = "TCP alone: " + e.getMessage();

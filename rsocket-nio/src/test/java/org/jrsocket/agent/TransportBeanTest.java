@@ -21,6 +21,7 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.DualListener;
+import org.jrsocket.connect.FakePort;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
@@ -70,6 +71,18 @@ class TransportBeanTest {
         return server.getAttribute(name(), attribute);
     }
 
+    private static final DualListener.Acceptor<RdmaStream> RDMA_ALONE = new DualListener.Acceptor<>() {
+        @Override
+        public RdmaStream takeTcp() {
+            return null;
+        }
+
+        @Override
+        public RdmaStream adopt(RdmaStream stream) {
+            return stream;
+        }
+    };
+
     private ConnectAttempt attempt(InetSocketAddress remote) throws IOException {
         return stack.connector().attempt(null, remote, StreamConfig.DEFAULT, 0);
     }
@@ -77,9 +90,9 @@ class TransportBeanTest {
     @Test
     void shouldTellWhatIsOpenAndWhatWas() throws Exception {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 7471);
-        try (DualListener listener = DualListener.open(stack, address, 5, StreamConfig.DEFAULT)) {
+        try (DualListener listener = DualListener.open(stack, FakePort.given(address), 5, StreamConfig.DEFAULT)) {
             RdmaStream client = attempt(address).await();
-            RdmaStream accepted = listener.await(0);
+            RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
             client.write(new byte[100], 0, 100, 0);
             assertEquals(100, accepted.read(new byte[200], 0, 200, 0));
 

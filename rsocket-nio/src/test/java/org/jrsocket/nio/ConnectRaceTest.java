@@ -13,7 +13,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.connect.ConnectAttempt;
+import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Tag;
@@ -53,15 +53,27 @@ class ConnectRaceTest extends LoopbackChannelTests {
         kind.assertUsed(0);
     }
 
+    private static final class NoTcp implements OutgoingConnection.Tcp {
+
+        @Override
+        public boolean connect(int millis) {
+            throw new AssertionError("RDMA connects");
+        }
+
+        @Override
+        public InetSocketAddress localAddress() {
+            throw new AssertionError("RDMA connects");
+        }
+    }
+
     /** What happens when {@code finishConnect} comes between the decision and the one who decided. */
     @Test
     void shouldNotTakeAConnectionThatIsGoneForOneThatFailed() throws Exception {
         InetSocketAddress server = (InetSocketAddress) listening().getLocalAddress();
-        ConnectAttempt attempt = ((RSelectorProvider) kind.provider())
+        OutgoingConnection connect = ((RSelectorProvider) kind.provider())
                 .stack()
                 .connector()
-                .attempt(null, server, StreamConfig.DEFAULT, 0);
-        RdmaConnect connect = new RdmaConnect(attempt, server, server);
+                .connect(null, server, StreamConfig.DEFAULT, 0, new NoTcp());
         CompletableFuture<Boolean> needsTcp = new CompletableFuture<>();
         connect.start(() -> {
             RdmaStream stream = connect.takeStream();

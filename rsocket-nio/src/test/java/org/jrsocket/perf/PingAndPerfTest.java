@@ -69,7 +69,7 @@ class PingAndPerfTest {
     }
 
     private Server server() throws IOException {
-        return Server.open(stack, holder, address, 0, new PrintStream(served, true, StandardCharsets.UTF_8));
+        return Server.open(stack, address, 0, new PrintStream(served, true, StandardCharsets.UTF_8));
     }
 
     private Report report(Report.Format format) {

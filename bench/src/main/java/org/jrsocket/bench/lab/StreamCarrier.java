@@ -8,11 +8,11 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /** The stream API on rdma-core, at default sizes. */
 final class StreamCarrier implements Carrier {
@@ -41,7 +41,7 @@ final class StreamCarrier implements Carrier {
     private final RdmaTransport transport;
 
     StreamCarrier() throws IOException {
-        transport = RdmaTransport.over(RdmaCoreProvider.open());
+        transport = TransportHolder.rdmaCore().transport();
     }
 
     private static StreamConfig config(boolean spinning) {

@@ -11,11 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /**
  * The passive process of {@link ManyStreams}: {@code EchoMany ADDRESS PORT}. Sends back whatever comes, by two threads
@@ -52,7 +52,7 @@ public final class EchoMany implements Runnable {
     }
 
     public static void main(String[] args) throws IOException {
-        RdmaTransport transport = RdmaTransport.over(RdmaCoreProvider.open());
+        RdmaTransport transport = TransportHolder.rdmaCore().transport();
         RdmaListener listener =
                 transport.listen(new InetSocketAddress(args[0], Integer.parseInt(args[1])), 4096, StreamConfig.DEFAULT);
         EchoMany[] workers = new EchoMany[WORKERS];

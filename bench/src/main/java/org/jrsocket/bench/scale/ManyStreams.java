@@ -14,11 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /**
  * {@code ManyStreams ADDRESS PORT CONNECTIONS ROUNDS}: opens that many connections to an {@link EchoMany} in a process
@@ -32,7 +32,7 @@ public final class ManyStreams {
     private static final int CONNECTS_AT_ONCE = 32;
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(120);
 
-    private final RdmaTransport transport = RdmaTransport.over(RdmaCoreProvider.open());
+    private final RdmaTransport transport = TransportHolder.rdmaCore().transport();
     private final InetSocketAddress server;
     private final List<RdmaStream> streams = new ArrayList<>();
     private final byte[] message = new byte[MESSAGE];

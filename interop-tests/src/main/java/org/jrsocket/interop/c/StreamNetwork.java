@@ -8,11 +8,11 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Semaphore;
+import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /** Over the stream API: never TCP. */
 final class StreamNetwork implements Network {
@@ -35,7 +35,7 @@ final class StreamNetwork implements Network {
 
     StreamNetwork(Mode mode) throws IOException {
         this.mode = mode;
-        transport = RdmaTransport.over(RdmaCoreProvider.open());
+        transport = TransportHolder.rdmaCore().transport();
     }
 
     @Override

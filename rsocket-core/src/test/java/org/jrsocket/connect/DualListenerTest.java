@@ -1,0 +1,252 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.stream.PendingConnect;
+import org.jrsocket.stream.RdmaListener;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which port both transports get, and whose connection is accepted next. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DualListenerTest {
+
+    private static final int BACKLOG = 16;
+
+    private final List<RdmaListener> taken = new ArrayList<>();
+    private final List<RdmaStream> clients = new ArrayList<>();
+    private LoopbackProvider verbs;
+    private RdmaTransport transport;
+    private InetSocketAddress first;
+
+    @BeforeEach
+    void open() throws IOException {
+        verbs = new LoopbackProvider();
+        transport = RdmaTransport.over(verbs);
+        first = new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 7000);
+    }
+
+    @AfterEach
+    void close() {
+        taken.forEach(RdmaListener::close);
+        transport.close();
+        verbs.close();
+    }
+
+    private TransportContext stack(String settings, String... rules) throws ConfigurationException {
+        return new TransportContext(
+                Settings.read(settings, new Properties(), Map.of()),
+                rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
+                TransportHolder.of(transport));
+    }
+
+    /** Somebody else has the first ports over RDMA. */
+    private void take(int ports) throws IOException {
+        for (int i = 0; i < ports; i++) {
+            taken.add(transport.listen(
+                    new InetSocketAddress(first.getAddress(), first.getPort() + i), 1, StreamConfig.DEFAULT));
+        }
+    }
+
+    private static DualListener listen(TransportContext stack, TcpPort port) throws IOException {
+        return DualListener.open(stack, port, BACKLOG, StreamConfig.DEFAULT);
+    }
+
+    // ---- ports ----
+
+    @Test
+    void shouldChangeAPortOfTcpsChoiceUntilRdmaCanHaveItToo() throws Exception {
+        take(7);
+        FakePort port = FakePort.any(first);
+        try (DualListener listener = listen(stack(null), port)) {
+            assertFalse(listener.isRdmaAlone());
+        }
+        assertEquals(7, port.changes);
+    }
+
+    @Test
+    void shouldListenOverTcpAloneWhenEightPortsWereTaken() throws Exception {
+        take(8);
+        FakePort port = FakePort.any(first);
+        assertNull(listen(stack(null), port));
+        assertEquals(7, port.changes);
+    }
+
+    @Test
+    void shouldNotChangeAPortThatWasAskedFor() throws Exception {
+        take(1);
+        FakePort port = FakePort.given(first);
+        assertNull(listen(stack(null), port));
+        assertThrows(BindException.class, () -> listen(stack("policy=rdma"), port));
+        assertEquals(0, port.changes);
+    }
+
+    @Test
+    void shouldFollowTheRuleOfEachPortThatIsTried() throws Exception {
+        take(1);
+        FakePort port = FakePort.any(first);
+        assertNull(listen(stack("policy=rdma", "bind * 7001 tcp"), port));
+        FakePort next = FakePort.any(first);
+        try (DualListener listener = listen(stack("policy=auto", "bind * 7001 rdma"), next)) {
+            assertTrue(listener.isRdmaAlone());
+        }
+    }
+
+    // ---- accepting ----
+
+    /** TCP connections are numbers. */
+    private static final class Numbers implements DualListener.Acceptor<Object> {
+        private int waiting;
+        private boolean broken;
+
+        @Override
+        public Object takeTcp() throws IOException {
+            if (broken) {
+                throw new SocketException("too many open files");
+            }
+            return waiting > 0 ? waiting-- : null;
+        }
+
+        @Override
+        public Object adopt(RdmaStream stream) {
+            return stream;
+        }
+    }
+
+    /** Listens where so many RDMA connections wait. */
+    private DualListener listenWithClients(int count) throws Exception {
+        Queue<RdmaStream> established = new ArrayDeque<>();
+        Semaphore ready = new Semaphore(0);
+        RdmaListener real = transport.listen(first, BACKLOG, StreamConfig.DEFAULT);
+        taken.add(real);
+        real.onReady(ready::release);
+        for (int i = 0; i < count; i++) {
+            clients.add(transport
+                    .connect(null, first, StreamConfig.DEFAULT, PendingConnect.Observer.NONE)
+                    .await(0));
+            ready.acquire();
+            established.add(real.poll());
+        }
+        FakeRdma rdma = new FakeRdma();
+        rdma.listener = new RdmaListener() {
+            @Override
+            public InetSocketAddress localAddress() {
+                return first;
+            }
+
+            @Override
+            public RdmaStream poll() {
+                return established.poll();
+            }
+
+            @Override
+            public void onReady(Runnable action) {
+                // nothing comes later
+            }
+
+            @Override
+            public void close() {
+                established.forEach(RdmaStream::abort);
+            }
+        };
+        Settings settings = Settings.read(null, new Properties(), Map.of());
+        return listen(new TransportContext(settings, Rules.NONE, rdma), FakePort.given(first));
+    }
+
+    @Test
+    void shouldTakeTurnsWhenBothHaveConnections() throws Exception {
+        try (DualListener listener = listenWithClients(3)) {
+            Numbers acceptor = new Numbers();
+            acceptor.waiting = 3;
+            List<String> order = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                order.add(listener.accept(acceptor, 0) instanceof RdmaStream ? "RDMA" : "TCP");
+            }
+            assertEquals(List.of("RDMA", "TCP", "RDMA", "TCP", "RDMA", "TCP"), order);
+            assertNull(listener.acceptNow(acceptor));
+        }
+    }
+
+    @Test
+    void shouldGoOnOverRdmaWhenAcceptingOverTcpFails() throws Exception {
+        try (DualListener listener = listenWithClients(2)) {
+            Numbers acceptor = new Numbers();
+            assertNotNull(listener.acceptNow(acceptor));
+            acceptor.broken = true;
+            assertThrows(SocketException.class, () -> listener.acceptNow(acceptor));
+            assertNotNull(listener.acceptNow(acceptor));
+        }
+    }
+
+    @Test
+    void shouldTakeNothingAwayByLooking() throws Exception {
+        try (DualListener listener = listenWithClients(1)) {
+            assertTrue(listener.isReady());
+            assertTrue(listener.isReady());
+            assertNotNull(listener.acceptNow(new Numbers()));
+            assertFalse(listener.isReady());
+        }
+    }
+
+    @Test
+    void shouldResetAConnectionThatTheSocketCannotTake() throws Exception {
+        try (DualListener listener = listenWithClients(1)) {
+            DualListener.Acceptor<Object> closed = new DualListener.Acceptor<>() {
+                @Override
+                public Object takeTcp() {
+                    return null;
+                }
+
+                @Override
+                public Object adopt(RdmaStream stream) throws IOException {
+                    throw new SocketException("Socket closed");
+                }
+            };
+            assertThrows(SocketException.class, () -> listener.accept(closed, 0));
+            assertThrows(
+                    SocketException.class, () -> clients.get(0).read(new byte[1], 0, 1, TimeUnit.MINUTES.toNanos(1)));
+        }
+    }
+
+    @Test
+    void shouldEndTheWaitAtItsTimeAndAtTheClose() throws Exception {
+        DualListener listener = listen(stack(null), FakePort.given(first));
+        assertThrows(SocketTimeoutException.class, () -> listener.accept(new Numbers(), 1));
+        CompletableFuture<Object> waiting = CompletableFuture.supplyAsync(
+                () -> assertThrows(SocketException.class, () -> listener.accept(new Numbers(), 0))
+                        .getMessage());
+        listener.close();
+        assertEquals("Socket closed", waiting.get(60, TimeUnit.SECONDS));
+        assertFalse(listener.isReady());
+    }
+}

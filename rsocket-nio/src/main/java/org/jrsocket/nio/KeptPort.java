@@ -1,0 +1,70 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.SocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+import org.jrsocket.connect.TcpPort;
+
+/**
+ * A port that RDMA listens on alone: a TCP socket that is bound and does not listen keeps it, and its TCP clients are
+ * refused. Its owner has a lock.
+ */
+final class KeptPort implements TcpPort {
+
+    private final RSelectorProvider provider;
+    private final ProtocolFamily family; // null for the JDK's default
+    private final SocketAddress wanted; // null for any
+    private volatile SocketChannel socket; // written under the owner's lock
+
+    KeptPort(RSelectorProvider provider, ProtocolFamily family, SocketAddress wanted) throws IOException {
+        this.provider = provider;
+        this.family = family;
+        this.wanted = wanted;
+        this.socket = bind();
+    }
+
+    private SocketChannel bind() throws IOException {
+        SocketChannel fresh = provider.openTcp(family);
+        try {
+            fresh.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            fresh.bind(wanted);
+        } catch (IOException | RuntimeException e) {
+            fresh.close();
+            throw e;
+        }
+        return fresh;
+    }
+
+    @Override
+    public InetSocketAddress address() throws IOException {
+        return (InetSocketAddress) socket.getLocalAddress();
+    }
+
+    /** The same, also after the close. */
+    InetSocketAddress boundAddress() {
+        return (InetSocketAddress) socket.socket().getLocalSocketAddress();
+    }
+
+    @Override
+    public boolean isAny() {
+        return wanted == null || ((InetSocketAddress) wanted).getPort() == 0;
+    }
+
+    @Override
+    public void change() throws IOException {
+        SocketChannel last = socket;
+        socket = bind();
+        last.close();
+    }
+
+    void close() throws IOException {
+        socket.close();
+    }
+}
