@@ -63,7 +63,11 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     private volatile ConnectAttempt tried; // until connected over TCP
     volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
 
-    /** Not connected. @param tcp null for one that is about to {@link #attachStream} a stream */
+    /**
+     * Not connected.
+     *
+     * @param tcp null for one that is about to {@link #attachStream} a stream
+     */
     ConnectingChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
         super(provider);
         this.provider = provider;
@@ -312,7 +316,11 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         throw new AsynchronousCloseException();
     }
 
-    /** Blocking, after RDMA came to nothing. @param millis 0 is no limit */
+    /**
+     * Blocking, after RDMA came to nothing.
+     *
+     * @param millis 0 is no limit
+     */
     private void connectTcpInstead(RdmaConnect pending, int millis) throws IOException {
         IOException failure = null;
         try {

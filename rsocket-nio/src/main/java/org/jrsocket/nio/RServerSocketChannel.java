@@ -116,7 +116,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private RdmaAcceptor openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
         InetSocketAddress address = wanted == null
                 ? new InetSocketAddress(0)
-                : wanted instanceof InetSocketAddress ? (InetSocketAddress) wanted : null;
+                : wanted instanceof InetSocketAddress internet ? internet : null;
         if (address == null
                 || address.isUnresolved()
                 || !isOpen()
@@ -282,7 +282,11 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         }
     }
 
-    /** The socket adaptor's. @param nanos more than 0 */
+    /**
+     * The socket adaptor's.
+     *
+     * @param nanos more than 0
+     */
     SocketChannel acceptWithTimeout(long nanos) throws IOException {
         acceptLock.lock();
         try {

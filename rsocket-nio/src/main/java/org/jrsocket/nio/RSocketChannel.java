@@ -140,7 +140,11 @@ final class RSocketChannel extends ConnectingChannel {
         throw e;
     }
 
-    /** The socket adaptor's. @param nanos 0 waits for ever */
+    /**
+     * The socket adaptor's.
+     *
+     * @param nanos 0 waits for ever
+     */
     int readWithTimeout(ByteBuffer target, long nanos) throws IOException {
         readLock.lock();
         try {
