@@ -44,7 +44,16 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         PENDING,
         TCP,
         RDMA,
-        CLOSED
+        CLOSED;
+
+        private boolean follows(State before) {
+            return switch (this) {
+                case UNDECIDED -> false;
+                case PENDING -> before == UNDECIDED;
+                case TCP, RDMA -> before == UNDECIDED || before == PENDING;
+                case CLOSED -> before != CLOSED;
+            };
+        }
     }
 
     final RSelectorProvider provider;
@@ -54,7 +63,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     final ChannelOptions options;
 
     final Object stateLock = new Object(); // nothing that waits is called with it
-    volatile State state = State.UNDECIDED; // written under stateLock, as all of these
+    volatile State state = State.UNDECIDED; // written by to(), under stateLock as all of these
     volatile RdmaConnect connect; // while PENDING
     volatile RdmaStream stream;
     volatile RdmaIo io;
@@ -76,11 +85,18 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     }
 
     /** With stateLock, or before anybody else knows this channel. */
+    final void to(State next) {
+        assert Thread.holdsLock(stateLock) || state == State.UNDECIDED;
+        assert next.follows(state) : state + " to " + next;
+        state = next;
+    }
+
+    /** With stateLock, or before anybody else knows this channel. */
     void attachStream(RdmaStream connected) {
         stream = connected;
         io = new RdmaIo(connected);
         connect = null;
-        state = State.RDMA;
+        to(State.RDMA);
         options.apply(connected);
         connected.observe(new RdmaStream.Observer() {
             @Override
@@ -234,9 +250,9 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
 
     private void connectedTcp() {
         synchronized (stateLock) {
-            if (state != State.CLOSED) {
+            if (state != State.CLOSED && state != State.TCP) { // finished more than once
                 connect = null;
-                state = State.TCP;
+                to(State.TCP);
             }
         }
         ConnectAttempt before = tried;
@@ -293,7 +309,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                 pending.cancel();
                 throw new ClosedChannelException();
             }
-            state = State.PENDING;
+            to(State.PENDING);
             connect = pending;
         }
     }

@@ -110,10 +110,12 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /**
      * Where the policy wants no TCP nothing ever listens there: a TCP channel that did could not give up its port at
-     * once if it is registered. With stateLock. @return null if the policy allows TCP, or TCP has to say what is wrong
-     * with the call
+     * once if it is registered. With stateLock.
+     *
+     * @return null if the policy allows TCP, or TCP has to say what is wrong with the call
      */
     private RdmaAcceptor openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
+        assert Thread.holdsLock(stateLock);
         InetSocketAddress address = wanted == null
                 ? new InetSocketAddress(0)
                 : wanted instanceof InetSocketAddress internet ? internet : null;
@@ -162,6 +164,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /** With stateLock. */
     private RdmaAcceptor openRdma(SocketAddress wanted, int backlog) throws IOException {
+        assert Thread.holdsLock(stateLock);
         StreamConfig config = config();
         boolean anyPort = wanted == null || ((InetSocketAddress) wanted).getPort() == 0;
         for (int attempt = 1; ; attempt++) {
@@ -225,6 +228,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * itself never waits.
      */
     private void listenOnBoth(RdmaAcceptor opened) throws IOException {
+        assert Thread.holdsLock(stateLock);
         try {
             if (holder == null && isRdmaAlone((InetSocketAddress) tcp.getLocalAddress())) {
                 refuseTcp((InetSocketAddress) tcp.getLocalAddress()); // a rule for the port that TCP chose
@@ -313,6 +317,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * the TCP channel already would hold up its change of mode, and close with it.
      */
     private RdmaAcceptor bound() throws IOException {
+        assert acceptLock.isHeldByCurrentThread();
         RdmaAcceptor current = acceptor;
         if (current != null) {
             return current;
@@ -362,6 +367,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /** With acceptLock. */
     private SocketChannel acceptNow(RdmaAcceptor rdma) throws IOException {
+        assert acceptLock.isHeldByCurrentThread();
         SocketChannel accepted = tcpIsNext ? acceptTcp() : null;
         if (accepted == null) {
             RdmaStream stream = rdma.take();
@@ -382,6 +388,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /** With acceptLock. */
     private SocketChannel acceptBlocking(RdmaAcceptor rdma, long nanos) throws IOException {
+        assert acceptLock.isHeldByCurrentThread();
         long start = System.nanoTime();
         SocketChannel accepted = null;
         boolean timedOut = false;

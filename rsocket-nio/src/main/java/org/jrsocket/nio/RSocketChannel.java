@@ -42,7 +42,7 @@ final class RSocketChannel extends ConnectingChannel {
     /** Accepted over TCP. */
     RSocketChannel(RSelectorProvider provider, SocketChannel tcp) {
         this(provider, tcp, null);
-        state = State.TCP;
+        to(State.TCP);
     }
 
     /** Accepted over TCP by a server that listens on both. */
@@ -290,7 +290,7 @@ final class RSocketChannel extends ConnectingChannel {
     protected void implCloseSelectableChannel() throws IOException {
         RdmaConnect pending;
         synchronized (stateLock) {
-            state = State.CLOSED;
+            to(State.CLOSED);
             pending = connect;
             connect = null;
             stateLock.notifyAll();
@@ -333,9 +333,12 @@ final class RSocketChannel extends ConnectingChannel {
 
     /**
      * With both locks. While a connect is pending nobody waits in the inner channel; and whoever decides on the
-     * connect, with stateLock, must not find the mode changing. @return false if none is pending
+     * connect, with stateLock, must not find the mode changing.
+     *
+     * @return false if none is pending
      */
     private boolean configurePending(boolean block) throws IOException {
+        assert readLock.isHeldByCurrentThread() && writeLock.isHeldByCurrentThread();
         synchronized (stateLock) {
             RdmaConnect pending = connect;
             if (pending == null) {
