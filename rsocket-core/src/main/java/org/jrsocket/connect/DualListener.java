@@ -115,14 +115,12 @@ public final class DualListener implements AutoCloseable {
             return TcpReason.UNAVAILABLE;
         }
         if (e instanceof ErrnoException verbs) {
-            switch (verbs.errno()) {
+            return switch (verbs.errno()) {
                 // the second if one of the two is at the wildcard address: TCP has the address itself
-                case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL:
-                    return TcpReason.IN_USE;
-                case Errno.ENODEV:
-                    return TcpReason.NO_DEVICE;
-                default:
-            }
+                case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL -> TcpReason.IN_USE;
+                case Errno.ENODEV -> TcpReason.NO_DEVICE;
+                default -> TcpReason.RESOURCES;
+            };
         }
         return TcpReason.RESOURCES;
     }

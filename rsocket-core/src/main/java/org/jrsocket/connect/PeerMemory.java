@@ -172,7 +172,11 @@ final class PeerMemory {
         }
     }
 
-    /** The host said something. @param nanos after how long it would have the connection; negative if it would not */
+    /**
+     * The host said something.
+     *
+     * @param nanos after how long it would have the connection; negative if it would not
+     */
     void answered(InetSocketAddress peer, long nanos) {
         Host host = host(peer);
         if (host != null) {

@@ -58,16 +58,13 @@ public record SettingKey<T>(String name, String fallback, String range, Function
                 name,
                 Integer.toString(fallback),
                 min + " to " + max,
-                value -> within(number(value, ""), value, min, max, "" + min, "" + max));
+                value -> within(number(value, ""), min, max, "" + min, "" + max));
     }
 
     /** Bytes: a number, or one with {@code k} or {@code m} for KiB and MiB. */
     static SettingKey<Integer> size(String name, String fallback, String min, String max) {
         return new SettingKey<>(
-                name,
-                fallback,
-                min + " to " + max,
-                value -> within(bytes(value), value, bytes(min), bytes(max), min, max));
+                name, fallback, min + " to " + max, value -> within(bytes(value), bytes(min), bytes(max), min, max));
     }
 
     /** Nanoseconds: a number with its unit, or 0. */
@@ -81,7 +78,7 @@ public record SettingKey<T>(String name, String fallback, String range, Function
         });
     }
 
-    private static int within(long value, String text, long min, long max, String minText, String maxText) {
+    private static int within(long value, long min, long max, String minText, String maxText) {
         if (value < min || value > max) {
             throw new IllegalArgumentException("not within " + minText + " to " + maxText);
         }

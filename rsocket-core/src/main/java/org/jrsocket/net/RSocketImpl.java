@@ -125,6 +125,7 @@ public final class RSocketImpl extends SocketImpl {
 
     /** Whether nobody has connected or closed this; with connectLock. */
     private boolean isFresh() {
+        assert connectLock.isHeldByCurrentThread();
         synchronized (stateLock) {
             return !closed && platform.getPort() == 0;
         }
@@ -254,6 +255,7 @@ public final class RSocketImpl extends SocketImpl {
 
     /** Closes the socket that this was before, whose SO_TIMEOUT survives as with the JDK's; with stateLock. */
     private int dropPlatform() throws IOException {
+        assert Thread.holdsLock(stateLock);
         if (!created) {
             return 0;
         }

@@ -240,6 +240,7 @@ final class RdmaSocket {
 
     /** With optionLock: the TCP socket that keeps the options. */
     private PlatformSocket options() throws SocketException {
+        assert Thread.holdsLock(optionLock);
         ensureOpen();
         if (options == null) {
             PlatformSocket fresh = PlatformSocket.client();
@@ -252,6 +253,7 @@ final class RdmaSocket {
 
     /** With optionLock. */
     private void ensureOpen() throws SocketException {
+        assert Thread.holdsLock(optionLock);
         if (closed) {
             throw new SocketException("Socket closed");
         }

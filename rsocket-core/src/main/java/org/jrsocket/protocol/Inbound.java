@@ -120,20 +120,17 @@ public final class Inbound {
         if (length != 0 && length != UNKNOWN_LENGTH) {
             return wrong("a control message of " + length + " bytes");
         }
-        switch (Imm.code(imm)) {
-            case Imm.CTRL_SHUTDOWN:
-                return end();
-            case Imm.CTRL_DISCONNECT:
+        return switch (Imm.code(imm)) {
+            case Imm.CTRL_SHUTDOWN -> end();
+            case Imm.CTRL_DISCONNECT -> {
                 int effects = end();
                 to(State.GONE);
-                return effects | Effects.GONE;
-            case Imm.CTRL_RESET:
-                return ourCodes ? Effects.RESET : Effects.NONE;
-            case Imm.CTRL_RELEASE:
-                return ourCodes && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
-            default:
-                return Effects.NONE; // as C does: unknown codes are how later versions can speak to this one
-        }
+                yield effects | Effects.GONE;
+            }
+            case Imm.CTRL_RESET -> ourCodes ? Effects.RESET : Effects.NONE;
+            case Imm.CTRL_RELEASE -> ourCodes && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
+            default -> Effects.NONE; // as C does: unknown codes are how later versions can speak to this one
+        };
     }
 
     private int end() {

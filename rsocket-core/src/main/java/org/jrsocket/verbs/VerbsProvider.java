@@ -39,11 +39,12 @@ public abstract class VerbsProvider extends RdmaProvider {
      *
      * @throws IllegalStateException if DiSNI's field cannot be set (another DiSNI version on the class path)
      */
+    @SuppressWarnings("LockOnNonEnclosingClassLiteral") // it is the lock that DiSNI guards the field with
     public final void install() {
         try {
             Field field = RdmaProvider.class.getDeclaredField("provider");
             field.setAccessible(true);
-            synchronized (RdmaProvider.class) { // the lock of RdmaProvider.provider()
+            synchronized (RdmaProvider.class) {
                 field.set(null, this);
             }
         } catch (ReflectiveOperationException | RuntimeException e) {

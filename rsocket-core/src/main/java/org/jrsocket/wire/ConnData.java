@@ -191,7 +191,7 @@ public record ConnData(
         long dataAddr = in.getLong(24);
         int dataLength = in.getInt(36);
         check(version, credits, targetAddr, targetLength, dataAddr, dataLength);
-        boolean extended = isExtended(in);
+        boolean extended = isExtended(privateData);
         int features = extended ? Short.toUnsignedInt(in.getShort(SIZE + 6)) : 0;
         return new ConnData(
                 version,
@@ -238,12 +238,13 @@ public record ConnData(
         }
     }
 
-    private static boolean isExtended(ByteBuffer in) {
-        return in.capacity() >= SIZE + EXTENSION_SIZE
+    private static boolean isExtended(byte[] bytes) {
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        return bytes.length >= SIZE + EXTENSION_SIZE
                 && in.getInt(SIZE) == MAGIC
                 && in.get(SIZE + 4) == EXTENSION_SIZE
                 && in.get(SIZE + 5) == EXTENSION_VERSION
-                && in.getInt(CHECKSUM) == checksum(in.array());
+                && in.getInt(CHECKSUM) == checksum(bytes);
     }
 
     private static int checksum(byte[] bytes) {

@@ -37,7 +37,7 @@ class ConnectorTest {
 
     private static final InetSocketAddress PEER = new InetSocketAddress("10.0.0.1", 80);
     private static final InetSocketAddress OTHER_PORT = new InetSocketAddress("10.0.0.1", 81);
-    private static final VerbsUnavailableException NONE = new VerbsUnavailableException(
+    private final VerbsUnavailableException none = new VerbsUnavailableException(
             VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device on this host: add one", null);
 
     private final FakeRdma rdma = new FakeRdma();
@@ -87,7 +87,7 @@ class ConnectorTest {
 
     @Test
     void shouldUseTcpWithoutRdma() throws Exception {
-        rdma.unavailable = NONE;
+        rdma.unavailable = none;
         TransportContext stack = stack(null);
         assertNull(attempt(stack, PEER, 0));
         assertEquals(1, stack.counts().tcpChosen(TcpReason.UNAVAILABLE));
@@ -95,10 +95,10 @@ class ConnectorTest {
 
     @Test
     void shouldSayWhyThereIsNoRdmaWhereItIsWanted() throws Exception {
-        rdma.unavailable = NONE;
+        rdma.unavailable = none;
         TransportContext stack = stack("policy=rdma");
         assertEquals(
-                NONE.getMessage(),
+                none.getMessage(),
                 assertThrows(ConnectException.class, () -> attempt(stack, PEER, 0))
                         .getMessage());
     }
@@ -285,7 +285,7 @@ class ConnectorTest {
         assertNull(listen(stack(null)));
         rdma.listenFailure = new ErrnoException("rdma_listen", "10.0.0.1", Errno.ENOMEM);
         assertNull(listen(stack(null)));
-        rdma.unavailable = NONE;
+        rdma.unavailable = none;
         assertNull(listen(stack(null)));
         assertNull(listen(stack("policy=tcp")));
     }
@@ -299,16 +299,16 @@ class ConnectorTest {
 
     @Test
     void shouldNotListenOverTcpAloneWhereRdmaIsWanted() throws Exception {
-        rdma.unavailable = NONE;
+        rdma.unavailable = none;
         TransportContext stack = stack("policy=rdma");
         assertEquals(
-                "cannot listen over RDMA: " + NONE.getMessage(),
+                "cannot listen over RDMA: " + none.getMessage(),
                 assertThrows(SocketException.class, () -> listen(stack)).getMessage());
     }
 
     @Test
     void shouldTakeBindRulesForListeners() throws Exception {
-        rdma.unavailable = NONE;
+        rdma.unavailable = none;
         assertNull(listen(stack("policy=rdma", "bind 10.0.0.1 80 tcp")));
         assertThrows(SocketException.class, () -> listen(stack("policy=tcp", "bind * 80 rdma")));
     }

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.stream.StreamConfig;
@@ -89,7 +90,7 @@ class SettingsTest {
         assertEquals("-Dorg.jrsocket." + key + "=" + value + ": " + reason, error(null, Map.of(key, value), Map.of()));
         assertEquals(
                 "agent argument " + key + "=" + value + ": " + reason, error(key + "=" + value, Map.of(), Map.of()));
-        String variable = "JRSOCKET_" + key.toUpperCase().replace('.', '_');
+        String variable = "JRSOCKET_" + key.toUpperCase(Locale.ROOT).replace('.', '_');
         assertEquals(
                 "environment " + variable + "=" + value + ": " + reason,
                 error(null, Map.of(), Map.of(variable, value)));

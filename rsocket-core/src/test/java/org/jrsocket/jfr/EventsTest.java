@@ -4,6 +4,7 @@
  */
 package org.jrsocket.jfr;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -37,7 +38,7 @@ public class EventsTest {
                 .redirectErrorStream(true)
                 .start();
         List<String> lines =
-                new String(java.getInputStream().readAllBytes()).lines().toList();
+                new String(java.getInputStream().readAllBytes(), UTF_8).lines().toList();
         assertEquals(0, java.waitFor(), () -> String.join("\n", lines));
         assertTrue(lines.contains("done"));
         assertTrue(

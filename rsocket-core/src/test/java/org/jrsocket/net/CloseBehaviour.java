@@ -88,7 +88,7 @@ abstract class CloseBehaviour extends SocketBehaviour {
                 out.write(new byte[1 << 16]);
             }
         });
-        Thread.sleep(300);
+        awaitWaiting(writer);
         pair.client().shutdownOutput();
         assertSocketException("Broken pipe", writer::get);
     }
@@ -324,7 +324,7 @@ abstract class CloseBehaviour extends SocketBehaviour {
                 out.write(new byte[1 << 16]);
             }
         });
-        Thread.sleep(300);
+        awaitWaiting(writer);
         pair.client().setSoLinger(true, 1);
         long start = System.nanoTime();
         pair.client().close();

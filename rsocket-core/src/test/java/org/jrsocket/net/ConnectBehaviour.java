@@ -27,6 +27,7 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
@@ -158,7 +159,7 @@ abstract class ConnectBehaviour extends SocketBehaviour {
         ServerSocket server = listening();
         Socket client = connectTo(server);
         SocketException e = assertThrows(SocketException.class, () -> client.connect(server.getLocalSocketAddress()));
-        assertEquals("already connected", e.getMessage().toLowerCase());
+        assertEquals("already connected", e.getMessage().toLowerCase(Locale.ROOT));
         accept(server);
         assertTrue(client.isConnected());
     }

@@ -302,6 +302,10 @@ abstract class OptionBehaviour extends SocketBehaviour {
         for (Socket socket : sockets()) {
             socket.setPerformancePreferences(1, 2, 3);
         }
+        Pair pair = pair();
+        pair.client().setPerformancePreferences(1, 2, 3);
+        pair.clientOut().write(1);
+        assertEquals(1, pair.serverIn().read());
     }
 
     @Test

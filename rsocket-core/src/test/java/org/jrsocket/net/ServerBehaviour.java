@@ -527,7 +527,7 @@ abstract class ServerBehaviour extends SocketBehaviour {
                 try {
                     client.getInputStream().read();
                 } catch (SocketTimeoutException e) {
-                    continue;
+                    // not reset yet
                 }
             }
         });

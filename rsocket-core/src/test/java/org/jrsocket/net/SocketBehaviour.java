@@ -106,7 +106,7 @@ abstract class SocketBehaviour {
         try {
             kind.check(connected);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError("cannot look into " + connected, e);
         }
     }
 

@@ -217,7 +217,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
             pair.clientOut().write(data);
             return null;
         });
-        Thread.sleep(300);
+        awaitWaiting(writer);
         assertFalse(writer.isDone());
         assertEquals(crc(data), crc(pair.serverIn().readNBytes(data.length)));
         writer.get();
@@ -227,7 +227,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
     void shouldEndAWriteByClosing() throws Exception {
         Pair pair = pair();
         Work<Void> writer = start(() -> fill(pair.clientOut()));
-        Thread.sleep(300);
+        awaitWaiting(writer);
         pair.client().close();
         assertSocketException("Socket closed", writer::get);
     }
@@ -238,7 +238,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
     void shouldEndAVirtualThreadsWriteByClosing() throws Exception {
         Pair pair = pair();
         Work<Void> writer = startVirtual(() -> fill(pair.clientOut()));
-        Thread.sleep(300);
+        awaitWaiting(writer);
         pair.client().close();
         assertSocketException("Socket closed", writer::get);
     }
@@ -247,7 +247,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
     void shouldReadWhileAnotherThreadWaitsToWrite() throws Exception {
         Pair pair = pair();
         Work<Void> writer = start(() -> fill(pair.clientOut()));
-        Thread.sleep(200);
+        awaitWaiting(writer);
         pair.serverOut().write(5);
         assertEquals(5, pair.clientIn().read());
         pair.client().close();
@@ -278,7 +278,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
             assertSocketException("Closed by interrupt", () -> fill(pair.clientOut()));
             return Thread.interrupted();
         });
-        Thread.sleep(300);
+        awaitWaiting(writer);
         writer.thread.interrupt();
         assertTrue(writer.get());
         assertTrue(pair.client().isClosed());
@@ -328,7 +328,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
     void shouldWakeAWaitingWriterWhenThePeerResets() throws Exception {
         Pair pair = pair();
         Work<Void> writer = start(() -> fill(pair.clientOut()));
-        Thread.sleep(200);
+        awaitWaiting(writer);
         pair.server().setSoLinger(true, 0);
         pair.server().close();
         assertBrokenOrReset(assertThrows(SocketException.class, writer::get));

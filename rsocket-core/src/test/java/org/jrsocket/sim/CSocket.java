@@ -12,8 +12,8 @@ import org.jrsocket.wire.Imm;
 /**
  * A model of librdmacm's rsocket, as far as its peer can tell: a grant table of two entries that it reads in place,
  * halves of a ring granted one after the other and the second one late, credits that count what the application has
- * read, every request signaled, and progress only where a call looks at the completion queue ({@link #pass}). Written
- * from the description of its behaviour.
+ * read, every request signaled, and progress only where a call looks at the completion queue. Written from
+ * the description of its behaviour.
  */
 final class CSocket {
 

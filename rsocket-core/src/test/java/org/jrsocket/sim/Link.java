@@ -79,7 +79,7 @@ final class Link {
 
     /** How long a device tries in vain. */
     long givesUpAfter() {
-        return 20_000 + simulation.chance.below(20_000);
+        return 20_000L + simulation.chance.below(20_000);
     }
 
     /** A message of the connection manager's. */

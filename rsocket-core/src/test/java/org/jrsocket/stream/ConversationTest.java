@@ -4,6 +4,7 @@
  */
 package org.jrsocket.stream;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -64,14 +65,14 @@ class ConversationTest extends RawPeerTests {
         RawPeer peer = l.peer();
         peer.takeMessages(1);
         peer.grantRing(65536, 65536);
-        l.stream().write("hello".getBytes(), 0, 5, PATIENCE);
+        l.stream().write("hello".getBytes(UTF_8), 0, 5, PATIENCE);
         RawPeer.Message data = peer.takeMessages(1).get(0);
         assertEquals(5, data.imm());
         assertEquals(peer.ringAddress(), data.address(), "[7] data goes into the area of the connection data first");
         assertEquals(peer.ringMr.getRkey(), data.key());
-        assertArrayEquals("hello".getBytes(), data.payload());
-        peer.data("olleh".getBytes());
-        assertArrayEquals("olleh".getBytes(), read(l.stream(), 5));
+        assertArrayEquals("hello".getBytes(UTF_8), data.payload());
+        peer.data("olleh".getBytes(UTF_8));
+        assertArrayEquals("olleh".getBytes(UTF_8), read(l.stream(), 5));
         l.stream().shutdownOutput();
         assertEquals(List.of(SHUTDOWN), imms(peer.takeMessages(1)));
         peer.ctrl(Imm.CTRL_DISCONNECT);
@@ -115,6 +116,16 @@ class ConversationTest extends RawPeerTests {
                 },
                 () -> "awaited " + count + " bytes, came " + got);
         return got;
+    }
+
+    /** Adds what arrives to {@code got} until {@code imm} is among it. */
+    private static void takeUntil(int imm, RawPeer peer, List<RawPeer.Message> got) {
+        RawPeer.await(
+                () -> {
+                    got.addAll(peer.takeMessages());
+                    return imms(got).contains(imm);
+                },
+                () -> "awaited " + Imm.describe(imm) + ", came " + got);
     }
 
     /** Section 11: grants of any size, address and order of addresses; two unused at a time. */
@@ -544,7 +555,7 @@ class ConversationTest extends RawPeerTests {
             peer.grantRing(place, 100);
             got.addAll(awaitData(peer, Math.min(100, 350 - before)));
         }
-        RawPeer.await(() -> got.addAll(peer.takeMessages()) | imms(got).contains(SHUTDOWN), () -> "no SHUTDOWN");
+        takeUntil(SHUTDOWN, peer, got);
         assertArrayEquals(sent, RawPeer.bytesOf(got));
         assertEquals(SHUTDOWN, got.get(got.size() - 1).imm());
         peer.data(bytes(4));
@@ -567,7 +578,7 @@ class ConversationTest extends RawPeerTests {
         assertFalse(imms(got).contains(DISCONNECT));
         peer.grantRing(0, 100);
         got.addAll(awaitData(peer, 50));
-        RawPeer.await(() -> got.addAll(peer.takeMessages()) | imms(got).contains(DISCONNECT), () -> "no DISCONNECT");
+        takeUntil(DISCONNECT, peer, got);
         assertArrayEquals(sent, RawPeer.bytesOf(got));
         assertEquals(DISCONNECT, got.get(got.size() - 1).imm());
         assertTrue(l.stream().awaitDrained(PATIENCE));
@@ -800,7 +811,7 @@ class ConversationTest extends RawPeerTests {
             peer.post(
                     SendBatch.RDMA_WRITE_WITH_IMM,
                     Imm.data(4096),
-                    half + i % 2 * 4096,
+                    half + i % 2 * 4096L,
                     peer.positionKey(),
                     bytes(4096));
             if (i < 14) {

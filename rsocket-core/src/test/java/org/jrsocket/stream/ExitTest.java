@@ -23,11 +23,11 @@ class ExitTest extends RawPeerTests {
         for (int i = 0; i < writes; i++) {
             l.stream().write(new byte[10], 0, 10, PATIENCE);
         }
-        RawPeer.await(() -> l.peer().dataBytes() == 10 * writes, () -> "not sent");
-        assertTrue(l.stream().isDelivering(10 * writes), "not acknowledged, and nobody cares");
-        assertTrue(l.stream().isDelivering(10 * writes));
+        RawPeer.await(() -> l.peer().dataBytes() == 10L * writes, () -> "not sent");
+        assertTrue(l.stream().isDelivering(10L * writes), "not acknowledged, and nobody cares");
+        assertTrue(l.stream().isDelivering(10L * writes));
         verbs.faults().holdAcks(false);
-        RawPeer.await(() -> !l.stream().isDelivering(10 * writes), () -> "never known to be delivered");
+        RawPeer.await(() -> !l.stream().isDelivering(10L * writes), () -> "never known to be delivered");
     }
 
     /** Other threads may go on: a server that is busy must not keep its JVM. */

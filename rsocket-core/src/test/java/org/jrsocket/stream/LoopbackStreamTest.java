@@ -63,7 +63,7 @@ class LoopbackStreamTest extends StreamBehaviour {
         try (StreamPair p = pair()) {
             Future<SocketException> reader =
                     background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
-            Thread.sleep(20);
+            awaitInside("read", 1);
             verbs.qps().forEach(verbs.faults()::breakQp);
             assertEquals("Connection reset", get(reader).getMessage());
         }
@@ -76,7 +76,8 @@ class LoopbackStreamTest extends StreamBehaviour {
                     background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
             Future<SocketException> writer = background(
                     () -> assertThrows(SocketException.class, () -> p.client.write(new byte[8 << 20], 0, 8 << 20, 0)));
-            Thread.sleep(20);
+            awaitInside("read", 1);
+            awaitInside("write", 1);
             verbs.faults().removeDevice(verbs.device());
             assertEquals("Connection reset", get(reader).getMessage());
             assertTrue(get(writer).getMessage().matches("Connection reset|Broken pipe"));
@@ -99,7 +100,7 @@ class LoopbackStreamTest extends StreamBehaviour {
             p.client.keepAlive(10_000_000);
             Future<SocketException> reader =
                     background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
-            Thread.sleep(50);
+            awaitInside("read", 1);
             verbs.faults().killAll(true);
             assertEquals("Connection reset", get(reader).getMessage());
         }

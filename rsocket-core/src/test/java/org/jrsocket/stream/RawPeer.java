@@ -115,12 +115,10 @@ final class RawPeer implements AutoCloseable {
     /** A grant of the stream's. */
     record Area(long address, int key, int length) {}
 
-    private final LoopbackProvider provider;
     final RawEndpoint raw;
     final Spec spec;
     final Mr tableMr;
     final Mr ringMr;
-    private final RawListener listener; // null if active
     private LoopbackQp qp;
 
     /** What the stream said of itself. */
@@ -146,11 +144,9 @@ final class RawPeer implements AutoCloseable {
     private int inFlight;
     private boolean closed;
 
-    private RawPeer(LoopbackProvider provider, RawEndpoint raw, Spec spec, RawListener listener) throws IOException {
-        this.provider = provider;
+    private RawPeer(RawEndpoint raw, Spec spec) throws IOException {
         this.raw = raw;
         this.spec = spec;
-        this.listener = listener;
         this.qp = raw.qp();
         for (int i = 0; i < raw.memory.size(); i++) {
             raw.memory.buffer().put(i, GUARD);
@@ -177,7 +173,7 @@ final class RawPeer implements AutoCloseable {
 
     /** Ready to {@link #request}. */
     static RawPeer active(LoopbackProvider provider, InetSocketAddress to, Spec spec) throws IOException {
-        return new RawPeer(provider, RawEndpoint.active(provider, to, sizes(spec)), spec, null);
+        return new RawPeer(RawEndpoint.active(provider, to, sizes(spec)), spec);
     }
 
     /** Where a stream can connect to. */
@@ -203,8 +199,7 @@ final class RawPeer implements AutoCloseable {
         /** Takes a request; sends no answer yet. */
         RawPeer take(Spec spec) throws IOException {
             CmEvent request = RawEndpoint.await(cm, events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
-            RawPeer peer =
-                    new RawPeer(provider, RawEndpoint.passive(provider, events, request, sizes(spec)), spec, this);
+            RawPeer peer = new RawPeer(RawEndpoint.passive(provider, events, request, sizes(spec)), spec);
             peer.learn(request);
             return peer;
         }

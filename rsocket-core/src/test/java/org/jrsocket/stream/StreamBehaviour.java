@@ -17,6 +17,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -72,6 +73,24 @@ abstract class StreamBehaviour {
 
     static <T> T get(Future<T> future) throws Exception {
         return future.get(60, TimeUnit.SECONDS);
+    }
+
+    /** Returns when as many threads have been inside that method of a stream for a moment, where they wait by then. */
+    static void awaitInside(String method, int threads) throws InterruptedException {
+        for (int i = 0, seen = 0; seen < 3; i++) {
+            Thread.sleep(10);
+            seen = inside(method) >= threads ? seen + 1 : 0;
+            assertTrue(i < 3000, () -> "nobody came to wait in " + method);
+        }
+    }
+
+    private static long inside(String method) {
+        String type = RdmaStream.class.getName();
+        return Thread.getAllStackTraces().values().stream()
+                .filter(stack -> Arrays.stream(stack)
+                        .anyMatch(frame -> frame.getClassName().equals(type)
+                                && frame.getMethodName().equals(method)))
+                .count();
     }
 
     static void readFully(RdmaStream stream, byte[] target) throws IOException {
@@ -226,7 +245,7 @@ abstract class StreamBehaviour {
                 p.client.write(data, 0, data.length, 0);
                 return null;
             });
-            Thread.sleep(100);
+            awaitInside("write", 1);
             assertFalse(writer.isDone(), "32 KiB of rings cannot hold 200,000 bytes");
             byte[] in = new byte[data.length];
             readFully(p.server, in);
@@ -313,7 +332,7 @@ abstract class StreamBehaviour {
     void shouldEndReadsAfterShutdownInputAndDropWhatComesLater() throws Exception {
         try (StreamPair p = StreamPair.connect(transport, address(), SMALL)) {
             Future<Integer> reader = background(() -> p.client.read(new byte[1], 0, 1, 0));
-            Thread.sleep(50);
+            awaitInside("read", 1);
             p.client.shutdownInput();
             assertEquals(-1, get(reader));
             assertEquals(-1, p.client.read(new byte[1], 0, 1, 0));
@@ -326,7 +345,7 @@ abstract class StreamBehaviour {
         try (StreamPair p = pair()) {
             Future<SocketException> reader =
                     background(() -> assertThrows(SocketException.class, () -> p.client.read(new byte[1], 0, 1, 0)));
-            Thread.sleep(50);
+            awaitInside("read", 1);
             p.client.close();
             assertEquals("Socket closed", get(reader).getMessage());
             assertEquals(
@@ -341,7 +360,7 @@ abstract class StreamBehaviour {
         try (StreamPair p = StreamPair.connect(transport, address(), SMALL)) {
             Future<SocketException> writer = background(
                     () -> assertThrows(SocketException.class, () -> p.client.write(new byte[1 << 20], 0, 1 << 20, 0)));
-            Thread.sleep(50);
+            awaitInside("write", 1);
             p.client.close();
             assertEquals("Socket closed", get(writer).getMessage());
         }
@@ -352,7 +371,7 @@ abstract class StreamBehaviour {
         try (StreamPair p = pair()) {
             Future<SocketException> reader =
                     background(() -> assertThrows(SocketException.class, () -> p.server.read(new byte[1], 0, 1, 0)));
-            Thread.sleep(20);
+            awaitInside("read", 1);
             p.client.abort();
             assertEquals("Connection reset", get(reader).getMessage());
         }

@@ -39,7 +39,7 @@ class TotalsTest extends RawPeerTests {
         over.set(true);
         get(watcher);
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
-        assertEquals(100 * rounds, transport.totals().bytesRead());
-        assertEquals(100 * rounds, transport.totals().bytesWritten());
+        assertEquals(100L * rounds, transport.totals().bytesRead());
+        assertEquals(100L * rounds, transport.totals().bytesWritten());
     }
 }

@@ -53,6 +53,7 @@ public final class Main implements Callable<Integer> {
         System.exit(run(args, System.out, System.err));
     }
 
+    @SuppressWarnings("DefaultCharset") // that of the terminal
     static int run(String[] args, PrintStream out, PrintStream err) {
         return new CommandLine(new Main(out, err))
                 .setOut(new PrintWriter(out, true))

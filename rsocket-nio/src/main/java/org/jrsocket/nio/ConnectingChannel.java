@@ -47,7 +47,16 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         PENDING,
         TCP,
         RDMA,
-        CLOSED
+        CLOSED;
+
+        private boolean follows(State before) {
+            return switch (this) {
+                case UNDECIDED -> false;
+                case PENDING -> before == UNDECIDED;
+                case TCP, RDMA -> before == UNDECIDED || before == PENDING;
+                case CLOSED -> before != CLOSED;
+            };
+        }
     }
 
     final RSelectorProvider provider;
@@ -57,7 +66,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     final ChannelOptions options;
 
     final Object stateLock = new Object(); // nothing that waits is called with it
-    volatile State state = State.UNDECIDED; // written under stateLock, as all of these
+    volatile State state = State.UNDECIDED; // written by to(), under stateLock as all of these
     volatile OutgoingConnection connect; // while PENDING
     volatile RdmaStream stream;
     volatile RdmaIo io;
@@ -66,7 +75,11 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
     volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
 
-    /** Not connected. @param tcp null for one that is about to {@link #attachStream} a stream */
+    /**
+     * Not connected.
+     *
+     * @param tcp null for one that is about to {@link #attachStream} a stream
+     */
     ConnectingChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
         super(provider);
         this.provider = provider;
@@ -75,11 +88,18 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     }
 
     /** With stateLock, or before anybody else knows this channel. */
+    final void to(State next) {
+        assert Thread.holdsLock(stateLock) || state == State.UNDECIDED;
+        assert next.follows(state) : state + " to " + next;
+        state = next;
+    }
+
+    /** With stateLock, or before anybody else knows this channel. */
     void attachStream(RdmaStream connected) {
         stream = connected;
         io = new RdmaIo(connected);
         connect = null;
-        state = State.RDMA;
+        to(State.RDMA);
         options.apply(connected);
         connected.observe(new RdmaStream.Observer() {
             @Override
@@ -291,9 +311,9 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     /** @param connection null if RDMA was out of the question */
     private void connectedTcp(OutgoingConnection connection) {
         synchronized (stateLock) {
-            if (state != State.CLOSED) {
+            if (state != State.CLOSED && state != State.TCP) { // finished more than once
                 connect = null;
-                state = State.TCP;
+                to(State.TCP);
             }
         }
         if (connection != null) {
@@ -342,7 +362,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                 pending.cancel();
                 throw new ClosedChannelException();
             }
-            state = State.PENDING;
+            to(State.PENDING);
             connect = pending;
         }
     }

@@ -206,6 +206,7 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
     }
 
     @Override
+    @SuppressWarnings("ObjectToString") // as the JDK's keys, which tell selectors apart by nothing else
     public String toString() {
         String state = isValid() ? "interestOps=" + interest + ", readyOps=" + ready : "invalid";
         return "channel=" + channel + ", selector=" + selector + ", " + state;

@@ -327,7 +327,11 @@ final class RSelector extends AbstractSelector {
         }
     }
 
-    /** Whether any of them is ready. @param counts whether this is a new selection, in which unused keys age */
+    /**
+     * Whether any of them is ready.
+     *
+     * @param counts whether this is a new selection, in which unused keys age
+     */
     private boolean pollHot(boolean counts) {
         boolean any = false;
         for (int i = hot.size() - 1; i >= 0; i--) {

@@ -211,7 +211,11 @@ public final class RSelectorProvider extends SelectorProvider {
         return family == null ? jdk.openServerSocketChannel() : jdk.openServerSocketChannel(family);
     }
 
-    /** Of a client channel of the JDK's. @param keepIdle seconds until the first keep-alive probe */
+    /**
+     * Of a client channel of the JDK's.
+     *
+     * @param keepIdle seconds until the first keep-alive probe
+     */
     record ClientDefaults(Set<SocketOption<?>> options, int keepIdle) {}
 
     /** For accepted channels, so there is a server channel, whose opening saw to it. */

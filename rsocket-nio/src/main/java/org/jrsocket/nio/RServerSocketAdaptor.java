@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /** {@link ServerSocketChannel#socket()} of our channels. Safe for use by many threads. */
+@SuppressWarnings("UnsynchronizedOverridesSynchronized") // the channel has locks of its own, as the JDK's adaptor does
 final class RServerSocketAdaptor extends ServerSocket {
 
     private static final int DEFAULT_BACKLOG = 50;

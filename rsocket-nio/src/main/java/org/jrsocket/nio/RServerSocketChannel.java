@@ -108,13 +108,14 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /**
      * Where the policy wants no TCP nothing ever listens there: a TCP channel that did could not give up its port at
-     * once if it is registered. With stateLock. @return null if the policy allows TCP, or TCP has to say what is wrong
-     * with the call
+     * once if it is registered. With stateLock.
+     *
+     * @return null if the policy allows TCP, or TCP has to say what is wrong with the call
      */
     private DualListener openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
         InetSocketAddress address = wanted == null
                 ? new InetSocketAddress(0)
-                : wanted instanceof InetSocketAddress ? (InetSocketAddress) wanted : null;
+                : wanted instanceof InetSocketAddress internet ? internet : null;
         if (address == null
                 || address.isUnresolved()
                 || !isOpen()
@@ -267,7 +268,11 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         }
     }
 
-    /** The socket adaptor's. @param nanos more than 0 */
+    /**
+     * The socket adaptor's.
+     *
+     * @param nanos more than 0
+     */
     SocketChannel acceptWithTimeout(long nanos) throws IOException {
         acceptLock.lock();
         try {
@@ -294,6 +299,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      * the TCP channel already would hold up its change of mode, and close with it.
      */
     private DualListener bound() throws IOException {
+        assert acceptLock.isHeldByCurrentThread();
         DualListener current = dual;
         if (current != null) {
             return current;
@@ -358,6 +364,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /** With acceptLock. */
     private SocketChannel acceptBlocking(DualListener rdma, long nanos) throws IOException {
+        assert acceptLock.isHeldByCurrentThread();
         long start = System.nanoTime();
         SocketChannel accepted = null;
         boolean timedOut = false;

@@ -22,6 +22,7 @@ import java.util.Set;
  * {@link SocketChannel#socket()} of our channels. What is TCP's is asked of the inner channel's own adaptor. Safe for
  * use by many threads.
  */
+@SuppressWarnings("UnsynchronizedOverridesSynchronized") // the channel has locks of its own, as the JDK's adaptor does
 final class RSocketAdaptor extends Socket {
 
     /** Since 25 the JDK looks for an unresolved address itself, and closes the socket over it. */

@@ -43,7 +43,7 @@ final class RSocketChannel extends ConnectingChannel {
     /** Accepted over TCP. */
     RSocketChannel(RSelectorProvider provider, SocketChannel tcp) {
         this(provider, tcp, null);
-        state = State.TCP;
+        to(State.TCP);
     }
 
     /** Accepted over TCP by a server that listens on both. */
@@ -141,7 +141,11 @@ final class RSocketChannel extends ConnectingChannel {
         throw e;
     }
 
-    /** The socket adaptor's. @param nanos 0 waits for ever */
+    /**
+     * The socket adaptor's.
+     *
+     * @param nanos 0 waits for ever
+     */
     int readWithTimeout(ByteBuffer target, long nanos) throws IOException {
         readLock.lock();
         try {
@@ -287,7 +291,7 @@ final class RSocketChannel extends ConnectingChannel {
     protected void implCloseSelectableChannel() throws IOException {
         OutgoingConnection pending;
         synchronized (stateLock) {
-            state = State.CLOSED;
+            to(State.CLOSED);
             pending = connect;
             connect = null;
             stateLock.notifyAll();
@@ -330,9 +334,12 @@ final class RSocketChannel extends ConnectingChannel {
 
     /**
      * With both locks. While a connect is pending nobody waits in the inner channel; and whoever decides on the
-     * connect, with stateLock, must not find the mode changing. @return false if none is pending
+     * connect, with stateLock, must not find the mode changing.
+     *
+     * @return false if none is pending
      */
     private boolean configurePending(boolean block) throws IOException {
+        assert readLock.isHeldByCurrentThread() && writeLock.isHeldByCurrentThread();
         synchronized (stateLock) {
             OutgoingConnection pending = connect;
             if (pending == null) {

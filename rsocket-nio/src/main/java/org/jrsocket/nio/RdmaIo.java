@@ -59,7 +59,11 @@ final class RdmaIo {
         }
     }
 
-    /** Waits for the first bytes. @param nanos 0 waits for ever */
+    /**
+     * Waits for the first bytes.
+     *
+     * @param nanos 0 waits for ever
+     */
     long readBlocking(ByteBuffer[] targets, int offset, int length, long nanos) throws IOException {
         checkWritable(targets, offset, length);
         if (!inputShut && !hasRemaining(targets, offset, length)) {

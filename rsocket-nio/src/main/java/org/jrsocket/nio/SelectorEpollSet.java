@@ -81,6 +81,7 @@ final class SelectorEpollSet {
 
     /** With lock. */
     private void open() throws IOException {
+        assert Thread.holdsLock(lock);
         if (epoll == null) {
             Epoll set = new Epoll(EVENTS);
             EventFd waker = null;
@@ -114,6 +115,7 @@ final class SelectorEpollSet {
 
     /** With lock. */
     private void forget(RSelectionKey key) {
+        assert Thread.holdsLock(lock);
         keys[key.watchedFd] = null;
         key.watched = null;
         key.watchedFd = -1;

@@ -130,7 +130,11 @@ final class Link implements AutoCloseable {
                         + (reason == null ? "" : "; not RDMA: " + reason);
     }
 
-    /** As {@link java.io.InputStream#read(byte[], int, int)}. @param millis 0 waits for ever */
+    /**
+     * As {@link java.io.InputStream#read(byte[], int, int)}.
+     *
+     * @param millis 0 waits for ever
+     */
     int read(byte[] target, int offset, int length, int millis) throws IOException {
         if (stream != null) {
             return stream.read(target, offset, length, TimeUnit.MILLISECONDS.toNanos(millis));

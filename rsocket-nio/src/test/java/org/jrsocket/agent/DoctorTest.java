@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DoctorTest {
 
-    private static final VerbsUnavailableException NONE =
+    private final VerbsUnavailableException none =
             new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device: add one", null);
 
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
@@ -53,7 +53,7 @@ class DoctorTest {
 
     @Test
     void shouldSayWhatIsMissing() throws Exception {
-        assertEquals(1, doctor(TransportHolder.unavailable(NONE), null, null));
+        assertEquals(1, doctor(TransportHolder.unavailable(none), null, null));
         assertSaid("RDMA: cannot be used: no device: add one");
         assertSaid("a server here listens over TCP alone: RDMA cannot be used, see above");
         assertSaid("locked memory: .+");
@@ -64,10 +64,10 @@ class DoctorTest {
     void shouldSayThatTcpCarriesAConnectionFromAHostWithoutRdma() throws Exception {
         try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.1"))) {
             String peer = "127.0.0.1:" + server.getLocalPort();
-            assertEquals(1, doctor(TransportHolder.unavailable(NONE), null, peer));
+            assertEquals(1, doctor(TransportHolder.unavailable(none), null, peer));
             assertSaid(peer + ": not RDMA: RDMA is not available.*");
             assertSaid(peer + ": TCP, connected in [0-9.]+ ms");
-            assertEquals(1, doctor(TransportHolder.unavailable(NONE), "policy=rdma", peer));
+            assertEquals(1, doctor(TransportHolder.unavailable(none), "policy=rdma", peer));
             assertSaid(peer + ": not RDMA: no device: add one");
             assertSaid(
                     peer
@@ -132,9 +132,9 @@ class DoctorTest {
     @Test
     void shouldSayThatAPeerIsNotThere() throws Exception {
         String peer = "127.0.0.1:" + freePort();
-        assertEquals(3, doctor(TransportHolder.unavailable(NONE), null, peer));
+        assertEquals(3, doctor(TransportHolder.unavailable(none), null, peer));
         assertSaid(peer + ": TCP neither: Connection refused.*");
-        assertEquals(3, doctor(TransportHolder.unavailable(NONE), null, "no-such-host.invalid:80"));
+        assertEquals(3, doctor(TransportHolder.unavailable(none), null, "no-such-host.invalid:80"));
         assertSaid("no-such-host.invalid:80: unknown host");
     }
 

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.nio;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -96,7 +97,7 @@ abstract class DataSuite extends NioSuite {
     @Test
     void shouldTakeSlicesOfBuffers() throws IOException {
         Pair p = pair();
-        byte[] array = "0123456789".getBytes();
+        byte[] array = "0123456789".getBytes(UTF_8);
         p.client().write(ByteBuffer.wrap(array, 2, 5).slice());
         assertEquals("23456", read(p.server(), 5));
         byte[] target = new byte[10];

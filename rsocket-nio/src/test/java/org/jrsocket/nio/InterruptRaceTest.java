@@ -39,7 +39,7 @@ class InterruptRaceTest extends LoopbackChannelTests {
                     return -1; // refused or reset: the listener was closed first
                 }
             });
-            spin(round * 200); // each round a little later, to meet each moment
+            spin(round * 200L); // each round a little later, to meet each moment
             accepting.thread.interrupt();
             Throwable thrown = accepting.join();
             assertEquals(-1, get(client), () -> "the accept ended with " + thrown);

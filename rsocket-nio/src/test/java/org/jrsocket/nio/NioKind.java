@@ -44,8 +44,9 @@ abstract class NioKind {
     void silence(InetSocketAddress nobody) {}
 
     /**
-     * After many connections: fails unless they were what this kind is about. @param plain how many servers accepted
-     * from sockets that are not of this kind
+     * After many connections: fails unless they were what this kind is about.
+     *
+     * @param plain how many servers accepted from sockets that are not of this kind
      */
     void assertUsed(int plain) {}
 

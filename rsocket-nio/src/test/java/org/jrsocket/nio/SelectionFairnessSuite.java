@@ -179,7 +179,7 @@ abstract class SelectionFairnessSuite extends NioSuite {
         for (SocketChannel channel : channels) {
             channel.register(selector, SelectionKey.OP_READ, new Loop(channel));
         }
-        background(() -> {
+        Future<?> unused = background(() -> {
             while (selector.isOpen()) {
                 selector.select();
                 for (SelectionKey key : selector.selectedKeys()) {
@@ -310,7 +310,7 @@ abstract class SelectionFairnessSuite extends NioSuite {
         Pair p = nonBlockingPair();
         p.client().register(without, 0);
         p.client().register(with, SelectionKey.OP_READ);
-        background(() -> {
+        Future<?> unused = background(() -> {
             while (without.isOpen()) {
                 without.select();
             }

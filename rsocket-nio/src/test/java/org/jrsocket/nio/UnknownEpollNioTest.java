@@ -24,7 +24,8 @@ class UnknownEpollNioTest {
 
     @BeforeAll
     static void open() throws Exception {
-        SelectorProvider polling = (SelectorProvider) Class.forName("sun.nio.ch.PollSelectorProvider")
+        SelectorProvider polling = Class.forName("sun.nio.ch.PollSelectorProvider")
+                .asSubclass(SelectorProvider.class)
                 .getConstructor()
                 .newInstance();
         kind = new NioKind.OverLoopback("policy=auto,memory.rejected=0", Rules.NONE) {

@@ -4,6 +4,8 @@
  */
 package org.jrsocket.bench.fallback;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,8 +82,9 @@ public final class FallbackCost {
                 List.of("-Xmx256m", "-cp", System.getProperty("java.class.path"), TcpLoad.class.getName(), millis));
         Process process =
                 new ProcessBuilder(command).redirectError(errors.toFile()).start();
-        List<String> lines =
-                new String(process.getInputStream().readAllBytes()).lines().toList();
+        List<String> lines = new String(process.getInputStream().readAllBytes(), UTF_8)
+                .lines()
+                .toList();
         String said = Files.readString(errors);
         if (process.waitFor() != 0 || lines.size() != ROWS.size()) {
             throw new IOException("TcpLoad ended with " + process.exitValue() + ": " + said);

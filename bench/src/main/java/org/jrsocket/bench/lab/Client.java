@@ -4,6 +4,8 @@
  */
 package org.jrsocket.bench.lab;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -45,7 +47,7 @@ public final class Client {
 
     public static void main(String[] args) throws IOException {
         Client client = new Client(args);
-        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         System.out.println("ready");
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             System.out.println(client.answer(line));

@@ -138,7 +138,7 @@ final class PairColumn implements Column {
         Double each = secondsEach.get(row);
         double count = each == null ? Math.max(4, row.count / 8.0) : Math.max(Math.min(seconds / each, 4e6), 8);
         int grain = Math.max(1, row.readSize / row.size); // whole reads
-        return (int) Math.max(1, count / grain) * grain;
+        return ((int) Math.max(1, count / grain)) * grain;
     }
 
     private Map<String, Double> run(Pair pair, Row row, int count) throws IOException {

@@ -47,7 +47,7 @@ public record Proof(long packets, long ipBytes) {
             return null;
         }
         long payload = row.payload(operations);
-        long packetsEach = (row.size + PACKET_BYTES - 1) / PACKET_BYTES;
+        long packetsEach = ((long) row.size + PACKET_BYTES - 1) / PACKET_BYTES;
         // Small writes of a stream may share packets; the messages of a round trip cannot.
         long leastPackets = row.kind == Row.Kind.RTT || row.kind == Row.Kind.CONNECTS
                 ? 2 * operations * packetsEach

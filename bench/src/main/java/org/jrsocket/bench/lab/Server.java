@@ -47,6 +47,7 @@ public final class Server {
         thread.start();
     }
 
+    @SuppressWarnings("CatchAndPrintStackTrace") // whoever started this program reads it
     private static void serve(Wire wire) {
         try (wire) {
             Request request = Request.receive(wire);

@@ -4,6 +4,8 @@
  */
 package org.jrsocket.bench.scale;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -58,7 +60,7 @@ public final class ManyStreams {
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         int status = 1;
-        try (BufferedReader said = new BufferedReader(new InputStreamReader(echo.getInputStream()))) {
+        try (BufferedReader said = new BufferedReader(new InputStreamReader(echo.getInputStream(), UTF_8))) {
             if (!"ready".equals(said.readLine())) {
                 throw new IOException("the server did not start");
             }

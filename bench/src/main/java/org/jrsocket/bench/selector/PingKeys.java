@@ -4,6 +4,8 @@
  */
 package org.jrsocket.bench.selector;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -72,7 +74,7 @@ public final class PingKeys {
         thread.setDaemon(true);
         thread.start();
         System.out.println("ready");
-        BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
             ping.commands.add(line);
             ping.selector.wakeup();

@@ -182,7 +182,7 @@ final class Program implements AutoCloseable {
         }
 
         Program start() throws IOException {
-            if (!keepInput && builder.redirectInput() == ProcessBuilder.Redirect.PIPE) {
+            if (!keepInput && builder.redirectInput().equals(ProcessBuilder.Redirect.PIPE)) {
                 builder.redirectInput(new File("/dev/null"));
             }
             Process process = builder.start();

@@ -4,6 +4,8 @@
  */
 package org.jrsocket.interop.hosts;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -47,7 +49,7 @@ final class Caller {
         Caller caller = new Caller(args[0]);
         int port = args[0].equals("http") ? WebServer.start(new InetSocketAddress(args[1], 0)) : echo(args[1]);
         InetSocketAddress self = new InetSocketAddress(args[1], port);
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         int call = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String[] words = line.split(" ");

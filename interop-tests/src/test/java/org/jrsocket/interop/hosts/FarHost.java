@@ -52,22 +52,25 @@ final class FarHost {
 
     private static String answer(List<String> words) throws IOException, InterruptedException {
         List<String> command = words.subList(1, words.size());
-        switch (words.get(0)) {
-            case "run":
+        return switch (words.get(0)) {
+            case "run" -> {
                 Process process =
                         new ProcessBuilder(command).redirectErrorStream(true).start();
                 String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                return process.waitFor() + " " + output.strip().replaceAll("\\R", "; ");
-            case "start":
+                yield process.waitFor() + " " + output.strip().replaceAll("\\R", "; ");
+            }
+            case "start" -> {
                 Process started = new ProcessBuilder(command)
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start();
                 STARTED.push(started);
-                return String.valueOf(started.inputReader().readLine());
-            default:
+                yield String.valueOf(started.inputReader().readLine());
+            }
+            default -> {
                 stop();
-                return "stopped";
-        }
+                yield "stopped";
+            }
+        };
     }
 
     private static void stop() throws InterruptedException {

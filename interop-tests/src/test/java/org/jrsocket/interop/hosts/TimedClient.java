@@ -4,6 +4,8 @@
  */
 package org.jrsocket.interop.hosts;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -29,7 +31,7 @@ final class TimedClient {
 
     public static void main(String[] args) throws Exception {
         InetSocketAddress server = new InetSocketAddress(args[0], Integer.parseInt(args[1]));
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         int round = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             System.out.println("round=" + ++round + " median=" + median(server, Integer.parseInt(line)));

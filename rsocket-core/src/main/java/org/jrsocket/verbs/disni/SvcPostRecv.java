@@ -9,7 +9,6 @@ import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.SVCPostRecv;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedList;
 import java.util.List;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Qp;
@@ -34,7 +33,7 @@ public final class SvcPostRecv extends SVCPostRecv {
         this.bad = bad;
         int entries = 1;
         for (IbvRecvWR request : list) {
-            LinkedList<IbvSge> sges = request.getSg_list() == null ? new LinkedList<>() : request.getSg_list();
+            List<IbvSge> sges = request.getSg_list() == null ? List.of() : request.getSg_list();
             requests.add(new Wr(
                     request.getWr_id(),
                     sges.stream()

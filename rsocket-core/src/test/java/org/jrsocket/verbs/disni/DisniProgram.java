@@ -91,6 +91,7 @@ public abstract class DisniProgram {
             poll = cq.poll(wcs, 2);
         }
 
+        @SuppressWarnings({"JdkObsolete", "NonApiType"}) // what DiSNI takes
         LinkedList<IbvSge> sges(int offset, int length) {
             IbvSge sge = new IbvSge();
             sge.setAddr(mr.getAddr() + offset);

@@ -197,7 +197,7 @@ class HotPathTest {
                         sent << 13 | length,
                         peer.memory.address() + slot * 4096L,
                         peer.mr.getRkey());
-                self.batch.sge(self.memory.address() + half + slot * 4096, length, self.mr.getLkey());
+                self.batch.sge(self.memory.address() + half + slot * 4096L, length, self.mr.getLkey());
                 sent++;
                 sendSlots--;
             }

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.verbs.rdmacore;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -69,7 +70,7 @@ public class NativeBuildTest {
         builder.environment().put("PATH", bin.toString());
         builder.environment().putAll(environment);
         Process process = builder.start();
-        String output = new String(process.getInputStream().readAllBytes());
+        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertEquals(status, process.exitValue(), output);
         return output;

@@ -92,8 +92,8 @@ public class RdmaCoreDataTest {
             }
             for (int i = 0; i < 20; i++) { // two scatter entries each, every fourth signalled, every other inline
                 int flags = (i % 4 == 3 ? SendBatch.SIGNALED : 0) | (i % 2 == 1 ? SendBatch.INLINE : 0);
-                write(link, i, flags, 8 * i, 4);
-                link.client.sends.sge(link.client.memory.address() + 8 * i + 4, 4, link.client.mr.getLkey());
+                write(link, i, flags, 8L * i, 4);
+                link.client.sends.sge(link.client.memory.address() + 8L * i + 4, 4, link.client.mr.getLkey());
             }
             link.client.post();
             for (int i = 0; i < 20; i++) {

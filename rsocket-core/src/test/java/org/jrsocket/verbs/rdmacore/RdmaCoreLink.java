@@ -4,6 +4,7 @@
  */
 package org.jrsocket.verbs.rdmacore;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -217,7 +218,7 @@ public final class RdmaCoreLink implements AutoCloseable {
     }
 
     static ConnParam param(String data) {
-        return new ConnParam().flowControl(true).retries(7, 7).privateData(data.getBytes());
+        return new ConnParam().flowControl(true).retries(7, 7).privateData(data.getBytes(UTF_8));
     }
 
     static CmEvent await(CmChannel events, EventType type) throws IOException {

@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.zip.CRC32C;
 
 /**
@@ -87,7 +88,7 @@ public final class FileClient extends SimpleChannelInboundHandler<HttpObject> {
             channel.close().sync();
             return sum;
         } finally {
-            loops.shutdownGracefully();
+            Future<?> unused = loops.shutdownGracefully();
         }
     }
 

@@ -58,6 +58,7 @@ public final class FileServer {
         System.out.println("listening=" + bound.getPort());
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // as users of Netty write it
     private static final class Sender extends SimpleChannelInboundHandler<FullHttpRequest> {
 
         private final Path folder;

@@ -4,6 +4,8 @@
  */
 package org.jrsocket.interop.frameworks.netty;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -24,6 +26,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 
 /**
  * {@code TimedConnects LOCAL}: connects to echo servers when it is told, with Netty's own time limit. A line of its
@@ -42,7 +45,7 @@ public final class TimedConnects {
         thread.setDaemon(true);
         thread.start();
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         int call = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String[] words = line.split(" ");
@@ -52,7 +55,7 @@ public final class TimedConnects {
             String outcome = call(loops, to, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
             System.out.println("call=" + ++call + ' ' + outcome);
         }
-        loops.shutdownGracefully();
+        Future<?> unused = loops.shutdownGracefully();
     }
 
     private static void echo(ServerSocket server) {
