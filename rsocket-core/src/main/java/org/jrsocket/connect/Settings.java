@@ -26,9 +26,9 @@ public final class Settings {
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
     static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "5m", "0", "24h");
     static final SettingKey<Long> MEMORY_REJECTED = SettingKey.duration("memory.rejected", "10s", "0", "24h");
-    static final SettingKey<Integer> BUFFER_SEND = SettingKey.size("buffer.send", "256k", "4k", "256m");
-    static final SettingKey<Integer> BUFFER_RECEIVE = SettingKey.size("buffer.receive", "256k", "4k", "256m");
-    static final SettingKey<Integer> BUFFER_MAX = SettingKey.size("buffer.max", "4m", "4k", "256m");
+    static final SettingKey<Integer> BUFFER_SEND = SettingKey.size("buffer.send", "1m", "4k", "256m");
+    static final SettingKey<Integer> BUFFER_RECEIVE = SettingKey.size("buffer.receive", "4m", "4k", "256m");
+    static final SettingKey<Integer> BUFFER_MAX = SettingKey.size("buffer.max", "16m", "4k", "256m");
     static final SettingKey<Integer> QUEUE_SEND =
             SettingKey.integer("queue.send", StreamConfig.DEFAULT.sendQueue(), 16, 65534);
     static final SettingKey<Integer> QUEUE_RECEIVE =
@@ -75,7 +75,14 @@ public final class Settings {
         this.values = Map.copyOf(values);
         this.given = Map.copyOf(given);
         streamConfig = new StreamConfig(
-                get(BUFFER_SEND), get(BUFFER_RECEIVE), get(QUEUE_SEND), get(QUEUE_RECEIVE), get(INLINE), get(SPIN), 0);
+                get(BUFFER_SEND),
+                get(BUFFER_RECEIVE),
+                get(QUEUE_SEND),
+                get(QUEUE_RECEIVE),
+                get(INLINE),
+                get(SPIN),
+                0,
+                StreamConfig.DEFAULT.receiveSlab());
         connectNanos = get(CONNECT_TIMEOUT);
         maxBuffer = get(BUFFER_MAX);
     }

@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * by many threads.
  *
  * <p>Its daemon threads are none on the data path: the service thread (connection events, closes, wake-ups of virtual
- * threads), the flusher, and while connections end a few reapers, which free native objects because destroying a queue
+ * threads, what writers left behind), and while connections end a few reapers, which free native objects because destroying a queue
  * pair can take a device milliseconds.
  */
 public final class RdmaTransport implements AutoCloseable {
@@ -70,7 +70,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final CmChannel channel;
     private final ServiceThread service;
     private final ServiceThread.SteadyWatch cmWatch;
-    private final Flusher flusher;
+    private final MemoryBudget memory = new MemoryBudget();
     private final ExecutorService reaper;
     private final ResourcePool bundles;
     private final InlineLimits inlineLimits = new InlineLimits();
@@ -89,7 +89,7 @@ public final class RdmaTransport implements AutoCloseable {
         provider.install();
         description = provider.description();
         cm = provider.openCm();
-        bundles = new ResourcePool(this, provider.openVerbs(), idleNanos);
+        bundles = new ResourcePool(this, provider.openVerbs(), idleNanos, memory);
         channel = cm.createEventChannel();
         service = serve(cm, channel);
         closings = new Closings(service);
@@ -100,7 +100,6 @@ public final class RdmaTransport implements AutoCloseable {
             cm.destroyEventChannel(channel);
             throw e;
         }
-        flusher = new Flusher("jrsocket-flusher");
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 REAPERS,
                 REAPERS,
@@ -216,7 +215,6 @@ public final class RdmaTransport implements AutoCloseable {
         } catch (IllegalStateException e) {
             LOG.debug("closing while the JVM exits");
         }
-        flusher.stop();
         cmWatch.cancel();
         service.stop();
         late.forEach(CmConnect::listenNoMore);
@@ -488,7 +486,7 @@ public final class RdmaTransport implements AutoCloseable {
         return service;
     }
 
-    Flusher flusher() {
-        return flusher;
+    Leftovers leftovers() {
+        return service.leftovers();
     }
 }

@@ -55,6 +55,11 @@ class PumpTest {
         }
 
         @Override
+        public int batch() {
+            return 1;
+        }
+
+        @Override
         public boolean isReceived(int index) {
             return true;
         }

@@ -159,7 +159,7 @@ class BurstTest extends RawPeerTests {
         for (int i = 0; i < 200; i++) {
             l.stream().write(new byte[SIZE], 0, SIZE, PATIENCE);
         }
-        int odd = SendSide.BULK + SIZE;
+        int odd = StreamCore.BULK + SIZE;
         l.stream().write(new byte[odd], 0, odd, PATIENCE);
         assertEquals(200 * SIZE + odd, l.peer().dataBytes());
     }
