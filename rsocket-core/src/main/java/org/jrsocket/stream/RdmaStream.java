@@ -498,7 +498,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     boolean hasInput() {
         core.enter();
         try {
-            return core.in.readable() > 0 || core.in.isEnded();
+            return core.in.readable() > 0 || core.ended;
         } finally {
             core.exit();
         }

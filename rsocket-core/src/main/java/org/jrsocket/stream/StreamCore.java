@@ -68,6 +68,8 @@ final class StreamCore {
     boolean closed;
     boolean inputShut;
     boolean outputShut;
+    /** The peer has said that no more data comes; what came before may be unread. */
+    boolean ended;
     /** It said DISCONNECT, or its CM did: what we send reaches nobody. */
     boolean peerGone;
     /** On its way to being freed: by a close, or because the peer broke the protocol. */
@@ -189,7 +191,7 @@ final class StreamCore {
         if (failure != null || closed) {
             return READABLE | WRITABLE;
         }
-        return (in.readable() > 0 || in.isEnded() || inputShut ? READABLE : 0)
+        return (in.readable() > 0 || ended || inputShut ? READABLE : 0)
                 | (outputShut || peerGone || hasRoom() ? WRITABLE : 0);
     }
 
@@ -343,12 +345,13 @@ final class StreamCore {
         if (Effects.has(effects, Effects.ACKNOWLEDGED)) {
             growthRefused = false;
         }
+        if (Effects.has(effects, Effects.RESET) && resetUnderstood) { // before its DISCONNECT, which comes with it
+            fail(new SocketException("Connection reset"), "reset by the peer");
+        }
+        ended |= Effects.has(effects, Effects.ENDED);
         if (Effects.has(effects, Effects.GONE)) {
             peerGone = true;
             keepAlive.end();
-        }
-        if (Effects.has(effects, Effects.RESET) && resetUnderstood) {
-            fail(new SocketException("Connection reset"), "reset by the peer");
         }
         if (Effects.has(effects, Effects.VIOLATION)) {
             protocolError(connection.violation() != null ? connection.violation() : queues.trouble());
@@ -396,7 +399,7 @@ final class StreamCore {
     private void record(SocketException cause, String detail) {
         keepAlive.end();
         if (failure == null) {
-            failedAfterEnd = in.isEnded();
+            failedAfterEnd = ended;
             cause.initCause(
                     new IOException(detail + " (" + handles.device.name() + ", " + local + " to " + remote + ")"));
             failure = cause;
@@ -432,7 +435,7 @@ final class StreamCore {
         enter();
         try {
             poll(); // what arrived before it is valid
-            if (!expected || !in.isEnded()) {
+            if (!expected || !ended) {
                 fail(new SocketException("Connection reset"), why);
             }
             peerGone = true;

@@ -133,13 +133,12 @@ final class StreamReader {
         if (core.closed) {
             throw new SocketException("Socket closed");
         }
-        boolean ended = in.isEnded();
         SocketException failed = core.failure;
-        if (!ended && failed == null || in.readable() > 0) {
+        if (!core.ended && failed == null || in.readable() > 0) {
             return false;
         }
         if (failed == null || core.failedAfterEnd) {
-            return ended;
+            return core.ended;
         }
         core.poll(); // whoever saw it fail was perhaps a writer, and what had arrived is in the queue still
         if (in.readable() > 0) {
