@@ -98,8 +98,20 @@ public final class Pump {
         return n < 0 ? effects | sendFailed("the send completion queue cannot be polled") : effects;
     }
 
-    /** Sends what can be sent. After each write, shutdown, close and read that granted memory. */
+    /**
+     * Sends what can be sent. After each write, shutdown, close and read that granted memory. What the send queue seems
+     * too busy for is tried again after a look at its completions.
+     */
     public int flush() {
+        int effects = build();
+        if (connection.out().waitsForCompletion() && !Effects.has(effects, FAILED)) {
+            effects |= pollSends();
+            effects |= build();
+        }
+        return effects;
+    }
+
+    private int build() {
         int built;
         do {
             built = connection.build(queues);
