@@ -36,6 +36,7 @@ public final class Settings {
     static final SettingKey<Integer> INLINE = SettingKey.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
     static final SettingKey<Long> SPIN =
             SettingKey.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
+    static final SettingKey<Long> MEMORY_REGISTERED = SettingKey.largeSize("memory.registered", "4g", "1m", "1024g");
     static final SettingKey<Integer> CLOSE_MAX = SettingKey.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 
     /** All keys, in the order of the documentation. */
@@ -53,7 +54,8 @@ public final class Settings {
             QUEUE_RECEIVE,
             INLINE,
             SPIN,
-            CLOSE_MAX);
+            CLOSE_MAX,
+            MEMORY_REGISTERED);
 
     /** Before a key's name in a system property. */
     public static final String PREFIX = "org.jrsocket.";
@@ -228,6 +230,11 @@ public final class Settings {
     /** How many closed connections may have something to deliver still. */
     public int maxClosing() {
         return get(CLOSE_MAX);
+    }
+
+    /** Bytes of memory that the process may have registered for its RDMA connections. */
+    public long registeredMemory() {
+        return get(MEMORY_REGISTERED);
     }
 
     /** What a stream gets when the application does not say otherwise. */

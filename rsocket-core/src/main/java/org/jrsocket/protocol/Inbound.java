@@ -136,7 +136,7 @@ public final class Inbound {
                 to(State.GONE);
                 return effects | Effects.GONE;
             case Imm.CTRL_RESET:
-                return ourCodes ? Effects.RESET : Effects.NONE;
+                return ourCodes && state == State.OPEN ? Effects.RESET : Effects.NONE; // else it has ended in order
             case Imm.CTRL_RELEASE:
                 return ourCodes && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
             default:

@@ -186,7 +186,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
                     int n = writer.put(source, at, end - at);
                     if (n > 0) {
                         at += n;
-                        flushWritten(n);
+                        flushWritten(length);
                     } else if (!await(false, nanos)) {
                         throw new SocketTimeoutException("Write timed out");
                     }
@@ -200,8 +200,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /** Out of the peer's room, looks whether more of it came meanwhile. */
-    private void flushWritten(int n) {
-        core.flushWritten(n);
+    private void flushWritten(int call) {
+        core.flushWritten(call);
         if (core.out.waitsForPeer()) {
             core.poll();
         }
@@ -215,6 +215,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             try {
                 writer.checkWritable();
                 int sum = 0;
+                int call = source.remaining();
                 while (source.hasRemaining()) {
                     int n = writer.put(source);
                     if (n == 0) {
@@ -225,7 +226,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
                         }
                     }
                     sum += n;
-                    flushWritten(n);
+                    flushWritten(call);
                 }
                 return sum;
             } finally {
@@ -582,9 +583,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Nothing has moved for long: gives back what an idle connection does not need. */
-    void quiet() {
-        core.quiet();
+    /** Now and then: if nothing has moved for long, gives back what an idle connection does not need. */
+    void sweep() {
+        core.sweep();
     }
 
     @Override

@@ -41,6 +41,8 @@ final class StreamCore {
     /** Largest request: small enough that memory comes back while the next one travels. */
     static final int MAX_MESSAGE = 64 * 1024;
 
+    private static final int IDLE_SWEEPS = 2;
+
     /** Bits of {@link #ready}. */
     static final int READABLE = 1;
 
@@ -89,8 +91,11 @@ final class StreamCore {
     private boolean listed; // with those that are looked after
     private int writesInRow;
     private Events.Stall stall; // while data waits for the peer, if somebody records that
+    private long stalledBytes;
 
-    // The service thread's, while it looks after what is left.
+    // The service thread's.
+    private long movesSeen;
+    private int idleSweeps;
     private long seenWritten;
     private int looks;
 
@@ -250,11 +255,11 @@ final class StreamCore {
      * Sends what a writer has written, or leaves it for its next write to take along: while it outruns its device, see
      * {@link Burst}.
      *
-     * @param n bytes of this call
+     * @param call bytes of the whole call, of which these are a part
      */
-    void flushWritten(int n) {
+    void flushWritten(int call) {
         writesInRow++;
-        if (n >= BULK || writesInRow <= Burst.LENGTH) {
+        if (call >= BULK || writesInRow <= Burst.LENGTH) {
             burst.end();
             flush();
             return;
@@ -302,8 +307,9 @@ final class StreamCore {
     private void recordStall() {
         if (out.waitsForPeer()) {
             stall = stall == null ? Events.stalled() : stall;
+            stalledBytes = out.written() - out.posted();
         } else if (stall != null) {
-            stall.over(local, remote, handles.device.name(), out.written() - out.posted());
+            stall.over(local, remote, handles.device.name(), stalledBytes);
             stall = null;
         }
     }
@@ -322,16 +328,21 @@ final class StreamCore {
         }
     }
 
-    /** Nothing was read or written for long. */
-    void quiet() {
-        if (lock.tryLock()) {
-            try {
-                if (!freed && !closed && !readerInside && !writerInside) {
-                    act(connection.quiet());
-                }
-            } finally {
-                exit();
+    /** By the service thread, each few seconds: if nothing has moved since, memory goes back. */
+    void sweep() {
+        if (!lock.tryLock()) {
+            return;
+        }
+        try {
+            long moves = in.consumed() + out.written();
+            idleSweeps = moves == movesSeen ? idleSweeps + 1 : 0;
+            movesSeen = moves;
+            // More than once: what was on its way the first time keeps its memory.
+            if (idleSweeps >= IDLE_SWEEPS && idleSweeps < 2 * IDLE_SWEEPS && !freed && !closed && !writerInside) {
+                act(connection.quiet());
             }
+        } finally {
+            exit();
         }
     }
 

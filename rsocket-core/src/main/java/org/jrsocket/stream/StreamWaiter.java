@@ -61,7 +61,7 @@ final class StreamWaiter {
             boolean useful = false;
             if (spin > 0) {
                 try {
-                    useful = spin(reading, start, spin);
+                    useful = spin(budget, reading, start, spin);
                 } finally {
                     budget.end();
                 }
@@ -81,7 +81,7 @@ final class StreamWaiter {
         }
     }
 
-    private boolean spin(boolean reading, long start, long spin) {
+    private boolean spin(SpinBudget budget, boolean reading, long start, long spin) {
         long slice = Math.min(SLICE_NANOS, spin);
         long yield = start + slice;
         for (; ; ) {
@@ -98,7 +98,11 @@ final class StreamWaiter {
             }
             if (now - yield >= 0) { // whoever else wants this CPU, perhaps the very one we wait for, gets it
                 Thread.yield();
-                yield = now + slice;
+                long back = System.nanoTime();
+                if (budget.gaveWay(back - now)) {
+                    return false;
+                }
+                yield = back + slice;
             }
         }
     }
