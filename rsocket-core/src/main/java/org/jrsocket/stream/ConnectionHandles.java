@@ -37,9 +37,6 @@ final class ConnectionHandles {
     /** What we understand beyond rsocket v1: for peers of our own kind. */
     static final int FEATURES = ConnData.FEATURE_RESET | ConnData.FEATURE_RELEASE;
 
-    /** Bytes of the smallest slabs, unless the buffers are to be smaller still. */
-    private static final int SLAB = 8 * 1024;
-
     final Cm cm;
     final CmId id;
     final Device device;
@@ -84,11 +81,7 @@ final class ConnectionHandles {
             sendSlots = Math.min(config.sendQueue(), wanted);
             receiveSlots = Math.min(config.receiveQueue() + Inbound.SPARE_RECEIVES, wanted);
             bundle = bundles.obtain(new ConnectionResources.Shape(
-                    device,
-                    sendSlots,
-                    receiveSlots,
-                    Math.min(SLAB, mostSendMemory()),
-                    Math.min(config.receiveSlab(), mostReceiveMemory() / 2)));
+                    device, sendSlots, receiveSlots, config.firstSendSlab(), config.firstReceiveSlab()));
             channel = bundle.channel;
             recvCq = bundle.recvCq;
             sendCq = bundle.sendCq;
@@ -150,10 +143,6 @@ final class ConnectionHandles {
         return created;
     }
 
-    private static int roundUp(int value, int multiple) {
-        return Math.multiplyExact(Math.floorDiv(Math.addExact(value, multiple - 1), multiple), multiple);
-    }
-
     /** Gives {@code count} receives to the device; false if it did not take them all. One thread at a time. */
     boolean postReceives(int count) {
         if (words == null) {
@@ -170,16 +159,6 @@ final class ConnectionHandles {
             left -= n;
         }
         return true;
-    }
-
-    /** Bytes that the send memory may grow to. */
-    int mostSendMemory() {
-        return roundUp(config.sendBuffer(), NativeMemory.PAGE);
-    }
-
-    /** Bytes that the receive memory may grow to. */
-    int mostReceiveMemory() {
-        return roundUp(config.receiveBuffer(), 2 * NativeMemory.PAGE);
     }
 
     /** Bytes that are registered for it now. With the stream's lock, or before there is one. */

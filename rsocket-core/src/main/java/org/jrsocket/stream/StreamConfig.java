@@ -4,6 +4,8 @@
  */
 package org.jrsocket.stream;
 
+import org.jrsocket.os.NativeMemory;
+
 /**
  * Sizes and times of a stream, fixed before it connects. Immutable.
  *
@@ -30,7 +32,8 @@ public record StreamConfig(
 
     public static final int MIN_BUFFER = 4096;
     public static final int MAX_BUFFER = 1 << 28;
-    private static final int PAGE = 4096;
+    private static final int PAGE = NativeMemory.PAGE;
+    private static final int SEND_SLAB = 8 * 1024;
 
     /** What a stream gets when nobody says otherwise. */
     public static final StreamConfig DEFAULT = new StreamConfig(1 << 20, 4 << 20, 128, 256, 128, 500_000, 0, 8 * 1024);
@@ -48,6 +51,33 @@ public record StreamConfig(
 
     private static int clamp(int value, int min, int max) {
         return Math.max(min, Math.min(max, value));
+    }
+
+    /**
+     * Bytes that a connection has registered while it is idle: two receive slabs, a send slab, its grant table, and a
+     * page for grants that leave.
+     */
+    public int leastBytes() {
+        return 2 * firstReceiveSlab() + firstSendSlab() + 2 * PAGE;
+    }
+
+    /** Bytes of the first grant; the buffer is at least two of them. */
+    int firstReceiveSlab() {
+        return Math.min(receiveSlab, mostReceiveMemory() / 2);
+    }
+
+    int firstSendSlab() {
+        return Math.min(SEND_SLAB, mostSendMemory());
+    }
+
+    /** Bytes that the send memory may grow to: whole pages. */
+    int mostSendMemory() {
+        return sendBuffer + PAGE - 1 & -PAGE;
+    }
+
+    /** Bytes that the receive memory may grow to: whole pages, and an even number of them. */
+    int mostReceiveMemory() {
+        return receiveBuffer + 2 * PAGE - 1 & -2 * PAGE;
     }
 
     public StreamConfig withBuffers(int send, int receive) {

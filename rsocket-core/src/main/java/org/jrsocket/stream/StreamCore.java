@@ -123,11 +123,15 @@ final class StreamCore {
                 handles.sendSlots, perMessage, SendBatch.MAX_SGE, MAX_MESSAGE, handles.inlineLimit, BUSY, BULK);
         this.out = new Outbound(limits, peer, ConnectionResources.TABLE_ENTRIES, credits);
         this.in = new Inbound(
-                peer, ConnectionResources.TABLE_ENTRIES, credits, handles.firstReceive, handles.mostReceiveMemory());
+                peer,
+                ConnectionResources.TABLE_ENTRIES,
+                credits,
+                handles.firstReceive,
+                handles.config.mostReceiveMemory());
         this.connection = new Connection(
                 in,
                 out,
-                new SendMemory(handles.firstSend, handles.mostSendMemory()),
+                new SendMemory(handles.firstSend, handles.config.mostSendMemory()),
                 handles.slabs,
                 new NativeGrantTable(handles.grantTable));
         this.queues = new VerbsQueues(handles, peer.isBigEndian());
@@ -205,7 +209,7 @@ final class StreamCore {
      */
     private boolean hasRoom() {
         SendMemory memory = connection.sendMemory();
-        return memory.totalRoom() >= Math.min(handles.mostSendMemory() / 4, MAX_MESSAGE)
+        return memory.totalRoom() >= Math.min(handles.config.mostSendMemory() / 4, MAX_MESSAGE)
                 && (memory.room() > 0 || !growthRefused);
     }
 
