@@ -301,6 +301,85 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
+    // ---- lending ----
+
+    /**
+     * Registers a direct buffer's memory, all of it, for this stream to send from.
+     *
+     * @throws IOException when the device, the system or the bound on registered memory refuses
+     */
+    public LentMemory register(ByteBuffer buffer) throws IOException {
+        core.enter();
+        try {
+            ensureOpen();
+            if (core.releasing) {
+                throw StreamReader.again(core.failure, "Connection reset");
+            }
+            return LentMemory.register(core, buffer);
+        } finally {
+            core.exit();
+        }
+    }
+
+    /**
+     * Writes without a copy and without waiting; in order with all other writes. The memory must stay as it is until it
+     * {@linkplain LentMemory#isFree is free}.
+     *
+     * @return the offset of the stream behind these bytes: they are sent when {@link #acknowledged} has reached it
+     */
+    public long writeLent(LentMemory memory, int offset, int length) throws IOException {
+        core.enter();
+        try {
+            writer.enter();
+            try {
+                writer.checkWritable();
+                if (!memory.isOf(core)) {
+                    throw new IllegalArgumentException("memory that is registered for another stream");
+                }
+                long end = memory.write(offset, length);
+                flushWritten(length);
+                return end;
+            } finally {
+                writer.leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** Offset of the stream up to which the peer's device has acknowledged everything. Makes progress. */
+    public long acknowledged() {
+        core.enter();
+        try {
+            core.poll();
+            return core.out.acknowledged();
+        } finally {
+            core.exit();
+        }
+    }
+
+    /**
+     * Takes bytes that have arrived, without a copy and without waiting: at most {@code most}, all of one piece. Null
+     * if nothing is there, or if it had better be copied: because it is little, or because too much is lent already.
+     * Then {@link #read(ByteBuffer)} says which.
+     */
+    public BorrowedBytes borrow(int most) throws IOException {
+        core.enter();
+        try {
+            reader.enter();
+            try {
+                if (core.in.readable() == 0) {
+                    core.poll();
+                }
+                return core.inputShut ? null : reader.borrow(most);
+            } finally {
+                reader.leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
     // ---- half close, close ----
 
     /** No more reads: readers get -1, what arrives later is dropped. */
@@ -385,7 +464,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    boolean isFreed() {
+    /** Whether nothing native is left of it: memory that was lent is its owner's again. */
+    public boolean isFreed() {
         core.enter();
         try {
             return core.freed;

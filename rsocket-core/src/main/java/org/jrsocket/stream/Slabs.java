@@ -7,8 +7,12 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.protocol.SlabSource;
@@ -37,6 +41,7 @@ final class Slabs implements SlabSource {
     private final MemoryBudget budget;
     private final List<RegisteredSlab> spare = new ArrayList<>(); // parts, which nobody uses
     private final List<RegisteredSlab> grown = new ArrayList<>(); // in use
+    private final Map<Mr, Integer> lent = new IdentityHashMap<>(); // of the application's, and their bytes
     private long grownBytes;
     private boolean refused;
     private long refusedAt;
@@ -120,9 +125,38 @@ final class Slabs implements SlabSource {
         }
     }
 
+    /** Registers memory of the application's. @throws IOException when the device or the process's bound refuses */
+    Mr lend(long address, int bytes, int access) throws IOException {
+        if (!budget.take(bytes)) {
+            throw new ErrnoException(
+                    "registering " + (bytes >> 10) + " KiB more than the " + (budget.used() >> 10) + " of this process",
+                    device.name(),
+                    Errno.ENOMEM);
+        }
+        try {
+            Mr mr = verbs.registerMr(pd, address, bytes, access);
+            lent.put(mr, bytes);
+            return mr;
+        } catch (IOException | RuntimeException e) {
+            budget.giveBack(bytes);
+            throw e;
+        }
+    }
+
+    /** Nothing of it is on its way any more. */
+    void endLending(Mr mr, int bytes) {
+        if (lent.remove(mr) != null && deregister(mr)) {
+            budget.giveBack(bytes);
+        }
+    }
+
     /** Bytes beyond what it had from the beginning. */
     long grownBytes() {
-        return grownBytes;
+        long sum = grownBytes;
+        for (int bytes : lent.values()) {
+            sum += bytes;
+        }
+        return sum;
     }
 
     /** Frees what it has beyond that. No queue pair may be left. */
@@ -131,18 +165,30 @@ final class Slabs implements SlabSource {
             free(slab);
         }
         grown.clear();
+        lent.forEach((mr, bytes) -> {
+            if (deregister(mr)) {
+                budget.giveBack(bytes);
+            }
+        });
+        lent.clear();
     }
 
     private void free(RegisteredSlab slab) {
         grownBytes -= slab.length();
-        try {
-            verbs.deregisterMr(slab.mr);
-        } catch (IOException | RuntimeException e) {
-            // Memory that is still registered stays: the peer could write into whatever came to live there.
-            LOG.warn("ibv_dereg_mr on {} failed; {} are lost to this process", device.name(), slab, e);
-            return;
+        if (deregister(slab.mr)) {
+            slab.memory.free();
+            budget.giveBack(slab.length());
         }
-        slab.memory.free();
-        budget.giveBack(slab.length());
+    }
+
+    /** Memory that is still registered stays: the peer could write into whatever came to live there. */
+    private boolean deregister(Mr mr) {
+        try {
+            verbs.deregisterMr(mr);
+            return true;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("ibv_dereg_mr on {} failed; its memory is lost to this process", device.name(), e);
+            return false;
+        }
     }
 }

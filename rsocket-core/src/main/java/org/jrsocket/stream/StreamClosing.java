@@ -4,9 +4,12 @@
  */
 package org.jrsocket.stream;
 
+import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.jfr.Events;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The end of a stream: what was written is delivered, DISCONNECT is sent and acknowledged, or the time for that is
@@ -14,6 +17,8 @@ import org.jrsocket.jfr.Events;
  * end on the service thread, step by step.
  */
 final class StreamClosing {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StreamClosing.class);
 
     /** How long a closed stream may take to deliver what was written, while its peer lives but does not read. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -31,6 +36,7 @@ final class StreamClosing {
     private long deadline; // 0 unless a close is under way on the service thread
     private long began;
     private long postedBefore;
+    private boolean waitsForBorrowed; // all but freed
 
     StreamClosing(StreamCore core) {
         this.core = core;
@@ -98,6 +104,30 @@ final class StreamClosing {
         transport.reap(this::free);
     }
 
+    /** It must not write into what the application still reads. */
+    private void stopThePeer() {
+        try {
+            core.handles.qp.toError();
+        } catch (IOException e) {
+            LOG.warn("the queue pair of {} cannot be stopped", core.stream(), e);
+        }
+    }
+
+    /** The application has given back all that it had borrowed. Any thread. */
+    void allGivenBack() {
+        boolean free;
+        core.enter();
+        try {
+            free = waitsForBorrowed && core.borrowed == 0;
+            waitsForBorrowed &= !free;
+        } finally {
+            core.exit();
+        }
+        if (free) {
+            transport.reap(this::free);
+        }
+    }
+
     long nanosOpen() {
         return System.nanoTime() - openedNanos;
     }
@@ -108,8 +138,13 @@ final class StreamClosing {
             if (core.freed) {
                 return;
             }
-            core.freed = true;
             core.waits().free();
+            if (core.borrowed > 0) {
+                waitsForBorrowed = true;
+                stopThePeer();
+                return;
+            }
+            core.freed = true;
             // A stream freed before it is closed may still be in somebody's epoll set; that of a peer that broke the
             // rules may hold anything.
             core.handles.free(core.closed && !core.protocolBroken);

@@ -67,6 +67,9 @@ final class StreamCore {
     // Guarded by lock.
     boolean readerInside;
     boolean writerInside;
+    /** {@link BorrowedBytes} that are to come back. */
+    int borrowed;
+
     boolean closed;
     boolean inputShut;
     boolean outputShut;

@@ -14,6 +14,9 @@ final class StreamReader {
     /** What is copied with the lock: less than handing it on would cost. */
     static final int SHORT_COPY = 4096;
 
+    /** Less is copied: lending it costs more. */
+    private static final int LEAST_LENT = 512;
+
     private final StreamCore core;
     private final Inbound in;
 
@@ -108,6 +111,20 @@ final class StreamReader {
         }
         RegisteredSlab slab = (RegisteredSlab) in.slab();
         return copy(slab, (int) (in.address() - slab.address()), n, target);
+    }
+
+    /** Lends of the first piece; null if there is none, or if it is to be copied. */
+    BorrowedBytes borrow(int most) {
+        int n = Math.min(in.piece(), most);
+        if (n < LEAST_LENT || !in.mayLend()) {
+            return null;
+        }
+        RegisteredSlab slab = (RegisteredSlab) in.slab();
+        BorrowedBytes bytes = new BorrowedBytes(core, slab, (int) (in.address() - slab.address()), n);
+        in.lend(n);
+        core.borrowed++;
+        core.hasRead();
+        return bytes;
     }
 
     private static int copy(RegisteredSlab slab, int from, int n, ByteBuffer target) {
