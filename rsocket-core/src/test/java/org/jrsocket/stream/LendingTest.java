@@ -78,7 +78,6 @@ class LendingTest extends RawPeerTests {
         assertFalse(memory.isFree());
         l.stream().abort();
         RawPeer.await(memory::isFree, () -> "still lent");
-        assertTrue(l.stream().isFreed());
         memory.close();
     }
 
@@ -118,7 +117,7 @@ class LendingTest extends RawPeerTests {
         int lent = 0;
         while (got.hasRemaining()) {
             assertTrue(p.server.awaitReadable(PATIENCE));
-            BorrowedBytes borrowed = p.server.borrow(1 + lent % 5000);
+            BorrowedBytes borrowed = p.server.borrow(600 + lent % 5000);
             if (borrowed != null) {
                 lent++;
                 got.put(borrowed.bytes());
