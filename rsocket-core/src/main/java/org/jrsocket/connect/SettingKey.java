@@ -67,6 +67,17 @@ public record SettingKey<T>(String name, String fallback, String range, Function
                 name, fallback, min + " to " + max, value -> within(bytes(value), bytes(min), bytes(max), min, max));
     }
 
+    /** As {@link #size}, of more than an {@code int} holds. */
+    static SettingKey<Long> largeSize(String name, String fallback, String min, String max) {
+        return new SettingKey<>(name, fallback, min + " to " + max, value -> {
+            long bytes = bytes(value);
+            if (bytes < bytes(min) || bytes > bytes(max)) {
+                throw new IllegalArgumentException("not within " + min + " to " + max);
+            }
+            return bytes;
+        });
+    }
+
     /** Nanoseconds: a number with its unit, or 0. */
     static SettingKey<Long> duration(String name, String fallback, String min, String max) {
         return new SettingKey<>(name, fallback, min + " to " + max, value -> {
@@ -87,8 +98,8 @@ public record SettingKey<T>(String name, String fallback, String range, Function
 
     private static long bytes(String value) {
         String text = value.toLowerCase(Locale.ROOT);
-        int shift = text.endsWith("k") ? 10 : text.endsWith("m") ? 20 : 0;
-        return number(shift == 0 ? text : text.substring(0, text.length() - 1), ", optionally with k or m") << shift;
+        int shift = text.endsWith("k") ? 10 : text.endsWith("m") ? 20 : text.endsWith("g") ? 30 : 0;
+        return number(shift == 0 ? text : text.substring(0, text.length() - 1), ", optionally with k, m or g") << shift;
     }
 
     private static long nanos(String value) {

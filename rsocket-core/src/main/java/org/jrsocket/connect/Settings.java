@@ -26,9 +26,9 @@ public final class Settings {
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
     static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "5m", "0", "24h");
     static final SettingKey<Long> MEMORY_REJECTED = SettingKey.duration("memory.rejected", "10s", "0", "24h");
-    static final SettingKey<Integer> BUFFER_SEND = SettingKey.size("buffer.send", "256k", "4k", "256m");
-    static final SettingKey<Integer> BUFFER_RECEIVE = SettingKey.size("buffer.receive", "256k", "4k", "256m");
-    static final SettingKey<Integer> BUFFER_MAX = SettingKey.size("buffer.max", "4m", "4k", "256m");
+    static final SettingKey<Integer> BUFFER_SEND = SettingKey.size("buffer.send", "1m", "4k", "256m");
+    static final SettingKey<Integer> BUFFER_RECEIVE = SettingKey.size("buffer.receive", "4m", "4k", "256m");
+    static final SettingKey<Integer> BUFFER_MAX = SettingKey.size("buffer.max", "16m", "4k", "256m");
     static final SettingKey<Integer> QUEUE_SEND =
             SettingKey.integer("queue.send", StreamConfig.DEFAULT.sendQueue(), 16, 65534);
     static final SettingKey<Integer> QUEUE_RECEIVE =
@@ -36,6 +36,7 @@ public final class Settings {
     static final SettingKey<Integer> INLINE = SettingKey.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
     static final SettingKey<Long> SPIN =
             SettingKey.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
+    static final SettingKey<Long> MEMORY_REGISTERED = SettingKey.largeSize("memory.registered", "4g", "1m", "1024g");
     static final SettingKey<Integer> CLOSE_MAX = SettingKey.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 
     /** All keys, in the order of the documentation. */
@@ -53,7 +54,8 @@ public final class Settings {
             QUEUE_RECEIVE,
             INLINE,
             SPIN,
-            CLOSE_MAX);
+            CLOSE_MAX,
+            MEMORY_REGISTERED);
 
     /** Before a key's name in a system property. */
     public static final String PREFIX = "org.jrsocket.";
@@ -75,7 +77,14 @@ public final class Settings {
         this.values = Map.copyOf(values);
         this.given = Map.copyOf(given);
         streamConfig = new StreamConfig(
-                get(BUFFER_SEND), get(BUFFER_RECEIVE), get(QUEUE_SEND), get(QUEUE_RECEIVE), get(INLINE), get(SPIN), 0);
+                get(BUFFER_SEND),
+                get(BUFFER_RECEIVE),
+                get(QUEUE_SEND),
+                get(QUEUE_RECEIVE),
+                get(INLINE),
+                get(SPIN),
+                0,
+                StreamConfig.DEFAULT.receiveSlab());
         connectNanos = get(CONNECT_TIMEOUT);
         maxBuffer = get(BUFFER_MAX);
     }
@@ -221,6 +230,11 @@ public final class Settings {
     /** How many closed connections may have something to deliver still. */
     public int maxClosing() {
         return get(CLOSE_MAX);
+    }
+
+    /** Bytes of memory that the process may have registered for its RDMA connections. */
+    public long registeredMemory() {
+        return get(MEMORY_REGISTERED);
     }
 
     /** What a stream gets when the application does not say otherwise. */

@@ -25,6 +25,7 @@ public final class TransportContext {
     public TransportContext(Settings settings, Rules rules, TransportHolder holder) {
         this(settings, rules, (StreamFactory) holder);
         holder.limitClosing(settings.maxClosing());
+        holder.limitMemory(settings.registeredMemory());
     }
 
     TransportContext(Settings settings, Rules rules, StreamFactory rdma) {

@@ -37,6 +37,7 @@ public final class TransportHolder implements StreamFactory {
     private VerbsUnavailableException unavailable;
     private volatile RdmaTransport transport; // written under this
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
+    private long maxMemory = Long.MAX_VALUE; // guarded by this
 
     private TransportHolder(Opener opener) {
         this.opener = opener;
@@ -103,6 +104,14 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
+    /** As {@link RdmaTransport#limitMemory}; opens nothing. */
+    synchronized void limitMemory(long bytes) {
+        maxMemory = bytes;
+        if (transport != null) {
+            transport.limitMemory(bytes);
+        }
+    }
+
     /** The transport, opened if necessary. */
     public RdmaTransport transport() throws VerbsUnavailableException {
         RdmaTransport open = transport;
@@ -125,6 +134,7 @@ public final class TransportHolder implements StreamFactory {
             try {
                 RdmaTransport open = RdmaTransport.over(verbs);
                 open.limitClosing(maxClosing);
+                open.limitMemory(maxMemory);
                 transport = open;
             } catch (IOException e) { // descriptors have run out, for example: later it may work
                 throw new VerbsUnavailableException(

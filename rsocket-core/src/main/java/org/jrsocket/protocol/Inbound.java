@@ -44,6 +44,7 @@ public final class Inbound {
     private int tableIndex = 1;
     private int limit;
     private long consumed;
+    private long idleMessages;
     private String violation;
 
     /**
@@ -92,6 +93,9 @@ public final class Inbound {
         if (!queue.data()) {
             return wrong("more data messages than it has credits for");
         }
+        if (n == 0) {
+            idleMessages++;
+        }
         if (n == 0 || state == State.ENDED) {
             // C's reader would take 0 bytes for the end; here they are nothing. And C lets an application send after
             // its own shutdown: nobody reads it.
@@ -106,6 +110,9 @@ public final class Inbound {
 
     private int update(int newLimit, int length) {
         queue.control();
+        if (newLimit == limit && length == 0) {
+            idleMessages++;
+        }
         limit = newLimit;
         return switch (length) {
             case 0 -> Effects.LIMIT;
@@ -117,6 +124,7 @@ public final class Inbound {
 
     private int control(int imm, int length) {
         queue.control();
+        idleMessages++; // of those that mean something, each comes seldom
         if (length != 0 && length != UNKNOWN_LENGTH) {
             return wrong("a control message of " + length + " bytes");
         }
@@ -127,7 +135,8 @@ public final class Inbound {
                 to(State.GONE);
                 yield effects | Effects.GONE;
             }
-            case Imm.CTRL_RESET -> ourCodes ? Effects.RESET : Effects.NONE;
+            case Imm.CTRL_RESET ->
+                ourCodes && state == State.OPEN ? Effects.RESET : Effects.NONE; // else it has ended in order
             case Imm.CTRL_RELEASE -> ourCodes && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
             default -> Effects.NONE; // as C does: unknown codes are how later versions can speak to this one
         };
@@ -258,6 +267,11 @@ public final class Inbound {
         return memory.address();
     }
 
+    /** The slab in which the next byte lies. Only while something can be read. */
+    public Slab slab() {
+        return memory.slab();
+    }
+
     /** Bytes that lie at {@link #address} in one piece; 0 if nothing can be read. */
     public int piece() {
         return memory.piece();
@@ -295,6 +309,11 @@ public final class Inbound {
     /** Bytes read so far. */
     public long consumed() {
         return consumed;
+    }
+
+    /** Messages that brought neither bytes nor room: a peer that keeps the rules sends few of them. */
+    public long idleMessages() {
+        return idleMessages;
     }
 
     /** Whether the peer sends no more data. What came before may still be unread. */

@@ -410,6 +410,11 @@ public final class Outbound {
                         && state != State.SHUTTING;
     }
 
+    /** Whether bytes may be written: neither the end was asked for nor is the connection over. */
+    public boolean isOpen() {
+        return state == State.OPEN;
+    }
+
     /** Whether a request is on its way whose completion will be reported. */
     public boolean awaitsCompletion() {
         return queue.awaitsCompletion();

@@ -38,7 +38,8 @@ public final class Pump {
 
     /** Takes what has come, and sends what can be sent; never waits. Returns what happened. */
     public int poll() {
-        int effects = pollSends() | pollReceives();
+        int effects = connection.out().awaitsCompletion() ? pollSends() : Effects.NONE;
+        effects |= pollReceives();
         if (Effects.has(effects, Effects.SEND | Effects.VIOLATION)) {
             effects |= flush();
         }
@@ -59,7 +60,7 @@ public final class Pump {
             }
             left -= n;
             effects |= repost();
-        } while (n > 0 && left > 0);
+        } while (n >= queues.batch() && left > 0);
         return n < 0 ? effects | receiveFailed("the receive completion queue cannot be polled") : effects;
     }
 
@@ -93,12 +94,24 @@ public final class Pump {
                 }
                 effects |= connection.sendCompleted();
             }
-        } while (n > 0);
+        } while (n >= queues.batch());
         return n < 0 ? effects | sendFailed("the send completion queue cannot be polled") : effects;
     }
 
-    /** Sends what can be sent. After each write, shutdown, close and read that granted memory. */
+    /**
+     * Sends what can be sent. After each write, shutdown, close and read that granted memory. What the send queue seems
+     * too busy for is tried again after a look at its completions.
+     */
     public int flush() {
+        int effects = build();
+        if (connection.out().waitsForCompletion() && !Effects.has(effects, FAILED)) {
+            effects |= pollSends();
+            effects |= build();
+        }
+        return effects;
+    }
+
+    private int build() {
         int built;
         do {
             built = connection.build(queues);

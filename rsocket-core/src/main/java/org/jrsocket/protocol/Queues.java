@@ -13,6 +13,9 @@ public interface Queues extends RequestSink {
     /** Takes receive completions: how many, and 0 if there are none. Negative if the queue is broken. */
     int pollReceives();
 
+    /** Completions that one {@link #pollReceives} or {@link #pollSends} takes at most: fewer say that the queue is empty. */
+    int batch();
+
     /** Of the last {@link #pollReceives}: whether the message arrived; else the queue pair is in error. */
     boolean isReceived(int index);
 

@@ -189,6 +189,11 @@ final class ReceiveMemory {
         return slab.address() + slab.consumed;
     }
 
+    /** The slab in which it lies. */
+    Slab slab() {
+        return unread.element();
+    }
+
     /** Bytes that lie there in one piece; 0 if nothing can be read. */
     int piece() {
         Slab slab = unread.peek();

@@ -51,6 +51,11 @@ public final class SendMemory {
         return current.address() + current.filled;
     }
 
+    /** The slab in which {@link #reserve} lies. Only while there is {@link #room}. */
+    public Slab slab() {
+        return current;
+    }
+
     public int localKey() {
         return current.localKey();
     }

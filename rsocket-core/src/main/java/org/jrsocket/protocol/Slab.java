@@ -6,7 +6,8 @@ package org.jrsocket.protocol;
 
 /**
  * A piece of registered memory, and the ledger of what has happened to it since it was granted to the peer (or since it
- * became the send memory of a writer). Made and freed by the driver; while a half has it, its counters are that half's.
+ * became the send memory of a writer). Made and freed by the driver, which may know more of it than this; while a half
+ * has it, its counters are that half's.
  *
  * <pre>
  *  0 ...... consumed ...... filled ............ length
@@ -14,7 +15,7 @@ package org.jrsocket.protocol;
  *    perhaps lent           unread     write here
  * </pre>
  */
-public final class Slab {
+public class Slab {
 
     private final long address;
     private final int length;
@@ -42,29 +43,29 @@ public final class Slab {
         this.remoteKey = remoteKey;
     }
 
-    public long address() {
+    public final long address() {
         return address;
     }
 
-    public int length() {
+    public final int length() {
         return length;
     }
 
-    public int localKey() {
+    public final int localKey() {
         return localKey;
     }
 
-    public int remoteKey() {
+    public final int remoteKey() {
         return remoteKey;
     }
 
     /** Bytes of it, from its start, that the peer has announced as written. */
-    public int filled() {
+    public final int filled() {
         return filled;
     }
 
     /** Bytes that the application has borrowed and not given back. */
-    public int lent() {
+    public final int lent() {
         return lent;
     }
 

@@ -18,6 +18,8 @@ final class Burst {
 
     /** Posts in a row that make a burst: the few writes of one message do not. */
     static final int LENGTH = 16;
+    /** Nanoseconds: what posts that take less would save by being fewer is not worth the wait. */
+    static final long MIN_COST = 2_000;
     /** Nanoseconds that a post counts for at most: one that was interrupted says nothing of the device. */
     static final long MAX_COST = 50_000;
 
@@ -27,7 +29,8 @@ final class Burst {
 
     /** Data was posted between two readings of {@link System#nanoTime}. */
     void posted(long before, long after) {
-        length = before - lastEnd < 2 * cost ? Math.min(length + 1, LENGTH) : 0;
+        boolean follows = cost >= MIN_COST && before - lastEnd < 2 * cost;
+        length = follows ? Math.min(length + 1, LENGTH) : 0;
         lastEnd = after;
         cost = Math.min(after - before, MAX_COST);
     }

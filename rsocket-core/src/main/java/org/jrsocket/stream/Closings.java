@@ -75,7 +75,7 @@ final class Closings {
                                 + " (close.max)",
                         stream,
                         max);
-                stream.cutShort();
+                stream.closing().cutShort();
                 return;
             }
         }
@@ -98,7 +98,7 @@ final class Closings {
     /** One stream's trouble must not end the time limits of the others. */
     private void checkOne(RdmaStream stream) {
         try {
-            if (!stream.checkClose()) {
+            if (!stream.closing().check()) {
                 streams.remove(stream);
             }
         } catch (RuntimeException | Error e) {

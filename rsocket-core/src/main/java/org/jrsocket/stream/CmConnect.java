@@ -167,7 +167,8 @@ final class CmConnect implements PendingConnect, CmHandler {
                 cm.connect(
                         id,
                         RdmaTransport.param(
-                                endpoint.connData().withFeatures(ConnData.FEATURE_RESET), endpoint.device.isIwarp()));
+                                endpoint.connData().withFeatures(ConnectionHandles.FEATURES),
+                                endpoint.device.isIwarp()));
                 asked = true;
                 observer.asked();
             }

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.protocol.Inbound;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.CompChannel;
@@ -21,7 +22,6 @@ import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;
-import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,11 +34,8 @@ final class ConnectionHandles {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandles.class);
 
-    /**
-     * Receives posted beyond the credits advertised: a C peer sends at most two grants, two credit updates, SHUTDOWN
-     * and DISCONNECT without our polling, so with eight spare ones it never meets an empty receive queue.
-     */
-    static final int SPARE_RECEIVES = 8;
+    /** What we understand beyond rsocket v1: for peers of our own kind. */
+    static final int FEATURES = ConnData.FEATURE_RESET | ConnData.FEATURE_RELEASE;
 
     final Cm cm;
     final CmId id;
@@ -49,8 +46,6 @@ final class ConnectionHandles {
     /** What the device granted, which may be more than was asked for. Set once, in the constructor. */
     int inlineLimit;
 
-    final long registeredBytes;
-
     private final ResourcePool bundles;
     private ConnectionResources bundle;
     Qp qp;
@@ -58,11 +53,12 @@ final class ConnectionHandles {
     final CompChannel channel;
     final Cq recvCq;
     final Cq sendCq;
-    final NativeMemory receiveRing;
-    final Mr receiveMr;
     final NativeMemory grantTable;
-    final NativeMemory sendRing;
-    final Mr sendMr;
+    final NativeMemory staging;
+    final Mr stagingMr;
+    final Slabs slabs;
+    final RegisteredSlab firstReceive;
+    final RegisteredSlab firstSend;
     /** iWARP only: one 4-byte message word for each posted receive, used in turns; else null. */
     final NativeMemory words;
 
@@ -83,27 +79,22 @@ final class ConnectionHandles {
         int wanted = device.maxQpWr();
         try {
             sendSlots = Math.min(config.sendQueue(), wanted);
-            receiveSlots = Math.min(config.receiveQueue() + SPARE_RECEIVES, wanted);
-            // Behind the send ring one page more: grants are staged there when the device takes no inline data.
+            receiveSlots = Math.min(config.receiveQueue() + Inbound.SPARE_RECEIVES, wanted);
             bundle = bundles.obtain(new ConnectionResources.Shape(
-                    device,
-                    sendSlots,
-                    receiveSlots,
-                    roundUp(config.sendBuffer(), NativeMemory.PAGE) + NativeMemory.PAGE,
-                    roundUp(config.receiveBuffer(), 2 * NativeMemory.PAGE)));
+                    device, sendSlots, receiveSlots, config.firstSendSlab(), config.firstReceiveSlab()));
             channel = bundle.channel;
             recvCq = bundle.recvCq;
             sendCq = bundle.sendCq;
-            receiveRing = bundle.receiveRing;
-            receiveMr = bundle.receiveMr;
             grantTable = bundle.grantTable;
-            sendRing = bundle.sendRing;
-            sendMr = bundle.sendMr;
+            staging = bundle.staging;
+            stagingMr = bundle.stagingMr;
+            slabs = bundle.slabs;
+            firstReceive = bundle.firstReceive;
+            firstSend = bundle.firstSend;
             words = bundle.words;
             sends = bundle.sends;
             sendCompletions = bundle.sendCompletions;
             receiveCompletions = bundle.receiveCompletions;
-            registeredBytes = bundle.shape.bytes() + (words == null ? 0L : words.size());
             qp = createQp(transport.inlineLimits());
             if (!postReceives(receiveSlots)) {
                 throw new ErrnoException("ibv_post_recv", device.name(), qp.postError());
@@ -112,9 +103,8 @@ final class ConnectionHandles {
             free();
             if (e instanceof ErrnoException v && v.errno() == Errno.ENOMEM) {
                 throw new IOException(
-                        "no memory for a connection of " + ((config.sendBuffer() + config.receiveBuffer()) >> 10)
-                                + " KiB on " + device.name() + " (" + v.getMessage()
-                                + "); raise the locked-memory limit (ulimit -l) or lower the buffer sizes",
+                        "no memory for one more connection on " + device.name() + " (" + v.getMessage()
+                                + "); raise the locked-memory limit (ulimit -l) or the bound on registered memory",
                         v);
             }
             throw e;
@@ -153,10 +143,6 @@ final class ConnectionHandles {
         return created;
     }
 
-    private static int roundUp(int value, int multiple) {
-        return Math.multiplyExact(Math.floorDiv(Math.addExact(value, multiple - 1), multiple), multiple);
-    }
-
     /** Gives {@code count} receives to the device; false if it did not take them all. One thread at a time. */
     boolean postReceives(int count) {
         if (words == null) {
@@ -175,14 +161,14 @@ final class ConnectionHandles {
         return true;
     }
 
-    /** Bytes of the first grant and of all later ones. */
-    int grantBytes() {
-        return receiveRing.size() / 2;
+    /** Bytes that are registered for it now. With the stream's lock, or before there is one. */
+    long registeredBytes() {
+        return bundle.shape.bytes() + slabs.grownBytes();
     }
 
     /** Data messages the peer may send before it needs an update. */
     int credits() {
-        return receiveSlots - SPARE_RECEIVES;
+        return receiveSlots - Inbound.SPARE_RECEIVES;
     }
 
     /** Bytes at the start of the ring that tell whether anything was written there. */
@@ -193,8 +179,7 @@ final class ConnectionHandles {
      * connected.
      */
     boolean peerHasWritten() {
-        return !isZero(grantTable.buffer(), ConnectionResources.TABLE_ENTRIES * Grant.SIZE)
-                || !isZero(receiveRing.buffer(), TELLING);
+        return !isZero(grantTable.buffer(), ConnectionResources.TABLE_BYTES) || !isZero(firstReceive.bytes, TELLING);
     }
 
     private static boolean isZero(ByteBuffer memory, int count) {
@@ -213,9 +198,9 @@ final class ConnectionHandles {
                 grantTable.address(),
                 bundle.grantMr.getRkey(),
                 ConnectionResources.TABLE_ENTRIES,
-                receiveRing.address(),
-                receiveMr.getRkey(),
-                grantBytes());
+                firstReceive.address(),
+                firstReceive.remoteKey(),
+                firstReceive.length());
     }
 
     /** Frees it all, a connection that came about or not; harmless when repeated. */

@@ -7,7 +7,10 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.protocol.Inbound;
 import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Device;
@@ -16,6 +19,7 @@ import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.Verbs;
 import org.jrsocket.verbs.WcBatch;
+import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,38 +41,47 @@ final class ConnectionResources {
 
     static final int SEND_COOKIE = 1;
 
-    /** Entries of our grant table. C's own number; a C peer writes its grants to 1, 0, 1, 0, ... */
-    static final int TABLE_ENTRIES = 2;
+    /** Entries of our grant table; the peer writes its grants to 1, 2, ... and around. C's own number is 2. */
+    static final int TABLE_ENTRIES = Inbound.MOST_GRANTS;
 
-    private static final int TABLE_BYTES = TABLE_ENTRIES * 16;
+    static final int TABLE_BYTES = TABLE_ENTRIES * Grant.SIZE;
+    /** Slabs that a connection has from the beginning: what it holds while it is idle. */
+    private static final int RECEIVE_SLABS = 2;
 
     private static final int LOCAL_AND_REMOTE_WRITE = IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE;
     private static final byte[] ZEROS = new byte[32 * 1024];
 
     /**
      * What connections must have in common to use the same bundle: the device, entries of the queues, bytes of the
-     * rings.
+     * smallest slabs.
      */
-    record Shape(Device device, int sendQueue, int receiveQueue, int sendRing, int receiveRing) {
+    record Shape(Device device, int sendQueue, int receiveQueue, int sendSlab, int receiveSlab) {
 
-        /** Pinned, more or less. */
+        /** Registered. */
         int bytes() {
-            return sendRing + receiveRing + NativeMemory.PAGE;
+            int words = device.isIwarp() ? receiveQueue * MessageWord.SIZE : 0;
+            return sendSlab + RECEIVE_SLABS * receiveSlab + 2 * NativeMemory.PAGE + words;
         }
     }
 
     final Shape shape;
+    private final MemoryBudget budget;
     private final Verbs verbs;
     private Pd pd;
     CompChannel channel;
     Cq recvCq;
     Cq sendCq;
-    NativeMemory receiveRing;
-    Mr receiveMr;
+    private NativeMemory receiveMemory;
+    private Mr receiveMr;
     NativeMemory grantTable;
     Mr grantMr;
-    NativeMemory sendRing;
-    Mr sendMr;
+    /** A page of grants and words on their way out, and the first send slab behind it. */
+    NativeMemory staging;
+
+    Mr stagingMr;
+    Slabs slabs;
+    RegisteredSlab firstReceive;
+    RegisteredSlab firstSend;
     /** iWARP only: one 4-byte message word for each posted receive; else null. */
     NativeMemory words;
 
@@ -77,34 +90,53 @@ final class ConnectionResources {
     WcBatch sendCompletions;
     WcBatch receiveCompletions;
 
-    ConnectionResources(Verbs verbs, Shape shape) throws IOException {
+    /** @throws IOException when the device, the system or {@code budget} refuses */
+    ConnectionResources(Verbs verbs, Shape shape, MemoryBudget budget) throws IOException {
         this.verbs = verbs;
         this.shape = shape;
+        this.budget = budget;
+        if (!budget.take(shape.bytes())) {
+            throw new ErrnoException(
+                    "registering " + (shape.bytes() >> 10) + " KiB more than the " + (budget.used() >> 10)
+                            + " of this process",
+                    shape.device.name(),
+                    Errno.ENOMEM);
+        }
         Device device = shape.device;
         try {
             pd = verbs.allocPd(device);
             channel = verbs.createCompChannel(device);
             recvCq = verbs.createCq(device, channel, shape.receiveQueue, RECV_COOKIE);
             sendCq = verbs.createCq(device, channel, shape.sendQueue, SEND_COOKIE);
-            receiveRing = NativeMemory.allocate(shape.receiveRing);
-            receiveMr = verbs.registerMr(pd, receiveRing.address(), receiveRing.size(), LOCAL_AND_REMOTE_WRITE);
+            receiveMemory = NativeMemory.allocate(RECEIVE_SLABS * shape.receiveSlab);
+            receiveMr = verbs.registerMr(pd, receiveMemory.address(), receiveMemory.size(), LOCAL_AND_REMOTE_WRITE);
             // a region of its own: its key must open nothing but the table
             grantTable = NativeMemory.allocate(NativeMemory.PAGE);
             grantMr = verbs.registerMr(pd, grantTable.address(), TABLE_BYTES, LOCAL_AND_REMOTE_WRITE);
-            sendRing = NativeMemory.allocate(shape.sendRing);
-            sendMr = verbs.registerMr(pd, sendRing.address(), sendRing.size(), IbvMr.IBV_ACCESS_LOCAL_WRITE);
+            staging = NativeMemory.allocate(NativeMemory.PAGE + shape.sendSlab);
+            stagingMr = verbs.registerMr(pd, staging.address(), staging.size(), IbvMr.IBV_ACCESS_LOCAL_WRITE);
             if (device.isIwarp()) {
                 words = NativeMemory.allocate(shape.receiveQueue * MessageWord.SIZE);
                 wordsMr = verbs.registerMr(
                         pd, words.address(), shape.receiveQueue * MessageWord.SIZE, IbvMr.IBV_ACCESS_LOCAL_WRITE);
             }
             sends = new SendBatch(16);
-            sendCompletions = new WcBatch(16);
+            sendCompletions = new WcBatch(32);
             receiveCompletions = new WcBatch(32);
+            makeSlabs();
         } catch (IOException | RuntimeException | Error e) {
             free();
             throw e;
         }
+    }
+
+    private void makeSlabs() {
+        slabs = new Slabs(verbs, shape.device, pd, budget);
+        firstReceive = RegisteredSlab.part(receiveMemory, 0, shape.receiveSlab, receiveMr, true);
+        for (int i = 1; i < RECEIVE_SLABS; i++) {
+            slabs.add(RegisteredSlab.part(receiveMemory, i * shape.receiveSlab, shape.receiveSlab, receiveMr, true));
+        }
+        firstSend = RegisteredSlab.part(staging, NativeMemory.PAGE, shape.sendSlab, stagingMr, false);
     }
 
     Pd pd() {
@@ -113,8 +145,8 @@ final class ConnectionResources {
 
     /**
      * Makes it as good as new, after its connection's queue pair was destroyed.
-     * The whole receive ring is cleared: a peer could write all of it at any time, announced or not, and the next peer
-     * can have bytes read that it did not write, which must not be another's.
+     * What it grew to is freed, and all else that the peer could write is cleared, announced or not: the next peer can
+     * have bytes read that it did not write, which must not be another's.
      *
      * @return whether it may be used again
      */
@@ -132,7 +164,9 @@ final class ConnectionResources {
             return false;
         }
         zero(grantTable.buffer(), TABLE_BYTES);
-        zero(receiveRing.buffer(), receiveRing.size());
+        zero(receiveMemory.buffer(), receiveMemory.size());
+        slabs.freeGrown();
+        makeSlabs();
         return true;
     }
 
@@ -165,10 +199,16 @@ final class ConnectionResources {
         if (channel != null) {
             attempt("ibv_destroy_comp_channel", () -> verbs.destroyCompChannel(channel));
         }
-        release(wordsMr, words);
-        release(sendMr, sendRing);
-        release(grantMr, grantTable);
-        release(receiveMr, receiveRing);
+        if (slabs != null) {
+            slabs.freeGrown();
+        }
+        boolean all = release(wordsMr, words);
+        all &= release(stagingMr, staging);
+        all &= release(grantMr, grantTable);
+        all &= release(receiveMr, receiveMemory);
+        if (all) {
+            budget.giveBack(shape.bytes());
+        }
         if (pd != null) {
             attempt("ibv_dealloc_pd", () -> verbs.deallocPd(pd));
         }
@@ -183,17 +223,17 @@ final class ConnectionResources {
         }
     }
 
-    private void release(Mr mr, NativeMemory memory) {
+    private boolean release(Mr mr, NativeMemory memory) {
         // Memory that is still registered stays: the peer could write into whatever came to live there.
-        if (mr == null
+        boolean gone = mr == null
                 || attempt("ibv_dereg_mr", () -> {
                     verbs.deregisterMr(mr);
                     return 0;
-                })) {
-            if (memory != null) {
-                memory.free();
-            }
+                });
+        if (gone && memory != null) {
+            memory.free();
         }
+        return gone;
     }
 
     private interface Step {

@@ -20,7 +20,11 @@ final class FloodBudget {
     private long windowBegan;
     private long before;
 
-    /** Whether it is used up. @param messages of that kind so far, whoever handled them */
+    /**
+     * Whether it is used up.
+     *
+     * @param messages of that kind so far, whoever handled them
+     */
     boolean isSpent(long messages, long now) {
         if (!any || now - windowBegan >= WINDOW_NANOS) {
             any = true;

@@ -42,7 +42,7 @@ final class Handshake implements CmHandler {
             endpoint = new ConnectionHandles(transport, request, listening.config());
             ConnData mine = endpoint.connData();
             if (peer.hasExtension()) {
-                mine = mine.withFeatures(ConnData.FEATURE_RESET);
+                mine = mine.withFeatures(ConnectionHandles.FEATURES);
             }
             PathTimers.setAckTimeout(transport.cm(), request);
             transport.cm().accept(request, RdmaTransport.param(mine, false));

@@ -10,10 +10,6 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jrsocket.jfr.Events;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
@@ -31,83 +27,32 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Life: open; <em>closed</em> by {@link #close}, which sends DISCONNECT, or leaves that and what comes before it to
  * the service thread; <em>freed</em>, when the native objects are gone. Nothing is freed while a reader or writer is
- * inside, and all use of native objects is under the send or the receive lock, both of which the one who frees holds.
+ * inside, and all use of native objects is under the one lock of {@link StreamCore}, or inside.
  */
 public final class RdmaStream implements AutoCloseable, CmHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
 
-    /** How long a closed stream may take to deliver what was written, while its peer lives but does not read. */
-    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(30);
-    /** How long an aborted stream tries to tell its peer. */
-    private static final long ABORT_NANOS = TimeUnit.SECONDS.toNanos(3);
-
-    private final RdmaTransport transport;
-    private final ConnectionHandles endpoint;
-    private final SendSide send;
-    private final ReceiveSide receive;
+    private final StreamCore core;
+    private final StreamReader reader;
+    private final StreamWriter writer;
     private final StreamWaiter waits;
-    private final KeepAlive keepAlive;
-    private final InetSocketAddress local;
-    private final InetSocketAddress remote;
-    private final boolean resetUnderstood;
-    private final long openedNanos = System.nanoTime();
+    private final StreamClosing closing;
 
-    private final AtomicBoolean readerInside = new AtomicBoolean();
-    private final AtomicBoolean writerInside = new AtomicBoolean();
-    private final AtomicBoolean closed = new AtomicBoolean();
-    private final AtomicBoolean flusherHasIt = new AtomicBoolean();
-    // on its way to being freed: by a close, or because the peer broke the protocol
-    private final AtomicBoolean releasing = new AtomicBoolean();
-    private final CountDownLatch drained = new CountDownLatch(1);
-
-    private volatile boolean inputShut;
-    private volatile boolean outputShut;
-    private volatile boolean peerGone; // it said DISCONNECT, or its CM did: what we send reaches nobody
-    private volatile SocketException failure; // set once, under this
-    private volatile boolean failedAfterEnd;
-    private volatile boolean dropped; // data that was written, or that was not read, by a close
-    private volatile String failedWith; // before it was closed: what the closed event says
-    private volatile boolean protocolBroken;
-    private volatile boolean freed; // set with both locks held
-
-    // Service thread.
-    private long closeDeadline; // 0 unless a close is under way there
-    private long closeBegan;
-    private long postedBeforeClose;
-    private final FloodBudget flood = new FloodBudget();
-
-    private volatile boolean resetting; // DISCONNECT waits for nothing that was written
-    private volatile boolean watchesDeferred; // written by the service thread
-
-    /** The flusher's own. */
-    RdmaStream nextDeferred;
-
-    int deferredRounds;
-    private long deferredWritten;
-
-    ConnectionHandles endpoint() {
-        return endpoint;
-    }
-
-    /** Takes over {@code endpoint}, which is connected. */
+    /** Takes over {@code handles}, which are connected. */
     RdmaStream(
             RdmaTransport transport,
-            ConnectionHandles endpoint,
+            ConnectionHandles handles,
             ConnData peer,
             InetSocketAddress local,
             InetSocketAddress remote) {
-        this.transport = transport;
-        this.endpoint = endpoint;
-        this.local = local;
-        this.remote = remote;
-        this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
-        this.send = new SendSide(this, endpoint, peer);
-        this.receive = new ReceiveSide(this, endpoint, send);
-        this.waits = new StreamWaiter(this, endpoint, send, receive, transport.serviceThread());
-        this.keepAlive = new KeepAlive(transport.service(), send::probe);
-        endpoint.id.attach(this);
-        send.flush(); // grants the second half at once: a C sender's first burst need not end after the first
+        this.core = new StreamCore(this, transport, handles, peer, local, remote);
+        this.reader = new StreamReader(core);
+        this.writer = new StreamWriter(core);
+        this.waits = core.waits();
+        this.closing = new StreamClosing(core);
+        handles.id.attach(this);
+        core.open();
     }
 
     // ---- reading ----
@@ -117,23 +62,40 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      */
     public int read(byte[] target, int offset, int length, long nanos) throws IOException {
         Objects.checkFromIndexSize(offset, length, target.length);
-        enterReader();
+        core.enter();
         try {
-            if (length == 0) {
-                return 0;
+            reader.enter();
+            try {
+                if (length == 0) {
+                    return 0;
+                }
+                for (; ; ) {
+                    int n = reader.take(target, offset, length);
+                    if (n != 0) {
+                        return n;
+                    }
+                    if (reader.isInputOver()) {
+                        return -1;
+                    }
+                    if (!await(true, nanos)) {
+                        throw new SocketTimeoutException("Read timed out");
+                    }
+                }
+            } finally {
+                reader.leave();
             }
-            do {
-                int n = inputShut ? 0 : receive.take(target, offset, length);
-                if (n != 0) {
-                    return n;
-                }
-                if (isInputOver()) {
-                    return -1;
-                }
-            } while (waits.await(true, nanos));
-            throw new SocketTimeoutException("Read timed out");
         } finally {
-            leaveReader();
+            core.exit();
+        }
+    }
+
+    /** Waits without the lock, which is held. */
+    private boolean await(boolean reading, long nanos) throws IOException {
+        core.exit();
+        try {
+            return waits.await(reading, nanos);
+        } finally {
+            core.enter();
         }
     }
 
@@ -142,80 +104,69 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return readNow(target, true);
     }
 
-    /** Copies what is there without consuming it: as {@link #read(ByteBuffer)}. */
+    /**
+     * Copies what is there, or the first part of it, without consuming it: as {@link #read(ByteBuffer)}.
+     */
     public int peek(ByteBuffer target) throws IOException {
         return readNow(target, false);
     }
 
     private int readNow(ByteBuffer target, boolean consume) throws IOException {
-        enterReader();
+        core.enter();
         try {
-            if (!target.hasRemaining()) {
-                return 0;
+            reader.enter();
+            try {
+                if (!target.hasRemaining()) {
+                    return 0;
+                }
+                if (core.in.readable() == 0) {
+                    core.poll();
+                }
+                int n = core.inputShut ? 0 : consume ? reader.take(target) : reader.copyPiece(target);
+                return n != 0 ? n : reader.isInputOver() ? -1 : 0;
+            } finally {
+                reader.leave();
             }
-            if (receive.available() == 0) {
-                receive.tryPoll();
-            }
-            int n = inputShut ? 0 : consume ? receive.take(target) : receive.peek(target);
-            return n != 0 ? n : isInputOver() ? -1 : 0;
         } finally {
-            leaveReader();
+            core.exit();
         }
-    }
-
-    /**
-     * For a reader that found nothing: whether nothing will come any more. All data before the end, or before a
-     * failure, is delivered first.
-     */
-    private boolean isInputOver() throws SocketException {
-        if (inputShut) {
-            return true;
-        }
-        boolean ended = receive.isEnded();
-        SocketException failed = failure;
-        if (closed.get()) {
-            throw new SocketException("Socket closed");
-        }
-        if (!ended && failed == null || receive.available() > 0) {
-            return false; // what arrived before the end was seen comes first
-        }
-        if (failed == null || failedAfterEnd) {
-            return ended;
-        }
-        receive.poll(); // whoever saw it fail was perhaps a writer, and what had arrived is in the queue still
-        if (receive.available() == 0) {
-            throw again(failed, "Connection reset");
-        }
-        return false;
-    }
-
-    private static SocketException again(SocketException first, String message) {
-        SocketException e = new SocketException(message);
-        e.initCause(first);
-        return e;
     }
 
     /** Bytes that can be read without waiting. */
     public int available() throws IOException {
-        if (closed.get()) {
+        core.enter();
+        try {
+            ensureOpen();
+            if (core.inputShut) {
+                return 0;
+            }
+            if (core.in.readable() == 0) {
+                core.poll();
+            }
+            return (int) core.in.readable();
+        } finally {
+            core.exit();
+        }
+    }
+
+    private void ensureOpen() throws SocketException {
+        if (core.closed) {
             throw new SocketException("Socket closed");
         }
-        if (inputShut) {
-            return 0;
-        }
-        if (receive.available() == 0) {
-            receive.tryPoll();
-        }
-        return receive.available();
     }
 
     /** Waits until a read would not wait (data, end, error); false when the time is over. Counts as the reader. */
     public boolean awaitReadable(long nanos) throws IOException {
-        enterReader();
+        core.enter();
         try {
-            return waits.await(true, nanos);
+            reader.enter();
+            try {
+                return await(true, nanos);
+            } finally {
+                reader.leave();
+            }
         } finally {
-            leaveReader();
+            core.exit();
         }
     }
 
@@ -224,196 +175,239 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** Writes all of it, waiting for room up to {@code nanos} at a time. */
     public void write(byte[] source, int offset, int length, long nanos) throws IOException {
         Objects.checkFromIndexSize(offset, length, source.length);
-        enterWriter();
+        core.enter();
         try {
-            int end = offset + length;
-            int at = offset;
-            while (at < end) {
-                checkWritable();
-                int n = send.put(source, at, end - at);
-                if (n > 0) {
-                    at += n;
-                    flushWritten(n);
-                } else if (!waits.await(false, nanos)) {
-                    throw new SocketTimeoutException("Write timed out");
+            writer.enter();
+            try {
+                int end = offset + length;
+                int at = offset;
+                while (at < end) {
+                    writer.checkWritable();
+                    int n = writer.put(source, at, end - at);
+                    if (n > 0) {
+                        at += n;
+                        flushWritten(length);
+                    } else if (!await(false, nanos)) {
+                        throw new SocketTimeoutException("Write timed out");
+                    }
                 }
+            } finally {
+                writer.leave();
             }
         } finally {
-            leaveWriter();
+            core.exit();
+        }
+    }
+
+    /** Out of the peer's room, looks whether more of it came meanwhile. */
+    private void flushWritten(int call) {
+        core.flushWritten(call);
+        if (core.out.waitsForPeer()) {
+            core.poll();
         }
     }
 
     /** Writes what there is room for, without waiting; may be 0. */
     public int write(ByteBuffer source) throws IOException {
-        enterWriter();
+        core.enter();
         try {
-            checkWritable();
-            int sum = 0;
-            while (source.hasRemaining()) {
-                int n = send.put(source);
-                if (n == 0) {
-                    send.pollAndFlush();
-                    receive.tryPoll();
-                    n = send.put(source);
+            writer.enter();
+            try {
+                writer.checkWritable();
+                int sum = 0;
+                int call = source.remaining();
+                while (source.hasRemaining()) {
+                    int n = writer.put(source);
                     if (n == 0) {
-                        break;
+                        core.poll();
+                        n = writer.put(source);
+                        if (n == 0) {
+                            break;
+                        }
                     }
+                    sum += n;
+                    flushWritten(call);
                 }
-                sum += n;
-                flushWritten(n);
+                return sum;
+            } finally {
+                writer.leave();
             }
-            return sum;
         } finally {
-            leaveWriter();
+            core.exit();
         }
     }
 
     /** As {@link #write(ByteBuffer)}, from several buffers in turn: what small ones hold goes out together. */
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
-        enterWriter();
+        core.enter();
         try {
-            checkWritable();
-            long sum = 0;
-            int unsent = 0;
-            for (int i = offset; i < offset + length; ) {
-                int n = send.put(sources[i]);
-                sum += n;
-                unsent += n;
-                boolean full = n == 0 && sources[i].hasRemaining();
-                if (unsent >= SendSide.BULK || full && unsent > 0) {
-                    flushWritten(unsent);
-                    unsent = 0;
-                } else if (full) {
-                    send.pollAndFlush();
-                    receive.tryPoll();
-                    if (send.room() == 0) {
-                        break;
-                    }
-                }
-                if (!sources[i].hasRemaining()) {
-                    i++;
-                }
+            writer.enter();
+            try {
+                writer.checkWritable();
+                return gather(sources, offset, offset + length);
+            } finally {
+                writer.leave();
             }
-            if (unsent > 0) {
-                flushWritten(unsent);
-            }
-            return sum;
         } finally {
-            leaveWriter();
+            core.exit();
         }
     }
 
-    /**
-     * Out of the peer's room, looks whether more of it came meanwhile: otherwise the next bytes would wait until the
-     * ring is full, or for the flusher.
-     */
-    private void flushWritten(int n) {
-        send.flushWritten(n);
-        if (send.isStarved()) {
-            receive.tryPoll();
+    private long gather(ByteBuffer[] sources, int from, int to) {
+        long sum = 0;
+        int unsent = 0;
+        boolean polled = false;
+        for (int i = from; i < to; ) {
+            int n = writer.put(sources[i]);
+            sum += n;
+            unsent += n;
+            boolean full = n == 0 && sources[i].hasRemaining();
+            if (n > 0) {
+                polled = false;
+            }
+            if (unsent >= StreamCore.BULK || full && unsent > 0) {
+                flushWritten(unsent);
+                unsent = 0;
+            } else if (full) {
+                if (polled) {
+                    break;
+                }
+                core.poll();
+                polled = true;
+            }
+            if (!sources[i].hasRemaining()) {
+                i++;
+            }
         }
-    }
-
-    private void checkWritable() throws SocketException {
-        if (closed.get()) {
-            throw new SocketException("Socket closed");
+        if (unsent > 0) {
+            flushWritten(unsent);
         }
-        SocketException failed = failure;
-        if (failed != null) {
-            throw again(failed, peerGone ? "Broken pipe" : "Connection reset");
-        }
-        if (outputShut || peerGone) {
-            throw new SocketException("Broken pipe");
-        }
+        return sum;
     }
 
     /** Waits until a write would take something or fail; false when the time is over. Counts as the writer. */
     public boolean awaitWritable(long nanos) throws IOException {
-        enterWriter();
+        core.enter();
         try {
-            return waits.await(false, nanos);
+            writer.enter();
+            try {
+                return await(false, nanos);
+            } finally {
+                writer.leave();
+            }
         } finally {
-            leaveWriter();
+            core.exit();
         }
     }
 
-    // ---- who is inside ----
+    // ---- lending ----
 
-    private void enterReader() throws SocketException {
-        enter(readerInside, "reader");
-    }
-
-    private void enterWriter() throws SocketException {
-        enter(writerInside, "writer");
-    }
-
-    private void enter(AtomicBoolean inside, String role) throws SocketException {
-        if (!inside.compareAndSet(false, true)) {
-            throw new IllegalStateException("a second " + role + " in one stream; callers take turns");
-        }
-        // checked after entering: whoever frees looks at `inside` after it set these
-        if (closed.get() || releasing.get()) {
-            inside.set(false);
-            SocketException failed = failure;
-            throw closed.get() ? new SocketException("Socket closed") : again(failed, "Connection reset");
+    /**
+     * Registers a direct buffer's memory, all of it, for this stream to send from.
+     *
+     * @throws IOException when the device, the system or the bound on registered memory refuses
+     */
+    public LentMemory register(ByteBuffer buffer) throws IOException {
+        core.enter();
+        try {
+            ensureOpen();
+            if (core.releasing) {
+                throw StreamReader.again(core.failure, "Connection reset");
+            }
+            return LentMemory.register(core, buffer);
+        } finally {
+            core.exit();
         }
     }
 
-    private void leaveReader() {
-        readerInside.set(false);
-        if (inputShut) { // checked after leaving: shutdownInput() looks at `inside` after it was set
-            discardInput();
+    /**
+     * Writes without a copy and without waiting; in order with all other writes. The memory must stay as it is until it
+     * {@linkplain LentMemory#isFree is free}.
+     *
+     * @return the offset of the stream behind these bytes: they are sent when {@link #acknowledged} has reached it
+     */
+    public long writeLent(LentMemory memory, int offset, int length) throws IOException {
+        core.enter();
+        try {
+            writer.enter();
+            try {
+                writer.checkWritable();
+                if (!memory.isOf(core)) {
+                    throw new IllegalArgumentException("memory that is registered for another stream");
+                }
+                long end = memory.write(offset, length);
+                flushWritten(length);
+                return end;
+            } finally {
+                writer.leave();
+            }
+        } finally {
+            core.exit();
         }
     }
 
-    private void leaveWriter() {
-        writerInside.set(false);
-        if (send.isDeferred()) { // checked after leaving: deferred() looks at `inside` after it was set
-            deferred();
+    /** Offset of the stream up to which the peer's device has acknowledged everything. Makes progress. */
+    public long acknowledged() {
+        core.enter();
+        try {
+            core.poll();
+            return core.out.acknowledged();
+        } finally {
+            core.exit();
         }
     }
 
-    // ---- half close ----
+    /**
+     * Takes bytes that have arrived, without a copy and without waiting: at most {@code most}, all of one piece. Null
+     * if nothing is there, or if it had better be copied: because it is little, or because too much is lent already.
+     * Then {@link #read(ByteBuffer)} says which.
+     */
+    public BorrowedBytes borrow(int most) throws IOException {
+        core.enter();
+        try {
+            reader.enter();
+            try {
+                if (core.in.readable() == 0) {
+                    core.poll();
+                }
+                return core.inputShut ? null : reader.borrow(most);
+            } finally {
+                reader.leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    // ---- half close, close ----
 
     /** No more reads: readers get -1, what arrives later is dropped. */
     public void shutdownInput() throws IOException {
-        if (closed.get()) {
-            throw new SocketException("Socket closed");
-        }
-        inputShut = true;
-        waits.wakeAll();
-        discardInput();
-    }
-
-    /** Unless a reader is inside, who does it when leaving. */
-    private void discardInput() {
-        receive.lock.lock();
+        core.enter();
         try {
-            if (!freed && discardsInput()) {
-                receive.discard();
-            }
+            ensureOpen();
+            core.inputShut = true;
+            core.discardInput();
         } finally {
-            receive.lock.unlock();
+            core.exit();
         }
-    }
-
-    /** Whether what arrives now has no reader; asked by the receiver, with its lock. */
-    boolean discardsInput() {
-        return inputShut && !readerInside.get();
+        waits.wakeAll();
     }
 
     /** Sends what was written, then the end of the stream. Does not wait for it. */
     public void shutdownOutput() throws IOException {
-        if (closed.get()) {
-            throw new SocketException("Socket closed");
+        core.enter();
+        try {
+            ensureOpen();
+            core.outputShut = true;
+            core.out.shutdown();
+            core.flush();
+        } finally {
+            core.exit();
         }
-        outputShut = true;
         waits.wakeAll();
-        send.shutdown();
     }
-
-    // ---- closing ----
 
     /**
      * Closes without waiting: what was written is still delivered in the background, within a time limit. Waiters get
@@ -421,162 +415,12 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      */
     @Override
     public void close() {
-        close(false);
+        closing.close(false);
     }
 
     /** Closes at once and resets: unsent data is dropped, the peer's reads and writes fail (SO_LINGER 0). */
     public void abort() {
-        close(true);
-    }
-
-    private void close(boolean hard) {
-        if (!freed) {
-            receive.tryPoll(); // unread data may still sit in the queue
-        }
-        boolean first = closed.compareAndSet(false, true);
-        if (!first && !hard) {
-            return;
-        }
-        keepAlive.end();
-        waits.wakeAll();
-        boolean unread = first && !inputShut && receive.available() > 0;
-        dropped |= hard || unread;
-        resetting |= hard;
-        send.disconnect(hard, hard || unread);
-        if (!closeAtOnce()) {
-            transport.service().execute(() -> startClose(hard ? ABORT_NANOS : CLOSE_NANOS));
-        }
-    }
-
-    /**
-     * Most closes have nothing to wait for: everything is acknowledged by now, and the service thread need not hear of
-     * it.
-     */
-    private boolean closeAtOnce() {
-        if (readerInside.get() || writerInside.get()) {
-            return false;
-        }
-        send.pollAndFlush();
-        boolean mine = send.isDrained() && releasing.compareAndSet(false, true);
-        if (mine) {
-            release();
-        }
-        return mine;
-    }
-
-    /** By whoever ends the close: nothing is under way any more. */
-    private void release() {
-        report();
-        drained.countDown();
-        waits.stopWatching();
-        transport.reap(this::free);
-    }
-
-    /** Begins a close, or shortens one that has begun. */
-    private void startClose(long nanos) {
-        long deadline = System.nanoTime() + nanos;
-        if (releasing.compareAndSet(false, true)) {
-            closeDeadline = deadline;
-        } else if (closeDeadline != 0 && deadline - closeDeadline < 0) {
-            closeDeadline = deadline;
-        } else {
-            return;
-        }
-        closeBegan = System.nanoTime();
-        postedBeforeClose = send.posted();
-        transport.closings().add(this);
-        closeStep();
-    }
-
-    /** Whether what it has to send waits for the peer, and for nothing else. Any thread. */
-    boolean isStarved() {
-        return send.isStarved();
-    }
-
-    /** Drops what is not sent yet, tells the peer, and ends soon; service thread, while a close is under way. */
-    void cutShort() {
-        dropped = true;
-        resetting = true;
-        send.disconnect(true, true);
-        long soon = System.nanoTime() + ABORT_NANOS;
-        closeDeadline = soon - closeDeadline < 0 ? soon : closeDeadline;
-        closeStep();
-    }
-
-    /** Looks whether the time for closing is over; service thread, now and then. Whether it still is under way. */
-    boolean checkClose() {
-        closeStep();
-        return closeDeadline != 0;
-    }
-
-    /**
-     * One step of a close; on the service thread, again and again until everything is delivered or the time is over.
-     */
-    private void closeStep() {
-        if (freed || closeDeadline == 0) {
-            return;
-        }
-        if (readerInside.get() || writerInside.get()) {
-            waits.wakeAll();
-            transport.service().schedule(this::closeStep, 1_000_000);
-            return;
-        }
-        waits.armAndPollBoth();
-        long now = System.nanoTime();
-        boolean flooded = flood.isSpent(receive.idleMessages(), now);
-        boolean late = now - closeDeadline >= 0;
-        if (flooded && !resetting) {
-            send.disconnect(true, true);
-        }
-        if (send.isDrained() || flooded || late && resetting) {
-            closeDeadline = 0;
-            transport.closings().remove(this);
-            release();
-        } else if (late
-                || !resetting
-                        && isStarvedSinceClose()
-                        && now - closeBegan >= transport.closings().starvedNanos()) {
-            closeDeadline = now + ABORT_NANOS;
-            cutShort();
-        } else {
-            waits.watch();
-        }
-    }
-
-    private boolean isStarvedSinceClose() {
-        return send.isStarved() && send.posted() == postedBeforeClose;
-    }
-
-    private void report() {
-        String failed = failedWith;
-        Events.closed(
-                local,
-                remote,
-                deviceName(),
-                bytesRead(),
-                bytesWritten(),
-                nanosOpen(),
-                failed != null ? "failed" : dropped ? "reset" : "closed",
-                failed);
-    }
-
-    private void free() {
-        receive.lock.lock();
-        send.lock.lock();
-        try {
-            if (freed) {
-                return;
-            }
-            freed = true;
-            waits.free();
-            // A stream freed before it is closed may still be in somebody's epoll set; that of a peer that broke the
-            // rules may hold anything.
-            endpoint.free(closed.get() && !protocolBroken);
-        } finally {
-            send.lock.unlock();
-            receive.lock.unlock();
-        }
-        transport.forget(this);
+        closing.close(true);
     }
 
     /**
@@ -584,12 +428,15 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * time is over, or when the thread is interrupted, whose interrupt status then stays set.
      */
     public boolean awaitDrained(long nanos) {
-        try {
-            return drained.await(nanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
+        return closing.awaitDrained(nanos);
+    }
+
+    StreamCore core() {
+        return core;
+    }
+
+    StreamClosing closing() {
+        return closing;
     }
 
     /**
@@ -597,73 +444,37 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * asks the peer's device for the acknowledgement that this takes.
      */
     boolean isDelivering(long written) {
-        return closed.get() ? drained.getCount() > 0 : !send.isAcknowledged(written);
-    }
-
-    boolean isFreed() {
-        return freed;
-    }
-
-    // ---- failures, and what the peer does ----
-
-    /**
-     * The connection is beyond use: waiters fail, after they have read what had arrived. First cause wins. With or
-     * without locks.
-     *
-     * @param detail for the log
-     */
-    void fail(SocketException cause, String detail) {
-        record(cause, detail);
-        send.die();
-        waits.wakeAll();
-    }
-
-    private void record(SocketException cause, String detail) {
-        keepAlive.end();
-        synchronized (this) {
-            if (failure == null) {
-                failedAfterEnd = receive.isEnded();
-                cause.initCause(
-                        new IOException(detail + " (" + endpoint.device.name() + ", " + local + " to " + remote + ")"));
-                failure = cause;
-                if (!closed.get()) {
-                    failedWith = failedAfterEnd ? null : detail;
-                    LOG.debug("{} to {} over {}: {}", local, remote, endpoint.device.name(), detail);
-                }
+        core.enter();
+        try {
+            if (core.closed) {
+                return !closing.isDrained();
             }
+            core.poll();
+            core.flush();
+            if (core.freed || core.failure != null || core.peerGone || core.out.acknowledged() - written >= 0) {
+                return false;
+            }
+            if (core.out.posted() - written >= 0 && !core.out.awaitsCompletion()) {
+                core.out.probe();
+                core.flush();
+            }
+            return true;
+        } finally {
+            core.exit();
         }
     }
 
-    /** The peer broke the protocol: nothing of it is used any more. With or without locks. */
-    void protocolError(String what) {
-        protocolBroken = true;
-        transport
-                .protocolErrors()
-                .warn("{} sent {}; the connection to it over {} is reset", remote, what, endpoint.device.name());
-        record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
-        resetting = true;
-        send.disconnect(true, true); // and the send side lives until that is out
-        waits.wakeAll();
-        transport.service().execute(() -> {
-            if (!releasing.get()) {
-                // the application may close much later, and until then the peer can write into the ring
-                startClose(ABORT_NANOS);
-            }
-        });
+    /** Whether nothing native is left of it: memory that was lent is its owner's again. */
+    public boolean isFreed() {
+        core.enter();
+        try {
+            return core.freed;
+        } finally {
+            core.exit();
+        }
     }
 
-    /** DISCONNECT arrived. */
-    void peerDisconnected() {
-        peerGone = true;
-        keepAlive.end();
-        send.die();
-        waits.wakeAll();
-    }
-
-    /** The peer closed hard. */
-    void peerReset() {
-        fail(new SocketException("Connection reset"), "reset by the peer");
-    }
+    // ---- events ----
 
     @Override
     public void onCmEvent(CmEvent event) {
@@ -672,23 +483,16 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
             case RDMA_CM_EVENT_DISCONNECTED,
                     RDMA_CM_EVENT_REJECTED,
                     RDMA_CM_EVENT_CONNECT_ERROR,
-                    RDMA_CM_EVENT_UNREACHABLE -> {
-                receive.poll(); // what arrived before it is valid
-                if (!receive.isEnded()) {
-                    fail(new SocketException("Connection reset"), "the peer went away without closing");
-                }
-                peerDisconnected();
-            }
-            case RDMA_CM_EVENT_DEVICE_REMOVAL -> {
-                receive.poll();
-                fail(new SocketException("Connection reset"), "the device was removed");
-                peerDisconnected();
-            }
-            default -> LOG.debug("{} to {}: {}", local, remote, event);
+                    RDMA_CM_EVENT_UNREACHABLE -> core.peerDisconnected("the peer went away without closing", true);
+            case RDMA_CM_EVENT_DEVICE_REMOVAL -> core.peerDisconnected("the device was removed", false);
+            default -> LOG.debug("{} to {}: {}", core.local, core.remote, event);
         }
-        if (closed.get()) {
-            closeStep();
-        }
+        closing.step();
+    }
+
+    /** The completion channel had events; service thread. */
+    void onWatched() {
+        closing.onWatched();
     }
 
     // ---- for selectors ----
@@ -698,18 +502,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     public interface Observer {
         /**
          * Something may have become ready: data, room, the end, a failure, a close. Called by whichever thread saw to
-         * it, with locks of the stream held perhaps: must not block and must not call the stream, but for
-         * {@link #isReadable} and {@link #isWritable}.
+         * it: must not block and must not call the stream, but for {@link #isReadable} and {@link #isWritable}.
          */
         void onProgress();
-
-        /**
-         * Nothing need have become ready, but the stream is not armed any more: whoever waits must look and
-         * {@link #arm} it again.
-         */
-        default void onEventsTaken() {
-            onProgress();
-        }
     }
 
     /**
@@ -725,7 +520,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * once the stream is freed.
      */
     public int completionFd() {
-        return endpoint.channel.getFd();
+        return core.handles.channel.getFd();
     }
 
     /**
@@ -752,9 +547,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * @param writing whether it waits for room to write, too; if not, the next write will see what has arrived
      */
     public void poll(boolean writing) {
-        receive.tryPoll();
-        if (writing || send.isDeferred()) {
-            send.pollAndFlush();
+        core.enter();
+        try {
+            core.poll();
+        } finally {
+            core.exit();
         }
     }
 
@@ -765,191 +562,114 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * @param writing whether room to write is waited for, too
      */
     public void arm(boolean writing) {
-        waits.armAndPoll(!writing);
+        waits.arm(writing);
     }
 
     /** Whether a read would not wait: data, the end, a failure, a close. Any thread, without progress. */
     public boolean isReadable() {
-        return receive.available() > 0 || receive.isEnded() || failure != null || closed.get() || inputShut;
+        return core.isReady(StreamCore.READABLE);
     }
 
     /** Whether a write would take a good deal, or fail. Any thread, without progress. */
     public boolean isWritable() {
-        return send.hasRoom() || failure != null || closed.get() || outputShut || peerGone;
-    }
-
-    // ---- for the parts ----
-
-    /**
-     * Something is written that cannot be sent yet. A writer that is inside sees to it itself, until it leaves. With or
-     * without the send lock.
-     */
-    void deferred() {
-        if (!writerInside.get() && flusherHasIt.compareAndSet(false, true)) {
-            transport.flusher().add(this);
-        }
-    }
-
-    /** Sends what can be sent of it; whether it has to be looked after any longer. By the flusher. */
-    boolean flushDeferred() {
-        long written = send.written();
-        if (written != deferredWritten) { // the writer is about: its next write sends this one, too
-            deferredWritten = written;
-            deferredRounds = 0;
-            return true;
-        }
-        if (writerInside.get()) { // and waits there, so it looks after itself
-            return !leaveToWriter();
-        }
-        send.pollAndFlush();
-        receive.tryPoll();
-        return send.isDeferred() || !leaveToWriter();
-    }
-
-    /** Ends looking after it, unless it turns out that nobody else does. */
-    private boolean leaveToWriter() {
-        flusherHasIt.set(false);
-        return !send.isDeferred() || writerInside.get() || !flusherHasIt.compareAndSet(false, true);
-    }
-
-    /** The flusher gives up on it: the service thread waits for the peer instead. */
-    void watchDeferred() {
-        transport.service().execute(() -> {
-            watchesDeferred = true;
-            onWatched();
-        });
-    }
-
-    /** Another thread took the channel's events: if the service thread waits for this stream, it must arm again. */
-    void eventsTaken() {
-        if (watchesDeferred || closed.get()) {
-            transport.service().execute(this::onWatched);
-        }
-    }
-
-    /** Looking after what a writer left failed, so that nobody does any longer: rather an error than silence. */
-    void failDeferred(Throwable cause) {
-        LOG.error("sending what is left of {} failed, the connection is reset", this, cause);
-        fail(new SocketException("Connection reset"), "sending what was left failed: " + cause);
-        flusherHasIt.set(false);
-    }
-
-    /** The completion channel has events, or somebody wants it watched; service thread. */
-    void onWatched() {
-        if (closed.get() || closeDeadline != 0) {
-            closeStep();
-            return;
-        }
-        try {
-            lookAfterDeferred();
-            if (!releasing.get() && flood.isSpent(receive.idleMessages(), System.nanoTime())) {
-                protocolError("more than " + FloodBudget.MESSAGES + " messages without content in a second");
-            }
-        } catch (RuntimeException | Error e) {
-            watchesDeferred = false;
-            failDeferred(e);
-        }
-    }
-
-    private void lookAfterDeferred() {
-        if (watchesDeferred && !freed) {
-            waits.armAndPollBoth();
-            if ((writerInside.get() || !send.isDeferred()) && leaveToWriter()) {
-                watchesDeferred = false;
-            } else if (send.awaitsEvent()) {
-                waits.watch();
-            } else { // what a burst left behind waits for nothing but the next look
-                watchesDeferred = false;
-                transport.flusher().add(this);
-            }
-        }
+        return core.isReady(StreamCore.WRITABLE);
     }
 
     /** Whether the peer has sent data that is not read, or the end of the stream. */
     boolean hasInput() {
-        return receive.available() > 0 || receive.isEnded();
+        core.enter();
+        try {
+            return core.in.readable() > 0 || core.ended;
+        } finally {
+            core.exit();
+        }
     }
 
-    boolean peerUnderstandsReset() {
-        return resetUnderstood;
-    }
-
-    /** Whether the peer needs no more room to send into. */
-    boolean inputEnded() {
-        return receive.isEnded() || closed.get();
-    }
-
-    /** Whether the peer has sent its SHUTDOWN (or DISCONNECT). */
-    boolean peerShutDown() {
-        return receive.isEnded();
-    }
-
-    long consumed() {
-        return receive.consumed();
-    }
-
-    boolean creditsRunLow(int announced) {
-        return receive.creditsRunLow(announced);
-    }
-
-    int backedLimit() {
-        return receive.backedLimit();
-    }
-
-    void progressed() {
-        waits.progressed();
+    /** Whether what it has to send waits for the peer, and for nothing else. Any thread. */
+    boolean isStarved() {
+        core.enter();
+        try {
+            return core.out.waitsForPeer();
+        } finally {
+            core.exit();
+        }
     }
 
     // ---- facts ----
 
     /** Turns the probes for a dead peer on or off: one probe each {@code intervalNanos}; 0 is off. */
     public void keepAlive(long intervalNanos) {
-        keepAlive.every(intervalNanos);
+        core.keepAlive().every(intervalNanos);
     }
 
     public boolean isOpen() {
-        return !closed.get();
+        core.enter();
+        try {
+            return !core.closed;
+        } finally {
+            core.exit();
+        }
     }
 
     public InetSocketAddress localAddress() {
-        return local;
+        return core.local;
     }
 
     public InetSocketAddress remoteAddress() {
-        return remote;
+        return core.remote;
     }
 
     /** The device that carries it, for people: {@code rxe0}. */
     public String deviceName() {
-        return endpoint.device.name();
+        return core.handles.device.name();
     }
 
     public StreamConfig config() {
-        return endpoint.config;
+        return core.handles.config;
     }
 
     /** Nanoseconds since it was established. */
     public long nanosOpen() {
-        return System.nanoTime() - openedNanos;
+        return closing.nanosOpen();
     }
 
     /** Payload bytes handed to readers so far. */
     public long bytesRead() {
-        return receive.consumed();
+        core.enter();
+        try {
+            return core.in.consumed();
+        } finally {
+            core.exit();
+        }
     }
 
     /** Payload bytes taken from writers so far. */
     public long bytesWritten() {
-        return send.written();
+        core.enter();
+        try {
+            return core.out.written();
+        } finally {
+            core.exit();
+        }
     }
 
-    /** Memory that is pinned for it, until it is freed. */
+    /** Memory that is registered for it now. */
     public long registeredBytes() {
-        return endpoint.registeredBytes;
+        core.enter();
+        try {
+            return core.freed ? 0 : core.handles.registeredBytes();
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** Now and then: if nothing has moved for long, gives back what an idle connection does not need. */
+    void sweep() {
+        core.sweep();
     }
 
     @Override
     public String toString() {
-        return local + " to " + remote + " over " + endpoint.device.name();
+        return core.local + " to " + core.remote + " over " + core.handles.device.name();
     }
 }

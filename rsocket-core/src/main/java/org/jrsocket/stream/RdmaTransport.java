@@ -19,6 +19,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
@@ -34,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * by many threads.
  *
  * <p>Its daemon threads are none on the data path: the service thread (connection events, closes, wake-ups of virtual
- * threads), the flusher, and while connections end a few reapers, which free native objects because destroying a queue
+ * threads, what writers left behind), and while connections end a few reapers, which free native objects because destroying a queue
  * pair can take a device milliseconds.
  */
 public final class RdmaTransport implements AutoCloseable {
@@ -48,6 +49,9 @@ public final class RdmaTransport implements AutoCloseable {
     private static final int RETRIES = 6;
     /** For ever, on both sides: an RNR NAK is part of rsocket's flow control and must not end a connection. */
     private static final int RNR_RETRIES = 7;
+
+    /** How often idle streams are looked for. One that has not moved for two to three of these gives memory back. */
+    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /** Freeing mostly waits, for the device or for the kernel's locks. */
     private static final int REAPERS = 4;
@@ -70,7 +74,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final CmChannel channel;
     private final ServiceThread service;
     private final ServiceThread.SteadyWatch cmWatch;
-    private final Flusher flusher;
+    private final MemoryBudget memory = new MemoryBudget();
     private final ExecutorService reaper;
     private final ResourcePool bundles;
     private final InlineLimits inlineLimits = new InlineLimits();
@@ -83,13 +87,14 @@ public final class RdmaTransport implements AutoCloseable {
     private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the sums
     private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
     private long endedWritten; // the same
+    private final AtomicBoolean sweeping = new AtomicBoolean();
     private final Set<CmConnect> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
 
     private RdmaTransport(VerbsProvider provider, long idleNanos) throws IOException {
         provider.install();
         description = provider.description();
         cm = provider.openCm();
-        bundles = new ResourcePool(this, provider.openVerbs(), idleNanos);
+        bundles = new ResourcePool(this, provider.openVerbs(), idleNanos, memory);
         channel = cm.createEventChannel();
         service = serve(cm, channel);
         closings = new Closings(service);
@@ -100,7 +105,6 @@ public final class RdmaTransport implements AutoCloseable {
             cm.destroyEventChannel(channel);
             throw e;
         }
-        flusher = new Flusher("jrsocket-flusher");
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 REAPERS,
                 REAPERS,
@@ -216,7 +220,6 @@ public final class RdmaTransport implements AutoCloseable {
         } catch (IllegalStateException e) {
             LOG.debug("closing while the JVM exits");
         }
-        flusher.stop();
         cmWatch.cancel();
         service.stop();
         late.forEach(CmConnect::listenNoMore);
@@ -356,6 +359,9 @@ public final class RdmaTransport implements AutoCloseable {
         PathTimers.setRnrTimer(endpoint);
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         streams.add(stream);
+        if (sweeping.compareAndSet(false, true)) {
+            service.schedule(this::sweep, SWEEP_NANOS);
+        }
         LOG.debug("connected {}", stream);
         return stream;
     }
@@ -368,8 +374,32 @@ public final class RdmaTransport implements AutoCloseable {
         closings.limit(max);
     }
 
+    /**
+     * Bytes that may be registered for all streams together. Those that would grow beyond it stay as they are, and a
+     * connection that cannot have its least is refused.
+     */
+    public void limitMemory(long bytes) {
+        memory.limit(bytes);
+    }
+
+    /** Bytes that are registered now, for streams and for what is kept for streams to come. */
+    public long registeredMemory() {
+        return memory.used();
+    }
+
     Closings closings() {
         return closings;
+    }
+
+    /** Has streams on which nothing moves give back what they grew to. Service thread, while there are streams. */
+    private void sweep() {
+        for (RdmaStream stream : streams) {
+            stream.sweep();
+        }
+        sweeping.set(false);
+        if (!streams.isEmpty() && sweeping.compareAndSet(false, true)) {
+            service.schedule(this::sweep, SWEEP_NANOS);
+        }
     }
 
     void forget(RdmaStream stream) {
@@ -488,7 +518,7 @@ public final class RdmaTransport implements AutoCloseable {
         return service;
     }
 
-    Flusher flusher() {
-        return flusher;
+    Leftovers leftovers() {
+        return service.leftovers();
     }
 }

@@ -32,6 +32,7 @@ final class ResourcePool {
     private final RdmaTransport transport;
     private final Verbs verbs;
     private final long idleNanos;
+    private final MemoryBudget budget;
 
     // Guarded by this.
     private final Deque<Idle> idle = new ArrayDeque<>(); // the latest first: its memory is in the caches still
@@ -40,10 +41,11 @@ final class ResourcePool {
     private boolean expiring;
     private boolean closed;
 
-    ResourcePool(RdmaTransport transport, Verbs verbs, long idleNanos) {
+    ResourcePool(RdmaTransport transport, Verbs verbs, long idleNanos, MemoryBudget budget) {
         this.transport = transport;
         this.verbs = verbs;
         this.idleNanos = idleNanos;
+        this.budget = budget;
     }
 
     /** One that was kept, or else a new one. When there is no memory for it, what is kept for others goes first. */
@@ -53,7 +55,7 @@ final class ResourcePool {
             return kept;
         }
         try {
-            return new ConnectionResources(verbs, shape);
+            return new ConnectionResources(verbs, shape, budget);
         } catch (ErrnoException e) {
             if (e.errno() != Errno.ENOMEM || !freeIdle()) {
                 throw e;
@@ -63,7 +65,7 @@ final class ResourcePool {
                 throw e;
             }
         }
-        return new ConnectionResources(verbs, shape);
+        return new ConnectionResources(verbs, shape, budget);
     }
 
     private synchronized ConnectionResources take(ConnectionResources.Shape shape) {

@@ -63,6 +63,8 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private final AtomicLong nextId = new AtomicLong(WAKE + 1);
     private final TreeSet<Due> timers = new TreeSet<>(); // service thread only
     private final Thread thread;
+    private final Leftovers leftovers = new Leftovers(this);
+    private long nextRound; // of the leftovers; service thread only
     private volatile boolean sleeping;
     private volatile boolean stopped;
 
@@ -87,6 +89,17 @@ final class ServiceThread implements ServiceLoop, Runnable {
     @Override
     public void execute(Runnable task) {
         tasks.add(task);
+        if (sleeping && Thread.currentThread() != thread) {
+            wake.signal();
+        }
+    }
+
+    Leftovers leftovers() {
+        return leftovers;
+    }
+
+    /** There is something for {@link Leftovers#round}. */
+    void wakeForLeftovers() {
         if (sleeping && Thread.currentThread() != thread) {
             wake.signal();
         }
@@ -197,6 +210,10 @@ final class ServiceThread implements ServiceLoop, Runnable {
             call(task);
         }
         long now = System.nanoTime();
+        if (leftovers.any() && now - nextRound >= 0) {
+            leftovers.round();
+            nextRound = now + Leftovers.PERIOD_NANOS;
+        }
         while (!timers.isEmpty() && timers.first().deadline - now <= 0) {
             Runnable task = timers.pollFirst().task;
             if (task != null) {
@@ -206,7 +223,11 @@ final class ServiceThread implements ServiceLoop, Runnable {
     }
 
     private long untilNextTimer() {
-        return timers.isEmpty() ? -1 : Math.max(0, timers.first().deadline - System.nanoTime());
+        long nanos = timers.isEmpty() ? -1 : Math.max(0, timers.first().deadline - System.nanoTime());
+        if (!leftovers.any()) {
+            return nanos;
+        }
+        return nanos < 0 ? Leftovers.PERIOD_NANOS : Math.min(nanos, Leftovers.PERIOD_NANOS);
     }
 
     private static void call(Runnable callback) {

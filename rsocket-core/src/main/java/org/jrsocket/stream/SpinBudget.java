@@ -7,60 +7,105 @@ package org.jrsocket.stream;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How long one waiter polls before it sleeps. Its waits decide: while they are short, whether it slept through them or
- * not, it polls for all of the configured time; when they are long, polling is a waste and shrinks. Judging by the
- * whole wait matters: a conversation of two ends that both sleep takes two wake-ups per round trip, which no poll
- * shorter than a wake-up would ever get it out of.
+ * Whether one waiter polls before it sleeps, and how long. It learns from its waits. While they are short, whether it
+ * slept through them or not, polling pays. After a few long ones in a row it does not, and the waiter sleeps at once
+ * for a while, until its waits are short again or it is time for another try. Judging by the whole wait matters: a
+ * conversation of two ends that both sleep takes two wake-ups per round trip, which no poll shorter than a wake-up
+ * would ever get it out of.
+ *
+ * <p>A poll that gives way to other threads and does not come back for long has taken a processor that they need: then
+ * it pays least of all, and short waits are no reason to try again soon.
  *
  * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. One
  * object per waiter, used by one thread at a time.
  */
 public final class SpinBudget {
 
-    /** A poll is cut down to this part of the configured time at most. */
-    private static final int MIN_PART = 16;
     /** A wait of up to so many times the configured time is short. */
     private static final int SHORT_WAITS = 2;
+    /** Long waits in a row after which polling is given up. */
+    static final int LONG_IN_A_ROW = 3;
+    /** Short waits in a row after which it is taken up again. */
+    static final int SHORT_IN_A_ROW = 2;
+    /** Waits without polling at first and at most: twice as many each time that another try was in vain. */
+    static final int FIRST_REST = 16;
+
+    static final int LONGEST_REST = 4096;
+    /** Away for so long after giving way, a poll was in somebody's way. */
+    private static final long CROWDED_NANOS = 100_000;
 
     private static final int MAX_SPINNERS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     private static final AtomicInteger SPINNERS = new AtomicInteger();
 
     private final long max;
-    private long budget;
+    private int longWaits; // in a row, while it polls
+    private int shortWaits; // in a row, while it does not
+    private int rest; // waits that are still to come without polling
+    private int nextRest = FIRST_REST;
+    private boolean crowded;
 
     /** @param max nanoseconds to poll at most; 0 never polls */
     public SpinBudget(long max) {
         this.max = max;
-        this.budget = max;
     }
 
     /**
      * Begins to poll; if the result is not 0, {@link #end} must follow.
      *
      * @param nanos what is left of the whole wait; 0 or less is no limit
-     * @return nanoseconds to poll, or 0 if enough others do
+     * @return nanoseconds to poll, or 0 if that would not pay, or if enough others do
      */
     public long begin(long nanos) {
-        if (max == 0) {
+        if (max == 0 || rest > 0) {
             return 0;
         }
         if (SPINNERS.incrementAndGet() > MAX_SPINNERS) {
             SPINNERS.decrementAndGet();
             return 0;
         }
-        return nanos > 0 ? Math.min(nanos, budget) : budget;
+        return nanos > 0 ? Math.min(nanos, max) : max;
     }
 
     public void end() {
         SPINNERS.decrementAndGet();
     }
 
+    /**
+     * A poll has given way to other threads, and came back after that many nanoseconds.
+     *
+     * @return whether it had better end now
+     */
+    public boolean gaveWay(long nanos) {
+        if (nanos < CROWDED_NANOS) {
+            return false;
+        }
+        crowded = true;
+        giveUp();
+        return true;
+    }
+
     /** A wait is over, after that many nanoseconds of polling and sleeping; also one that ended for want of time. */
     public void waited(long nanos) {
-        if (nanos / SHORT_WAITS <= max) {
-            budget = Math.min(max, budget * 2);
-        } else {
-            budget = Math.max(Math.max(1, max / MIN_PART), budget / 2);
+        boolean isShort = nanos / SHORT_WAITS <= max;
+        if (rest > 0) {
+            rest--;
+            shortWaits = isShort ? shortWaits + 1 : 0;
+            if (shortWaits >= SHORT_IN_A_ROW && !crowded) {
+                rest = 0;
+            }
+        } else if (isShort) {
+            longWaits = 0;
+            crowded = false;
+            nextRest = FIRST_REST;
+        } else if (++longWaits >= LONG_IN_A_ROW) {
+            giveUp();
         }
+    }
+
+    private void giveUp() {
+        rest = nextRest;
+        nextRest = Math.min(2 * nextRest, LONGEST_REST);
+        longWaits = 0;
+        shortWaits = 0;
     }
 }

@@ -4,11 +4,16 @@
  */
 package org.jrsocket.stream;
 
+import org.jrsocket.os.NativeMemory;
+
 /**
  * Sizes and times of a stream, fixed before it connects. Immutable.
  *
- * @param sendBuffer bytes of the send ring (what SO_SNDBUF says); {@value #MIN_BUFFER} to {@value #MAX_BUFFER}
- * @param receiveBuffer bytes of the receive ring (what SO_RCVBUF says); the same range
+ * @param sendBuffer bytes that send memory may grow to (what SO_SNDBUF says); {@value #MIN_BUFFER} to
+ *     {@value #MAX_BUFFER}
+ * @param receiveBuffer bytes that receive memory may grow to (what SO_RCVBUF says); the same range
+ * @param receiveSlab bytes of the first grant to the peer and of the smallest ones; two of them is what an idle
+ *     connection holds, or all of a smaller receive buffer
  * @param sendQueue work requests of the send queue, 16 to 65534; cut to what the device takes
  * @param receiveQueue work requests of the receive queue, 16 to 65534; cut to what the device takes
  * @param inline bytes of payload that may travel inside a work request; the device may grant more or less
@@ -22,13 +27,16 @@ public record StreamConfig(
         int receiveQueue,
         int inline,
         long spinNanos,
-        int typeOfService) {
+        int typeOfService,
+        int receiveSlab) {
 
     public static final int MIN_BUFFER = 4096;
     public static final int MAX_BUFFER = 1 << 28;
+    private static final int PAGE = NativeMemory.PAGE;
+    private static final int SEND_SLAB = 8 * 1024;
 
     /** What a stream gets when nobody says otherwise. */
-    public static final StreamConfig DEFAULT = new StreamConfig(256 * 1024, 256 * 1024, 128, 256, 128, 500_000, 0);
+    public static final StreamConfig DEFAULT = new StreamConfig(1 << 20, 4 << 20, 128, 256, 128, 500_000, 0, 8 * 1024);
 
     public StreamConfig {
         sendBuffer = clamp(sendBuffer, MIN_BUFFER, MAX_BUFFER);
@@ -38,29 +46,66 @@ public record StreamConfig(
         inline = clamp(inline, 0, 4096);
         spinNanos = Math.max(0, spinNanos);
         typeOfService &= 0xff;
+        receiveSlab = clamp(receiveSlab, MIN_BUFFER, MAX_BUFFER / 2) + PAGE - 1 & -PAGE;
     }
 
     private static int clamp(int value, int min, int max) {
         return Math.max(min, Math.min(max, value));
     }
 
+    /**
+     * Bytes that a connection has registered while it is idle: two receive slabs, a send slab, its grant table, and a
+     * page for grants that leave.
+     */
+    public int leastBytes() {
+        return 2 * firstReceiveSlab() + firstSendSlab() + 2 * PAGE;
+    }
+
+    /** Bytes of the first grant; the buffer is at least two of them. */
+    int firstReceiveSlab() {
+        return Math.min(receiveSlab, mostReceiveMemory() / 2);
+    }
+
+    int firstSendSlab() {
+        return Math.min(SEND_SLAB, mostSendMemory());
+    }
+
+    /** Bytes that the send memory may grow to: whole pages. */
+    int mostSendMemory() {
+        return sendBuffer + PAGE - 1 & -PAGE;
+    }
+
+    /** Bytes that the receive memory may grow to: whole pages, and an even number of them. */
+    int mostReceiveMemory() {
+        return receiveBuffer + 2 * PAGE - 1 & -2 * PAGE;
+    }
+
     public StreamConfig withBuffers(int send, int receive) {
-        return new StreamConfig(send, receive, sendQueue, receiveQueue, inline, spinNanos, typeOfService);
+        return new StreamConfig(send, receive, sendQueue, receiveQueue, inline, spinNanos, typeOfService, receiveSlab);
     }
 
     public StreamConfig withQueues(int send, int receive) {
-        return new StreamConfig(sendBuffer, receiveBuffer, send, receive, inline, spinNanos, typeOfService);
+        return new StreamConfig(
+                sendBuffer, receiveBuffer, send, receive, inline, spinNanos, typeOfService, receiveSlab);
     }
 
     public StreamConfig withInline(int bytes) {
-        return new StreamConfig(sendBuffer, receiveBuffer, sendQueue, receiveQueue, bytes, spinNanos, typeOfService);
+        return new StreamConfig(
+                sendBuffer, receiveBuffer, sendQueue, receiveQueue, bytes, spinNanos, typeOfService, receiveSlab);
     }
 
     public StreamConfig withSpinNanos(long nanos) {
-        return new StreamConfig(sendBuffer, receiveBuffer, sendQueue, receiveQueue, inline, nanos, typeOfService);
+        return new StreamConfig(
+                sendBuffer, receiveBuffer, sendQueue, receiveQueue, inline, nanos, typeOfService, receiveSlab);
     }
 
     public StreamConfig withTypeOfService(int tos) {
-        return new StreamConfig(sendBuffer, receiveBuffer, sendQueue, receiveQueue, inline, spinNanos, tos);
+        return new StreamConfig(
+                sendBuffer, receiveBuffer, sendQueue, receiveQueue, inline, spinNanos, tos, receiveSlab);
+    }
+
+    public StreamConfig withReceiveSlab(int bytes) {
+        return new StreamConfig(
+                sendBuffer, receiveBuffer, sendQueue, receiveQueue, inline, spinNanos, typeOfService, bytes);
     }
 }

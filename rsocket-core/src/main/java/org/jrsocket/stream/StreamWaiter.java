@@ -7,30 +7,20 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.jrsocket.os.Epoll;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * How the reader and the writer of a stream wait: they poll for a while, then arm the completion queues and sleep.
  *
  * <p>No wake-up is lost, by three rules. A sleeper first shows itself, then arms, then polls once more, and only then
  * sleeps. Whoever handles completions looks for a sleeper whose wait is over, after the fact. Whoever takes an event
- * from the channel, which unarms the queue for everybody, wakes the other sleeper, which arms again for itself, and
- * tells the service thread if that waits for the stream.
+ * from the channel, which unarms the queue for everybody, polls, and arms again for those who still wait.
  */
 final class StreamWaiter {
 
-    private static final Logger LOG = LoggerFactory.getLogger(StreamWaiter.class);
-
-    /** One crossing's worth of polling; the receive lock is held that long. */
+    /** One crossing's worth of polling. */
     private static final long SLICE_NANOS = 10_000;
-    /** Acknowledging takes a mutex: done for so many events at a time. */
-    private static final int ACK_BATCH = 64;
 
-    private final RdmaStream stream;
-    private final ConnectionHandles endpoint;
-    private final SendSide send;
-    private final ReceiveSide receive;
+    private final StreamCore core;
     private final ServiceThread service;
 
     private volatile Sleeper reader;
@@ -39,37 +29,28 @@ final class StreamWaiter {
     private final SpinBudget readerSpin; // the reader's own
     private final SpinBudget writerSpin; // the writer's own
 
-    private final Object eventLock = new Object();
-    // Guarded by eventLock; the flags are volatile so that an armed queue is seen without it.
-    private volatile boolean receiveArmed;
-    private volatile boolean sendArmed;
-    private int receiveEvents;
-    private int sendEvents;
+    // With the core's lock.
     private boolean freed;
     private ServiceLoop.Watch watch;
+    private boolean leftoverWatched; // the service thread continues when the queues have something
 
-    StreamWaiter(
-            RdmaStream stream, ConnectionHandles endpoint, SendSide send, ReceiveSide receive, ServiceThread service) {
-        this.stream = stream;
-        this.endpoint = endpoint;
-        this.send = send;
-        this.receive = receive;
+    StreamWaiter(StreamCore core, ServiceThread service) {
+        this.core = core;
         this.service = service;
-        this.readerSpin = new SpinBudget(endpoint.config.spinNanos());
-        this.writerSpin = new SpinBudget(endpoint.config.spinNanos());
+        long spin = core.handles.config.spinNanos();
+        this.readerSpin = new SpinBudget(spin);
+        this.writerSpin = new SpinBudget(spin);
     }
 
     /**
-     * Waits until the reader (or the writer) should look again.
+     * Waits until the reader (or the writer) should look again; it is inside, without the lock.
      *
      * @param nanos 0 waits for ever
      * @return false when the time is over
      */
     boolean await(boolean reading, long nanos) throws IOException {
-        receive.tryPoll();
-        if (!reading || send.isDeferred()) {
-            send.pollAndFlush();
-        }
+        assert !core.isHeld();
+        look();
         if (isReady(reading)) {
             return true;
         }
@@ -80,7 +61,7 @@ final class StreamWaiter {
             boolean useful = false;
             if (spin > 0) {
                 try {
-                    useful = spin(reading, start, spin);
+                    useful = spin(budget, reading, start, spin);
                 } finally {
                     budget.end();
                 }
@@ -91,16 +72,22 @@ final class StreamWaiter {
         }
     }
 
-    private boolean spin(boolean reading, long start, long spin) {
+    private void look() {
+        core.enter();
+        try {
+            core.poll();
+        } finally {
+            core.exit();
+        }
+    }
+
+    private boolean spin(SpinBudget budget, boolean reading, long start, long spin) {
         long slice = Math.min(SLICE_NANOS, spin);
         long yield = start + slice;
         for (; ; ) {
-            if (!reading || send.isDeferred()) {
-                send.pollAndFlush();
-                receive.tryPoll();
+            if (!reading || !spinForMessage(slice)) {
+                look();
                 Thread.onSpinWait();
-            } else {
-                receive.trySpin(slice);
             }
             if (isReady(reading)) {
                 return true;
@@ -111,13 +98,37 @@ final class StreamWaiter {
             }
             if (now - yield >= 0) { // whoever else wants this CPU, perhaps the very one we wait for, gets it
                 Thread.yield();
-                yield = now + slice;
+                long back = System.nanoTime();
+                if (budget.gaveWay(back - now)) {
+                    return false;
+                }
+                yield = back + slice;
             }
         }
     }
 
+    /** Waits for a message in native code; false if there is more to look after than that. */
+    private boolean spinForMessage(long nanos) {
+        VerbsQueues queues = core.queues;
+        core.enter();
+        boolean mine = !core.freed && !core.closed && !core.hasLeftover() && queues.beginSpin();
+        core.exit();
+        if (!mine) {
+            return false;
+        }
+        int n = queues.spin(nanos);
+        core.enter();
+        try {
+            queues.endSpin(n);
+            core.poll();
+        } finally {
+            core.exit();
+        }
+        return true;
+    }
+
     private boolean isReady(boolean reading) {
-        return reading ? stream.isReadable() : stream.isWritable();
+        return core.isReady(reading ? StreamCore.READABLE : StreamCore.WRITABLE);
     }
 
     private boolean sleep(boolean reading, long start, long nanos) throws IOException {
@@ -129,7 +140,7 @@ final class StreamWaiter {
                 writer = me;
             }
             for (; ; ) {
-                armAndPoll(reading);
+                arm(!reading);
                 if (isReady(reading)) {
                     return true;
                 }
@@ -143,7 +154,7 @@ final class StreamWaiter {
                 if (me.isVirtual()) {
                     watch();
                 }
-                me.sleep(endpoint.channel.getFd(), left);
+                me.sleep(core.handles.channel.getFd(), left);
                 takeEvents(me);
             }
         } finally {
@@ -156,174 +167,177 @@ final class StreamWaiter {
         }
     }
 
-    /** A reader needs the send queue only while something it should see out is stuck there. */
-    void armAndPoll(boolean reading) {
-        if (receiveArmed) {
-            receive.poll();
-        } else {
-            receiveArmed = true;
-            receive.armAndPoll();
-        }
-        if (!reading || send.isDeferred()) {
-            boolean arm = !sendArmed;
-            sendArmed = true;
-            send.armAndPoll(arm);
-        }
-    }
-
-    /** For the service thread: as both a reader and a writer. */
-    void armAndPollBoth() {
-        takeEvents(null);
-        armAndPoll(false);
-    }
-
-    /** Takes the channel's events, which unarms the queues they came from, and wakes the sleepers but {@code me}. */
-    private void takeEvents(Sleeper me) {
-        boolean any = false;
-        synchronized (eventLock) {
-            if (freed) {
-                return;
-            }
-            for (int cookie = endpoint.channel.takeEvent(); cookie >= 0; cookie = endpoint.channel.takeEvent()) {
-                any = true;
-                if (cookie == ConnectionResources.RECV_COOKIE) {
-                    receiveArmed = false;
-                    receiveEvents++;
-                } else {
-                    sendArmed = false;
-                    sendEvents++;
-                }
-            }
-            if (receiveEvents + sendEvents >= ACK_BATCH) {
-                acknowledge();
-            }
-        }
-        if (any) {
-            wake(reader, me);
-            wake(writer, me);
-            boolean onService = service.isCurrent();
-            if (me != null || onService) {
-                RdmaStream.Observer o = observer; // a selector that takes events tells the others itself
-                if (o != null) {
-                    o.onEventsTaken();
-                }
-            }
-            if (!onService) {
-                // a selector may not arm again for long, and a reader does not arm the send queue for others
-                stream.eventsTaken();
-            }
+    /**
+     * When this returns and the stream is not ready, the next thing to happen raises an event.
+     *
+     * @param writing whether room to write is waited for, too
+     */
+    void arm(boolean writing) {
+        core.enter();
+        try {
+            core.armAndPoll(writing);
+        } finally {
+            core.exit();
         }
     }
 
-    /** For a selector: it is the one who looks next. */
+    /** Takes the channel's events; for a selector, which looks next. */
     void takeEvents() {
         takeEvents(null);
+    }
+
+    private void takeEvents(Sleeper me) {
+        core.enter();
+        try {
+            if (!freed && core.queues.takeEvents()) {
+                core.poll();
+                armForOthers(me);
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** With lock. A selector that takes events itself looks next, and arms then. */
+    private void armForOthers(Sleeper me) {
+        Sleeper r = reader;
+        Sleeper w = writer;
+        boolean anyWriter = w != null && w != me || leftoverWatched || core.closed;
+        boolean anyReader = r != null && r != me || me != null && observer != null;
+        if (anyWriter || anyReader) {
+            core.armAndPoll(anyWriter || me != null && observer != null);
+        }
     }
 
     void observe(RdmaStream.Observer newObserver) {
         observer = newObserver;
     }
 
-    private void notifyObserver() {
+    /** Wakes those whose wait is over; after something has happened, without the lock. */
+    void progressed() {
+        Sleeper r = reader;
+        if (r != null && !r.isMine() && isReady(true)) {
+            r.wake();
+        }
+        Sleeper w = writer;
+        if (w != null && !w.isMine() && isReady(false)) {
+            w.wake();
+        }
         RdmaStream.Observer o = observer;
         if (o != null) {
             o.onProgress();
         }
     }
 
-    private void acknowledge() {
-        try {
-            if (receiveEvents > 0) {
-                endpoint.recvCq.ackEvents(receiveEvents);
-            }
-            if (sendEvents > 0) {
-                endpoint.sendCq.ackEvents(sendEvents);
-            }
-        } catch (IOException e) {
-            LOG.warn("acknowledging completion events on {} failed", endpoint.device.name(), e);
-        }
-        receiveEvents = 0;
-        sendEvents = 0;
-    }
-
-    /** Wakes the sleepers whose wait is over; after completions were handled, by whoever handled them. */
-    void progressed() {
-        Sleeper r = reader;
-        if (r != null && !r.isMine() && stream.isReadable()) {
-            r.wake();
-        }
-        Sleeper w = writer;
-        if (w != null && !w.isMine() && stream.isWritable()) {
-            w.wake();
-        }
-        notifyObserver();
-    }
-
+    /** Somebody has shut or closed it. */
     void wakeAll() {
-        wake(reader, null);
-        wake(writer, null);
-        notifyObserver();
+        wake(reader);
+        wake(writer);
+        RdmaStream.Observer o = observer;
+        if (o != null) {
+            o.onProgress();
+        }
     }
 
-    private static void wake(Sleeper sleeper, Sleeper me) {
-        if (sleeper != null && sleeper != me) {
+    private static void wake(Sleeper sleeper) {
+        if (sleeper != null) {
             sleeper.wake();
         }
     }
 
+    // ---- the service thread ----
+
     /** Has the service thread watch the channel, for one event. Any thread. */
     void watch() {
-        synchronized (eventLock) {
+        core.enter();
+        try {
             if (freed) {
                 return;
             }
-            try {
-                if (watch == null) {
-                    watch = service.watch(endpoint.channel.getFd(), this::onReadable);
-                }
-                watch.arm();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+            if (watch == null) {
+                watch = service.watch(core.handles.channel.getFd(), this::onReadable);
             }
+            watch.arm();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            core.exit();
         }
     }
 
-    /** Under the lock that comes before the descriptor is closed: else its number might be another's by now. */
-    boolean watchedBy(Epoll set, long data) throws IOException {
-        synchronized (eventLock) {
-            if (!freed) {
-                set.add(endpoint.channel.getFd(), Epoll.IN, data);
-            }
-            return !freed;
-        }
+    /** The service thread continues with what is left when the queues, which are armed, have something. With lock. */
+    void lookAfter() {
+        leftoverWatched = true;
+        watch();
+    }
+
+    /** Whether it does. With lock. */
+    boolean isLookedAfter() {
+        return leftoverWatched;
     }
 
     private void onReadable() {
-        takeEvents(null);
-        // Whoever had the channel watched must have it watched again, also when somebody else took the event: wake them
-        // in any case.
-        wake(reader, null);
-        wake(writer, null);
-        stream.onWatched();
+        boolean again;
+        core.enter();
+        try {
+            if (freed) {
+                return;
+            }
+            core.queues.takeEvents();
+            core.poll();
+            core.flush();
+            leftoverWatched &= core.hasLeftover() && !core.writerInside;
+            Sleeper r = reader;
+            Sleeper w = writer;
+            boolean anyWriter = leftoverWatched || w != null && !isReady(false);
+            again = anyWriter || r != null;
+            if (again || observer != null) {
+                core.armAndPoll(anyWriter || observer != null);
+            }
+        } catch (RuntimeException | Error e) {
+            leftoverWatched = false;
+            core.failLeftover(e);
+            again = false;
+        } finally {
+            core.exit();
+        }
+        if (again) {
+            watch();
+        }
+        core.stream().onWatched();
     }
 
     void stopWatching() {
-        synchronized (eventLock) {
+        core.enter();
+        try {
             if (watch != null) {
                 watch.cancel();
                 watch = null;
             }
+        } finally {
+            core.exit();
         }
     }
 
-    /** With both locks of the stream; nobody sleeps any more. */
-    void free() {
-        synchronized (eventLock) {
-            freed = true;
-            if (watch != null) {
-                watch.cancel();
+    /** Has {@code set} report the channel as {@code data}; false if it is gone, and its number may be another's. */
+    boolean watchedBy(Epoll set, long data) throws IOException {
+        core.enter();
+        try {
+            if (!freed) {
+                set.add(core.handles.channel.getFd(), Epoll.IN, data);
             }
-            acknowledge();
+            return !freed;
+        } finally {
+            core.exit();
         }
+    }
+
+    /** With lock; nobody sleeps any more. */
+    void free() {
+        freed = true;
+        if (watch != null) {
+            watch.cancel();
+        }
+        core.queues.acknowledge();
     }
 }

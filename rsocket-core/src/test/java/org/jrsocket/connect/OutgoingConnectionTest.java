@@ -27,7 +27,7 @@ class OutgoingConnectionTest {
 
     private static final InetSocketAddress PEER = new InetSocketAddress("10.0.0.1", 80);
     private static final InetSocketAddress LOCAL = new InetSocketAddress("10.0.0.2", 1080);
-    private static final IOException DOWN = new NoRouteToHostException("No route to host");
+    private final IOException down = new NoRouteToHostException("No route to host");
 
     private final FakeRdma rdma = new FakeRdma();
     private final FakeTcp tcp = new FakeTcp();
@@ -125,11 +125,11 @@ class OutgoingConnectionTest {
 
     @Test
     void shouldKeepWhatTcpSaidAtOnce() throws Exception {
-        tcp.failure = DOWN;
+        tcp.failure = down;
         OutgoingConnection connection = connect(stack(rdma, null), 0);
         connection.start(() -> {});
         connection.startTcp();
-        assertSame(DOWN, connection.failure());
+        assertSame(down, connection.failure());
         assertTrue(connection.isReady());
         assertFalse(connection.waitsForTcp());
     }
@@ -144,7 +144,7 @@ class OutgoingConnectionTest {
         OutgoingConnection second = connect(stack, 0);
         assertTrue(second.isTcp());
         assertFalse(second.connectTcp());
-        tcp.failure = DOWN;
+        tcp.failure = down;
         assertThrows(NoRouteToHostException.class, second::finishTcp);
         assertFalse(connect(stack, 0).isTcp(), "the host is down: that it is silent over RDMA says nothing");
     }

@@ -42,7 +42,7 @@ class SettingsTest {
         assertEquals(100_000_000L, settings.connectNanos());
         assertEquals(300_000_000_000L, settings.unansweredNanos());
         assertEquals(10_000_000_000L, settings.rejectedNanos());
-        assertEquals(4 << 20, settings.maxBuffer());
+        assertEquals(16 << 20, settings.maxBuffer());
         assertEquals(StreamConfig.DEFAULT, settings.streamConfig());
     }
 
@@ -80,7 +80,7 @@ class SettingsTest {
         "connect.timeout,5124096h,not within 1ms to 1h",
         "connect.timeout,-1s,'not a whole number with a unit: us, ms, s, m or h'",
         "buffer.send,1k,not within 4k to 256m",
-        "buffer.send,9999999999,'not a whole number, optionally with k or m'",
+        "buffer.send,9999999999,'not a whole number, optionally with k, m or g'",
         "queue.send,many,not a whole number",
         "queue.receive,65535,not within 16 to 65534",
         "rules,'',is empty",

@@ -24,6 +24,7 @@ class PumpTest {
         when(queues.post()).thenReturn(true);
         when(queues.postReceives(anyInt())).thenReturn(true);
         when(queues.room()).thenReturn(16);
+        when(queues.batch()).thenReturn(1);
         ConnData peer = ConnData.local(CREDITS, 0x1000, 1, 2, 0x2000, 2, 4); // grants 4 bytes
         Slab first = new Slab(0x3000, 64, 3, 4);
         Connection connection = new Connection(

@@ -134,6 +134,11 @@ class SimQueues implements Queues {
     // ---- completions ----
 
     @Override
+    public int batch() {
+        return BATCH;
+    }
+
+    @Override
     public int pollReceives() {
         meanwhile();
         int n = Math.min(BATCH, receives.size());

@@ -97,6 +97,17 @@ class BurstTest extends RawPeerTests {
         assertFalse(burst.isRunning(end));
     }
 
+    /** Hardware, or a device of this JVM: each write is better sent at once. */
+    @Test
+    void shouldNotTakeCheapPostsForABurst() {
+        long at = 0;
+        for (int i = 0; i < 2 * Burst.LENGTH; i++) {
+            burst.posted(at, at + Burst.MIN_COST - 1);
+            at += Burst.MIN_COST;
+        }
+        assertFalse(burst.isRunning(at));
+    }
+
     @Test
     void shouldNotMindWhereTheClockBegins() {
         long end = posts(Long.MAX_VALUE - 2 * COST, 2 + Burst.LENGTH, COST / 10);
@@ -159,7 +170,7 @@ class BurstTest extends RawPeerTests {
         for (int i = 0; i < 200; i++) {
             l.stream().write(new byte[SIZE], 0, SIZE, PATIENCE);
         }
-        int odd = SendSide.BULK + SIZE;
+        int odd = StreamCore.BULK + SIZE;
         l.stream().write(new byte[odd], 0, odd, PATIENCE);
         assertEquals(200 * SIZE + odd, l.peer().dataBytes());
     }

@@ -62,7 +62,7 @@ class HandshakeTest extends RawPeerTests {
         ByteBuffer network = ByteBuffer.wrap(bytes); // [19] network order
         assertEquals(CONFIG.receiveQueue(), network.getShort(2));
         assertEquals(0, network.getInt(4), "reserved bytes and no iomap");
-        assertEquals(2, network.getInt(20), "[7] a count of entries");
+        assertEquals(16, network.getInt(20), "[7] a count of entries");
         assertEquals(CONFIG.receiveBuffer() / 2, network.getInt(36), "[7] half of the ring");
         assertEquals(data.targetAddr(), network.getLong(8));
         assertEquals(data.dataAddr(), network.getLong(24));

@@ -111,9 +111,10 @@ class HostilePeerTest extends RawPeerTests {
         GRANT_OF_NEGATIVE_LENGTH("grant of", l -> l.peer().grant(4096, 1, -1)),
         GRANT_OF_THE_SIGN_BIT("grant of", l -> l.peer().grant(0, 1, Integer.MIN_VALUE)),
         GRANT_PAST_THE_END_OF_MEMORY("grant of", l -> l.peer().grant(-100, 1, 101)),
-        A_THIRD_UNUSED_GRANT("grant of", l -> {
-            l.peer().grantRing(0, 10);
-            l.peer().grantRing(0, 10);
+        MORE_UNUSED_GRANTS_THAN_ENTRIES("a grant while", l -> {
+            for (int i = 0; i < 16; i++) {
+                l.peer().grantRing(0, 10);
+            }
             l.stream().poll();
             l.peer().grantRing(0, 10);
         }),
@@ -242,7 +243,7 @@ class HostilePeerTest extends RawPeerTests {
         WRITE_BEHIND_THE_TABLE(l -> imm(
                 l,
                 Imm.sgl(384),
-                l.peer().stream.targetAddr() + 32,
+                l.peer().stream.targetAddr() + ConnectionResources.TABLE_BYTES,
                 l.peer().stream.targetKey(),
                 16)),
         WRITE_INTO_THE_RING_WITH_THE_TABLES_KEY(

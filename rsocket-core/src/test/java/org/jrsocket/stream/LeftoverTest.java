@@ -111,8 +111,7 @@ class LeftoverTest extends RawPeerTests {
         AtomicInteger thrown = new AtomicInteger();
         hooked.hook = (at, queue) -> {
             if (at == Point.BEFORE_POLL
-                    && queue == ConnectionResources.SEND_COOKIE
-                    && Thread.currentThread().getName().equals("jrsocket-flusher")
+                    && Thread.currentThread().getName().equals("jrsocket-service")
                     && thrown.getAndIncrement() == 0) {
                 throw new OutOfMemoryError("says a test");
             }
@@ -121,7 +120,7 @@ class LeftoverTest extends RawPeerTests {
         try {
             burst(broken);
         } catch (SocketException e) {
-            assertEquals("Connection reset", e.getMessage()); // the flusher was there before the last write
+            assertTrue(thrown.get() > 0, "before it was looked after"); // which is soon, for a writer that is slow
         }
         RawPeer.await(() -> thrown.get() > 0, () -> "nobody looked after the first stream");
         burst(other);
@@ -139,7 +138,6 @@ class LeftoverTest extends RawPeerTests {
         AtomicInteger thrown = new AtomicInteger();
         hooked.hook = (at, queue) -> {
             if (at == Point.BEFORE_POLL
-                    && queue == ConnectionResources.SEND_COOKIE
                     && Thread.currentThread().getName().equals("jrsocket-service")
                     && thrown.getAndIncrement() == 0) {
                 throw new OutOfMemoryError("says a test");

@@ -6,7 +6,6 @@ package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -34,9 +33,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <li>after it is armed, before it is polled again ({@link Point#AFTER_ARM});
  * <li>after that poll, before the sleep ({@link Point#AFTER_POLL}): the event must end the sleep at once.
  * </ul>
- * With the poll after arming taken out of {@link ReceiveSide#armAndPoll} the tests that wait for data, the end or a
- * grant fail, for want of a wake-up within seconds; with it taken out of {@link SendSide#armAndPoll} those that wait
- * for an acknowledgement or a grant. Nothing else is under way that could wake anybody by chance.
+ * With the poll after arming taken out of {@link StreamCore#armAndPoll} the tests fail, for want of a wake-up within
+ * seconds. Nothing else is under way that could wake anybody by chance.
  */
 class LostWakeUpTest extends RawPeerTests {
 
@@ -145,9 +143,8 @@ class LostWakeUpTest extends RawPeerTests {
     }
 
     /**
-     * The same while somebody else comes and goes with the send lock: a poll that gives way to another thread is not
-     * the poll that must follow arming. With {@code tryLock} there (as it was) the completion stays in the queue unseen
-     * after few rounds.
+     * The same while somebody else comes and goes with the lock: a poll that gives way to another thread is not the
+     * poll that must follow arming.
      */
     @Test
     void shouldNotGiveWayToAnotherThreadBetweenArmingAndSleeping() throws Exception {
@@ -155,18 +152,15 @@ class LostWakeUpTest extends RawPeerTests {
         try {
             for (int round = 0; round < 40; round++) {
                 Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, CONFIG.withBuffers(4096, 8192));
-                Field field = RdmaStream.class.getDeclaredField("send");
-                field.setAccessible(true);
-                SendSide send = (SendSide) field.get(l.stream());
+                StreamCore core = l.stream().core();
                 AtomicBoolean over = new AtomicBoolean();
                 Future<?> nuisance = background(() -> {
                     while (!over.get() && !stop.get()) {
-                        if (send.lock.tryLock()) {
-                            for (int i = 0; i < 50; i++) {
-                                Thread.onSpinWait();
-                            }
-                            send.lock.unlock();
+                        core.enter();
+                        for (int i = 0; i < 50; i++) {
+                            Thread.onSpinWait();
                         }
+                        core.exit();
                     }
                     return null;
                 });

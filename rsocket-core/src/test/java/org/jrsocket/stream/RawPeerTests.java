@@ -38,7 +38,10 @@ abstract class RawPeerTests {
     static final long PATIENCE = StreamPair.PATIENCE;
     static final InetAddress HERE = InetAddress.getLoopbackAddress();
     /** Sleeps at once: these tests share two processors with others. */
-    static final StreamConfig CONFIG = StreamConfig.DEFAULT.withSpinNanos(0);
+    static final StreamConfig CONFIG = StreamConfig.DEFAULT
+            .withSpinNanos(0)
+            .withBuffers(256 * 1024, 256 * 1024)
+            .withReceiveSlab(128 * 1024);
 
     /** Which end the stream is. */
     enum Role {

@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -28,26 +29,62 @@ class SpinBudgetTest {
         assertEquals(MAX, take(new SpinBudget(MAX), 0));
     }
 
-    @Test
-    void shouldShrinkWhileWaitsAreLongButNotToNothing() {
-        SpinBudget budget = new SpinBudget(MAX);
-        budget.waited(3 * MAX);
-        assertEquals(MAX / 2, take(budget, 0));
-        for (int i = 0; i < 20; i++) {
-            budget.waited(1_000 * MAX);
+    private static void waits(SpinBudget budget, int count, long nanos) {
+        for (int i = 0; i < count; i++) {
+            budget.waited(nanos);
         }
-        assertEquals(MAX / 16, take(budget, 0));
     }
 
     @Test
-    void shouldGrowAgainOnWaitsThatWereShortAlthoughTheySlept() {
+    void shouldGiveUpAfterAFewLongWaitsAndTryAgainLater() {
         SpinBudget budget = new SpinBudget(MAX);
-        for (int i = 0; i < 20; i++) {
-            budget.waited(1_000 * MAX);
+        waits(budget, SpinBudget.LONG_IN_A_ROW - 1, 3 * MAX);
+        assertEquals(MAX, take(budget, 0));
+        waits(budget, 1, 3 * MAX);
+        assertEquals(0, take(budget, 0));
+        waits(budget, SpinBudget.FIRST_REST, 3 * MAX);
+        assertEquals(MAX, take(budget, 0), "time for another try");
+    }
+
+    @Test
+    void shouldRestTwiceAsLongAfterATryInVain() {
+        SpinBudget budget = new SpinBudget(MAX);
+        waits(budget, SpinBudget.LONG_IN_A_ROW + SpinBudget.FIRST_REST + SpinBudget.LONG_IN_A_ROW, 3 * MAX);
+        waits(budget, 2 * SpinBudget.FIRST_REST - 1, 3 * MAX);
+        assertEquals(0, take(budget, 0));
+        waits(budget, 1, 3 * MAX);
+        assertEquals(MAX, take(budget, 0));
+    }
+
+    @Test
+    void shouldTryOftenEnoughForEver() {
+        SpinBudget budget = new SpinBudget(MAX);
+        waits(budget, 1_000_000, 3 * MAX);
+        int resting = 0;
+        while (take(budget, 0) == 0) {
+            budget.waited(3 * MAX);
+            resting++;
         }
-        for (int i = 0; i < 4; i++) {
-            budget.waited(MAX + MAX / 2); // two ends that both sleep: longer than any poll
-        }
+        assertTrue(resting <= SpinBudget.LONGEST_REST, resting + " waits without a try");
+    }
+
+    @Test
+    void shouldBeginAgainOnWaitsThatWereShortAlthoughTheySlept() {
+        SpinBudget budget = new SpinBudget(MAX);
+        waits(budget, SpinBudget.LONG_IN_A_ROW, 1_000 * MAX);
+        waits(budget, SpinBudget.SHORT_IN_A_ROW, MAX + MAX / 2); // two ends that both sleep: longer than any poll
+        assertEquals(MAX, take(budget, 0));
+    }
+
+    @Test
+    void shouldNotBeginAgainSoonWhereOthersWantTheProcessor() {
+        SpinBudget budget = new SpinBudget(MAX);
+        assertFalse(budget.gaveWay(5_000));
+        assertEquals(MAX, take(budget, 0));
+        assertTrue(budget.gaveWay(4_000_000));
+        waits(budget, SpinBudget.FIRST_REST - 1, MAX / 2);
+        assertEquals(0, take(budget, 0));
+        waits(budget, 1, MAX / 2);
         assertEquals(MAX, take(budget, 0));
     }
 

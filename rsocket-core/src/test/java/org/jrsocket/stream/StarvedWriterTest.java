@@ -40,22 +40,24 @@ class StarvedWriterTest extends RawPeerTests {
     @EnumSource
     void shouldUseAGrantThatCameBeforeItsWriteReturns(Call call) throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(HALF));
-        SendSide send = sendSide(l.stream());
         l.peer().grantRing(HALF, HALF);
         call.write(l.stream(), 2 * HALF);
-        assertFalse(send.isDeferred());
+        assertFalse(hasLeftover(l.stream()));
         call.write(l.stream(), 1);
-        assertTrue(send.isStarved(), "there is no room for this one");
+        assertTrue(l.stream().isStarved(), "there is no room for this one");
         l.peer().grantRing(0, HALF);
         call.write(l.stream(), 1);
-        assertFalse(send.isDeferred());
-        assertFalse(send.isStarved());
+        assertFalse(hasLeftover(l.stream()));
+        assertFalse(l.stream().isStarved());
         assertEquals(2 * HALF + 2, RawPeer.bytesOf(ConversationTest.awaitData(l.peer(), 2 * HALF + 2)).length);
     }
 
-    private static SendSide sendSide(RdmaStream stream) throws ReflectiveOperationException {
-        var field = RdmaStream.class.getDeclaredField("send");
-        field.setAccessible(true);
-        return (SendSide) field.get(stream);
+    private static boolean hasLeftover(RdmaStream stream) {
+        stream.core().enter();
+        try {
+            return stream.core().hasLeftover();
+        } finally {
+            stream.core().exit();
+        }
     }
 }

@@ -13,7 +13,9 @@ public final class StreamFaults {
      * As if the peer had sent what none may send; when this returns the stream is freed, though nobody has closed it.
      */
     public static void breakProtocol(RdmaStream stream) throws InterruptedException {
-        stream.protocolError("nonsense, says a test");
+        stream.core().enter();
+        stream.core().violated("nonsense, says a test");
+        stream.core().exit();
         while (!stream.isFreed()) {
             Thread.sleep(1);
         }

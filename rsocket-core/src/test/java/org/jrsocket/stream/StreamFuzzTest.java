@@ -258,7 +258,7 @@ class StreamFuzzTest extends RawPeerTests {
                 case 2 -> post(SendBatch.RDMA_WRITE, 0, 0, 0);
                 case 3 -> {
                     if (random.nextInt(20) == 0) {
-                        post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.ctrl(4 + random.nextInt(1000)), 0, 0);
+                        post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.ctrl(5 + 2 * random.nextInt(500)), 0, 0);
                     }
                 }
                 case 4 -> {

@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
-import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
@@ -22,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -157,12 +157,6 @@ class StreamRacesTest extends RawPeerTests {
         }
     }
 
-    private static SendSide sendSide(RdmaStream stream) throws Exception {
-        Field field = RdmaStream.class.getDeclaredField("send");
-        field.setAccessible(true);
-        return (SendSide) field.get(stream);
-    }
-
     /**
      * A writer may be between its check and its copy when another thread aborts: what it copies then must not go out,
      * because what was dropped before it leaves a gap. A C peer, which cannot be told of the reset, would take it for
@@ -171,23 +165,45 @@ class StreamRacesTest extends RawPeerTests {
     @Test
     void shouldSendNothingAfterTheGapThatAnAbortLeaves() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
-        SendSide send = sendSide(l.stream());
         l.stream().write(bytes(150), 0, 150, PATIENCE); // 50 of them wait for a grant
-        send.disconnect(true, true);
-        send.put(bytes(30), 0, 30);
+        writeWhile(l, core -> core.out.close(true, true), 30);
         l.peer().grantRing(0, 100);
         l.peer().awaitImm(Imm.ctrl(Imm.CTRL_DISCONNECT));
-        l.stream().poll();
-        send.flush();
-        awaitDrained(l, send);
+        awaitDrained(l);
         assertEquals(100, l.peer().dataBytes());
     }
 
-    private static void awaitDrained(Link l, SendSide send) {
+    /** Does what another thread may do between a writer's check and the end of its copy. */
+    private static void writeWhile(Link l, Consumer<StreamCore> meanwhile, int count) throws Exception {
+        StreamCore core = l.stream().core();
+        StreamWriter writer = new StreamWriter(core);
+        core.enter();
+        try {
+            writer.enter();
+            writer.checkWritable();
+            core.writeRoom();
+            core.connection.sendMemory().reserve();
+            meanwhile.accept(core);
+            core.flush();
+            writer.put(bytes(count), 0, count);
+            core.flushWritten(count);
+            writer.leave();
+        } finally {
+            core.exit();
+        }
+    }
+
+    private static void awaitDrained(Link l) {
+        StreamCore core = l.stream().core();
         RawPeer.await(
                 () -> {
                     l.stream().poll();
-                    return send.isDrained();
+                    core.enter();
+                    try {
+                        return core.out.isDrained();
+                    } finally {
+                        core.exit();
+                    }
                 },
                 () -> "not drained");
     }
@@ -197,23 +213,25 @@ class StreamRacesTest extends RawPeerTests {
     void shouldSendNothingAfterTheEndOfTheStream() throws Exception {
         for (boolean shutdown : new boolean[] {true, false}) {
             Link l = link(Role.PASSIVE);
-            SendSide send = sendSide(l.stream());
             l.stream().write(bytes(10), 0, 10, PATIENCE);
-            if (shutdown) {
-                send.shutdown();
-            } else {
-                send.disconnect(false, false);
-            }
-            send.put(bytes(30), 0, 30);
-            send.flush();
-            awaitDrained(l, send);
+            writeWhile(
+                    l,
+                    core -> {
+                        if (shutdown) {
+                            core.out.shutdown();
+                        } else {
+                            core.out.close(false, false);
+                        }
+                    },
+                    30);
+            awaitDrained(l);
             assertEquals(10, l.peer().dataBytes());
-            assertFalse(send.isDeferred());
+            assertFalse(l.stream().isStarved());
         }
     }
 
     /**
-     * Whatever a writer leaves behind is sent, by the flusher, the service thread or a reader, also while it comes and
+     * Whatever a writer leaves behind is sent, by the service thread or a reader, also while it comes and
      * goes.
      */
     @Test

@@ -14,8 +14,6 @@ import org.jrsocket.stream.StreamConfig;
 final class LockedMemory {
 
     private static final int CAP_IPC_LOCK = 14;
-    /** Beside its buffers a connection pins its grant table and a page for grants that leave. */
-    private static final int OVERHEAD = 2 * 4096;
 
     private LockedMemory() {}
 
@@ -54,8 +52,10 @@ final class LockedMemory {
         if (privileged) {
             return bytes / 1024 + " KiB, which does not bind this process (CAP_IPC_LOCK)";
         }
-        int each = config.sendBuffer() + config.receiveBuffer() + OVERHEAD;
-        return bytes / 1024 + " KiB, for " + bytes / each + " connections of " + each / 1024
-                + " KiB; more: ulimit -l, LimitMEMLOCK= (systemd)," + " --ulimit memlock= (containers)";
+        int idle = config.leastBytes();
+        int busy = idle + config.sendBuffer() + config.receiveBuffer();
+        return bytes / 1024 + " KiB, for " + bytes / idle + " idle connections of " + idle / 1024 + " KiB, or "
+                + bytes / busy + " that carry as much as they can (" + busy / 1024
+                + " KiB); more: ulimit -l, LimitMEMLOCK= (systemd)," + " --ulimit memlock= (containers)";
     }
 }

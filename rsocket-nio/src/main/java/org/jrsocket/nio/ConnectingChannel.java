@@ -101,17 +101,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         connect = null;
         to(State.RDMA);
         options.apply(connected);
-        connected.observe(new RdmaStream.Observer() {
-            @Override
-            public void onProgress() {
-                progressed();
-            }
-
-            @Override
-            public void onEventsTaken() {
-                eventsTaken(null);
-            }
-        });
+        connected.observe(this::progressed);
         for (RSelectionKey key : keys) {
             key.owner().watch(key, connected);
         }

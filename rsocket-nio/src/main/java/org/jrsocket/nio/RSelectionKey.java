@@ -198,8 +198,8 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
         }
     }
 
-    @Override
-    public void onEventsTaken() {
+    /** Another selector took the stream's events, so that it is not armed any more: look, and arm again. */
+    void onEventsTaken() {
         if (interest != 0) {
             selector.lookAt(this);
         }

@@ -383,7 +383,11 @@ final class RSelector extends AbstractSelector {
                         return true;
                     }
                     Thread.yield(); // whoever else wants this CPU, perhaps the very one we wait for, gets it
-                    slice = now + SLICE_NANOS;
+                    long back = System.nanoTime();
+                    if (budget.gaveWay(back - now)) {
+                        return false;
+                    }
+                    slice = back + SLICE_NANOS;
                 } else {
                     Thread.onSpinWait();
                 }

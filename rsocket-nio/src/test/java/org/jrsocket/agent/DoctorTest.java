@@ -82,7 +82,7 @@ class DoctorTest {
             RdmaTransport transport = RdmaTransport.over(verbs);
             assertEquals(0, doctor(TransportHolder.over(verbs, transport), null, null));
             transport.close();
-            assertSaid("  a connection's queue pair: 128 sends, 264 receives, 96 bytes inline");
+            assertSaid("  a connection's queue pair: 128 sends, 280 receives, 96 bytes inline");
             assertSaid("RDMA: can be used");
         }
         try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().maxQp(0))) {

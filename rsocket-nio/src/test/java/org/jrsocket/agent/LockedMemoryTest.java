@@ -27,10 +27,11 @@ class LockedMemoryTest {
     @Test
     void shouldTellForHowManyConnectionsTheLimitIs() {
         assertEquals(
-                "8192 KiB, for 15 connections of 520 KiB; more: ulimit -l, LimitMEMLOCK= (systemd), --ulimit memlock= (containers)",
+                "8192 KiB, for 256 idle connections of 32 KiB, or 1 that carry as much as they can (5152 KiB); more: ulimit -l, LimitMEMLOCK= (systemd), --ulimit memlock= (containers)",
                 describe("8388608", UNPRIVILEGED));
         assertEquals(
-                "64 KiB, for 0 connections", describe("65536", UNPRIVILEGED).substring(0, 25));
+                "64 KiB, for 2 idle connections of 32 KiB, or 0 that",
+                describe("65536", UNPRIVILEGED).substring(0, 51));
     }
 
     @Test

@@ -5,16 +5,10 @@
 package org.jrsocket.bench.jmh;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.RdmaTransport;
-import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -37,13 +31,12 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 public class StreamBenchmark {
 
-    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(30);
+    private static final long PATIENCE = Ends.PATIENCE;
 
     @Param({"64", "4096", "65536"})
     int size;
 
-    private LoopbackProvider provider;
-    private RdmaTransport transport;
+    private Ends ends;
     private RdmaStream client;
     private RdmaStream server;
     private byte[] out;
@@ -53,17 +46,9 @@ public class StreamBenchmark {
 
     @Setup
     public void connect() throws IOException {
-        provider = new LoopbackProvider();
-        transport = RdmaTransport.over(provider);
-        InetAddress address = InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
-        try (RdmaListener listener = transport.listen(new InetSocketAddress(address, 0), 1, StreamConfig.DEFAULT)) {
-            client = transport
-                    .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
-                    .await(PATIENCE);
-            for (server = listener.poll(); server == null; server = listener.poll()) {
-                LockSupport.parkNanos(100_000);
-            }
-        }
+        ends = new Ends(new LoopbackConfig());
+        client = ends.client;
+        server = ends.server;
         out = new byte[size];
         in = new byte[size];
         outBuffer = ByteBuffer.allocateDirect(size);
@@ -72,10 +57,7 @@ public class StreamBenchmark {
 
     @TearDown
     public void close() {
-        client.close();
-        server.close();
-        transport.close();
-        provider.close();
+        ends.close();
     }
 
     /** The blocking calls, as {@code java.net} uses them. */

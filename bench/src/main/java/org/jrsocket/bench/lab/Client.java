@@ -21,7 +21,7 @@ import org.HdrHistogram.Histogram;
  * and answers each with one line, "ok" and results as NAME=VALUE, or "failed" and why:
  *
  * <pre>
- * rtt SIZE COUNT WAIT          p50, p99, min, max in microseconds
+ * rtt SIZE COUNT WAIT          p50, mean, p99, min, max in microseconds
  * stream SIZE COUNT READ WAIT  COUNT writes of SIZE, read by READ bytes at a time: seconds
  * touch COUNT WAIT             connect, a byte each way, close, COUNT times: seconds
  * idle SECONDS WAIT            CPU of this process, in percent, while one thread of it waits for data that does not
@@ -102,8 +102,9 @@ public final class Client {
         }
         return String.format(
                 Locale.ROOT,
-                "p50=%.2f p99=%.2f min=%.2f max=%.2f",
+                "p50=%.2f mean=%.2f p99=%.2f min=%.2f max=%.2f",
                 histogram.getValueAtPercentile(50) / 1e3,
+                histogram.getMean() / 1e3,
                 histogram.getValueAtPercentile(99) / 1e3,
                 histogram.getMinValue() / 1e3,
                 histogram.getMaxValue() / 1e3);

@@ -17,7 +17,10 @@ final class PairColumn implements Column {
 
     /** Starts the processes. */
     interface Starter {
-        Pair start() throws IOException;
+        /**
+         * @param again whether such processes may run already
+         */
+        Pair start(boolean again) throws IOException;
     }
 
     /** A pair that several columns use, started when the first of them prepares. */
@@ -31,9 +34,14 @@ final class PairColumn implements Column {
 
         Pair get() throws IOException {
             if (pair == null || !pair.isAlive()) {
-                pair = starter.start();
+                pair = starter.start(false);
             }
             return pair;
+        }
+
+        /** Other processes than {@link #get}'s, of the caller's own. */
+        Pair fresh() throws IOException {
+            return starter.start(true);
         }
 
         void close() {
@@ -48,6 +56,9 @@ final class PairColumn implements Column {
     private static final double QUICK_SAMPLE_SECONDS = 0.3;
     private static final int MAX_ROUNDS = 15;
     private static final int QUICK_MAX_ROUNDS = 6;
+    private static final int BRIEF_MAX_ROUNDS = 4;
+    /** That many of 64 bytes make a JVM warm, if nobody wants to wait for its compilers to rest. */
+    private static final int WARM_ROUND_TRIPS = 40_000;
     /** Warm enough: the compilers of both JVMs used less than this part of a round's time, two rounds running. */
     private static final double COMPILING = 0.05;
 
@@ -57,6 +68,7 @@ final class PairColumn implements Column {
     private final String wait;
     private final Shared shared;
     private final Set<Row> rows;
+    private boolean brief;
     private Pair warm;
     private final Map<Row, Double> secondsEach = new EnumMap<>(Row.class);
 
@@ -67,6 +79,12 @@ final class PairColumn implements Column {
         this.wait = wait;
         this.shared = shared;
         this.rows = EnumSet.copyOf(rows);
+    }
+
+    /** Has it warm up by {@value #WARM_ROUND_TRIPS} round trips, whatever the compilers do after them. */
+    PairColumn brief() {
+        brief = true;
+        return this;
     }
 
     @Override
@@ -95,6 +113,9 @@ final class PairColumn implements Column {
      */
     @Override
     public String prepare(boolean quick) throws IOException {
+        if (rows.stream().allMatch(Row::isCold)) {
+            return "none; a new pair of processes each time";
+        }
         Pair pair = shared.get();
         warm = pair;
         int calm = 0;
@@ -102,12 +123,16 @@ final class PairColumn implements Column {
         long operations = 0;
         long start = System.nanoTime();
         double compiling = 0;
-        while (round < (quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS) && calm < 2) {
+        if (brief && rows.stream().anyMatch(row -> row.kind == Row.Kind.RTT && !row.isCold())) {
+            pair.ask("rtt 64 " + WARM_ROUND_TRIPS + " " + wait);
+            operations += WARM_ROUND_TRIPS;
+        }
+        while (round < (brief ? BRIEF_MAX_ROUNDS : quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS) && calm < 2) {
             round++;
             long roundStart = System.nanoTime();
             double before = pair.compilerSeconds();
             for (Row row : rows) {
-                if (row.kind != Row.Kind.IDLE) {
+                if (row.kind != Row.Kind.IDLE && !row.isCold()) {
                     int count = count(row, quick);
                     secondsEach.put(row, seconds(row, count, run(pair, row, count)) / count);
                     operations += count;
@@ -134,6 +159,9 @@ final class PairColumn implements Column {
     }
 
     private int count(Row row, boolean quick) {
+        if (row.isCold() || row.isContended()) { // how long they take says little beforehand
+            return row.count;
+        }
         double seconds = sampleSeconds(row, quick);
         Double each = secondsEach.get(row);
         double count = each == null ? Math.max(4, row.count / 8.0) : Math.max(Math.min(seconds / each, 4e6), 8);
@@ -157,6 +185,11 @@ final class PairColumn implements Column {
 
     @Override
     public Sample measure(Row row, boolean quick) throws IOException {
+        if (row.isCold()) {
+            try (Pair fresh = shared.fresh()) {
+                return new Sample(run(fresh, row, row.count), row.count);
+            }
+        }
         if (shared.get() != warm) { // the one before has died
             prepare(quick);
         }

@@ -17,24 +17,29 @@ import java.util.Map;
 final class PerftestColumn implements Column {
 
     private final String operation;
+    private final boolean sleeps;
     private final String address;
     private final Path folder;
 
-    /** @param operation "send" or "write" */
-    PerftestColumn(String operation, String address, Path folder) {
+    /**
+     * @param operation "send" or "write"
+     * @param sleeps whether it waits for events of its completion queue; else it polls
+     */
+    PerftestColumn(String operation, boolean sleeps, String address, Path folder) {
         this.operation = operation;
+        this.sleeps = sleeps;
         this.address = address;
         this.folder = folder;
     }
 
     @Override
     public String id() {
-        return "verbs-" + operation;
+        return sleeps ? "verbs-event" : "verbs-" + operation;
     }
 
     @Override
     public String title() {
-        return "verbs " + operation;
+        return sleeps ? "verbs event" : "verbs " + operation;
     }
 
     @Override
@@ -45,8 +50,8 @@ final class PerftestColumn implements Column {
     @Override
     public boolean has(Row row) {
         return switch (row.kind) {
-            case RTT -> true;
-            case BANDWIDTH -> operation.equals("write");
+            case RTT -> !row.isCold() && (!sleeps || row.isContended());
+            case BANDWIDTH -> operation.equals("write") && row.readSize == row.size;
             case RATE -> operation.equals("write") && row.readSize == row.size;
             default -> false;
         };
@@ -61,7 +66,7 @@ final class PerftestColumn implements Column {
     public Sample measure(Row row, boolean quick) throws IOException {
         int count = quick ? Math.max(20, row.count / 4) : row.count;
         boolean latency = row.kind == Row.Kind.RTT;
-        List<String> server = List.of(
+        List<String> server = new ArrayList<>(List.of(
                 "ib_" + operation + (latency ? "_lat" : "_bw"),
                 "-d",
                 "rxe0",
@@ -69,7 +74,10 @@ final class PerftestColumn implements Column {
                 "-s",
                 Integer.toString(row.size),
                 "-n",
-                Integer.toString(count));
+                Integer.toString(count)));
+        if (sleeps) {
+            server.add("-e");
+        }
         List<String> client = new ArrayList<>(server);
         client.add(address);
         String[] field = resultLine(Programs.run(server, client, "-p", true, folder), row.size);
@@ -78,6 +86,8 @@ final class PerftestColumn implements Column {
                     Map.of(
                             "p50",
                             2 * Double.parseDouble(field[4]),
+                            "mean",
+                            2 * Double.parseDouble(field[5]),
                             "p99",
                             2 * Double.parseDouble(field[7]),
                             "min",

@@ -28,14 +28,20 @@ final class Report {
 
     void print(PrintStream out) {
         out.println();
-        StringBuilder head = new StringBuilder(String.format("%-30s %-5s", "median", "unit"));
+        StringBuilder head = new StringBuilder(String.format("%-36s %-5s", "median", "unit"));
         columns.forEach(column -> head.append(String.format(" %12s", column.title())));
         out.println(head);
         for (Row row : rows) {
             for (String key : row.kind.keys) {
                 String title = row.kind == Row.Kind.RTT ? row.title + " " + key : row.title;
-                StringBuilder line = new StringBuilder(String.format("%-30s %-5s", title, row.kind.unit));
+                StringBuilder line = new StringBuilder(String.format("%-36s %-5s", title, row.kind.unit));
                 columns.forEach(column -> line.append(String.format(" %12s", cell(row, key, column))));
+                out.println(line);
+            }
+            if (row.kind == Row.Kind.BANDWIDTH) {
+                StringBuilder line = new StringBuilder(String.format("%-36s %-5s", "  lowest of all", row.kind.unit));
+                columns.forEach(column ->
+                        line.append(String.format(" %12s", number(results.lowest(row, "rate", column.id())))));
                 out.println(line);
             }
         }
@@ -45,6 +51,9 @@ final class Report {
         out.printf("%-62s %8s %9s  %s%n", "target", "value", "wanted", "verdict");
         for (Target target : Target.all()) {
             Target.Verdict verdict = target.judge(results);
+            if (Double.isNaN(verdict.value())) {
+                continue; // not measured this time
+            }
             out.printf("%-62s %8s %9s  %s%n", target.text(), number(verdict.value()), verdict.bound(), verdict.word());
         }
         results.entries().stream()

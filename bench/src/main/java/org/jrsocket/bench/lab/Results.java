@@ -62,6 +62,13 @@ final class Results {
         return n % 2 == 1 ? sorted.get(n / 2) : (sorted.get(n / 2 - 1) + sorted.get(n / 2)) / 2;
     }
 
+    /** The lowest of the samples that {@link #median} is of. */
+    synchronized double lowest(Row row, String key, String column) {
+        Place place = new Place(row, key, column);
+        List<Double> all = values.getOrDefault(place, disturbed.get(place));
+        return all == null ? Double.NaN : Collections.min(all);
+    }
+
     /** Whether all samples there are were disturbed. */
     synchronized boolean isDisturbed(Row row, String key, String column) {
         Place place = new Place(row, key, column);

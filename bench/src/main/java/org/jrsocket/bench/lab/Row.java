@@ -6,12 +6,17 @@ package org.jrsocket.bench.lab;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** What is measured. The counts are for columns whose speed is not known beforehand from a warm-up. */
 enum Row {
     RTT_64("RTT 64 B", Kind.RTT, 64, 64, 8000),
     RTT_1K("RTT 1 KiB", Kind.RTT, 1024, 1024, 8000),
+    COLD_64("RTT 64 B, first 6,000 of a JVM", Kind.RTT, 64, 64, 6000),
+    BUSY_64("RTT 64 B, all CPUs busy", Kind.RTT, 64, 64, 2000),
+    BUSY_1K("RTT 1 KiB, all CPUs busy", Kind.RTT, 1024, 1024, 2000),
     RTT_64K("RTT 64 KiB", Kind.RTT, 65536, 65536, 250),
+    BW_1K("bandwidth, 1 KiB writes", Kind.BANDWIDTH, 1024, 16384, 30_000),
     BW_64K("bandwidth, 64 KiB writes", Kind.BANDWIDTH, 65536, 65536, 600),
     BW_1M("bandwidth, 1 MiB writes", Kind.BANDWIDTH, 1 << 20, 1 << 20, 48),
     MSG_64("stream of 64 B writes", Kind.RATE, 64, 64, 30_000),
@@ -21,7 +26,7 @@ enum Row {
 
     /** The values of a row, in one unit. */
     enum Kind {
-        RTT("us", "p50", "p99"),
+        RTT("us", "p50", "mean", "p99"),
         BANDWIDTH("MB/s", "rate"),
         RATE("k/s", "rate"),
         CONNECTS("1/s", "rate"),
@@ -35,6 +40,11 @@ enum Row {
             this.keys = List.of(keys);
         }
     }
+
+    /** What is measured if nobody says otherwise. */
+    static final List<Row> USUAL = Stream.of(values())
+            .filter(row -> !row.isCold() && !row.isContended())
+            .toList();
 
     final String title;
     final Kind kind;
@@ -52,6 +62,16 @@ enum Row {
 
     String id() {
         return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Whether it is about a JVM that has done nothing before. */
+    boolean isCold() {
+        return this == COLD_64;
+    }
+
+    /** Whether each of the guest's CPUs has another thread to run meanwhile. */
+    boolean isContended() {
+        return this == BUSY_64 || this == BUSY_1K;
     }
 
     /** Bytes that {@code operations} of it carry, both ways together. */

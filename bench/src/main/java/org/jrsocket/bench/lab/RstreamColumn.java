@@ -41,7 +41,7 @@ final class RstreamColumn implements Column {
 
     @Override
     public boolean has(Row row) {
-        return row.kind != Row.Kind.CONNECTS && row.kind != Row.Kind.IDLE && row.size == row.readSize;
+        return row.kind != Row.Kind.CONNECTS && row.kind != Row.Kind.IDLE && row.size == row.readSize && !row.isCold();
     }
 
     @Override
@@ -70,7 +70,7 @@ final class RstreamColumn implements Column {
             if (field[0].equals("custom") && field.length == 8) {
                 double each = Double.parseDouble(field[7]); // microseconds per message, one way
                 return latency
-                        ? new Sample(Map.of("p50", 2 * each), count)
+                        ? new Sample(Map.of("mean", 2 * each, "p50", 2 * each), count)
                         : new Sample(Map.of("rate", row.rate(1, each / 1e6)), 2L * count);
             }
         }

@@ -46,30 +46,42 @@ public final class SideBySide {
     private final int repetitions;
     private final boolean quick;
     private final String address = System.getenv().getOrDefault("ROCE_LAB_ADDR", "10.77.0.1");
+    private final boolean brief;
     private final List<Column> columns;
     private final List<Row> rows;
     private final Host host;
     private final Results results = new Results();
+    /** For pairs that live only for a sample. */
+    private int freshPort = 21_000;
 
     private SideBySide(String[] args) throws IOException {
         folder = Path.of(args[0]);
         repetitions = Integer.parseInt(args[1]);
         quick = Boolean.parseBoolean(args[2]);
-        List<String> only = args[3].isEmpty() ? List.of() : List.of(args[3].split(","));
+        List<String> named = args[3].isEmpty() ? List.of() : List.of(args[3].split(","));
         host = new Host(folder, Integer.parseInt(args[4]));
-        rows = chosen(List.of(Row.values()), Row::id, only);
-        columns = chosen(columns(), Column::id, only);
+        List<Question> questions = chosen(List.of(Question.values()), Question::id, named, List.of());
+        brief = !questions.isEmpty();
+        rows = chosen(List.of(Row.values()), Row::id, named, brief ? Question.rows(questions) : Row.USUAL);
+        List<Column> all = columns();
+        columns = chosen(
+                all,
+                Column::id,
+                named,
+                all.stream()
+                        .filter(column -> !brief || Question.columns(questions).contains(column.id()))
+                        .toList());
         columns.removeIf(column -> rows.stream().noneMatch(column::has));
         Files.createDirectories(POLLING_TIME.getParent());
         // librspreload at its best: 10 us, its default, is too short for a round trip here
         Files.writeString(POLLING_TIME, "200\n");
     }
 
-    /** Those that ONLY names; all, if it names none of this kind. */
-    private static <T> List<T> chosen(List<T> all, Function<T, String> id, List<String> only) {
+    /** Those that ONLY names; {@code others}, if it names none of this kind. */
+    private static <T> List<T> chosen(List<T> all, Function<T, String> id, List<String> only, List<T> others) {
         List<T> named =
                 all.stream().filter(item -> only.contains(id.apply(item))).toList();
-        return new ArrayList<>(named.isEmpty() ? all : named);
+        return new ArrayList<>(named.isEmpty() ? others : named);
     }
 
     /** Those of them that are measured this time: nothing else is warmed up either. */
@@ -81,15 +93,17 @@ public final class SideBySide {
 
     private List<Column> columns() {
         Set<Row> every = amongRows(EnumSet.allOf(Row.class));
-        Set<Row> exchanges = amongRows(EnumSet.complementOf(EnumSet.of(Row.IDLE, Row.TOUCH)));
+        Set<Row> exchanges = amongRows(EnumSet.complementOf(EnumSet.of(Row.IDLE, Row.TOUCH, Row.COLD_64)));
+        Set<Row> warm = amongRows(EnumSet.complementOf(EnumSet.of(Row.COLD_64)));
         PairColumn.Shared stream = jvm("stream", "stream", 20_010, List.of(), Map.of());
         List<Column> all = new ArrayList<>();
-        all.add(new PerftestColumn("send", address, folder));
-        all.add(new PerftestColumn("write", address, folder));
+        all.add(new PerftestColumn("send", false, address, folder));
+        all.add(new PerftestColumn("send", true, address, folder));
+        all.add(new PerftestColumn("write", false, address, folder));
         all.add(new PairColumn(
                 "cm", "verbs cm", true, "sleep", program("cm", 20_000), amongRows(EnumSet.of(Row.TOUCH))));
         all.add(new RstreamColumn(address, folder));
-        all.add(new PairColumn("rsock", "C rsocket", true, "spin", program("rsock", 20_020), every));
+        all.add(new PairColumn("rsock", "C rsocket", true, "spin", program("rsock", 20_020), warm));
         all.add(new PairColumn("tcp", "TCP", false, "sleep", jvm("tcp", "net", 20_030, List.of(), Map.of()), every));
         all.add(new PairColumn("spin", "stream spin", true, "spin", stream, exchanges));
         all.add(new PairColumn("stream", "stream", true, "sleep", stream, every));
@@ -134,13 +148,20 @@ public final class SideBySide {
                 "sleep",
                 jvm("preload", "net", 20_050, List.of(), Map.of("LD_PRELOAD", PRELOAD)),
                 every));
+        all.add(new PairColumn(
+                "preload-channel",
+                "preload ch.",
+                true,
+                "sleep",
+                jvm("preload-channel", "channel", 20_120, List.of(), Map.of("LD_PRELOAD", PRELOAD)),
+                every));
         return all;
     }
 
     /** One of the C programs that take the same commands as the JVMs. */
     private PairColumn.Shared program(String name, int port) {
         String where = Integer.toString(port);
-        return new PairColumn.Shared(() -> new Pair(
+        return new PairColumn.Shared(again -> new Pair(
                 List.of(folder.resolve(name).toString()),
                 List.of("server", address, where),
                 List.of("client", address, where),
@@ -156,13 +177,15 @@ public final class SideBySide {
         program.addAll(flags);
         program.add("-cp");
         program.add(folder.resolve("benchmarks.jar").toString());
-        String where = Integer.toString(port);
-        return new PairColumn.Shared(() -> new Pair(
-                program,
-                List.of(Server.class.getName(), carrier, address, where),
-                List.of(Client.class.getName(), carrier, address, where),
-                environment,
-                folder.resolve(name + ".log")));
+        return new PairColumn.Shared(again -> {
+            String where = Integer.toString(again ? freshPort += 2 : port);
+            return new Pair(
+                    program,
+                    List.of(Server.class.getName(), carrier, address, where),
+                    List.of(Client.class.getName(), carrier, address, where),
+                    environment,
+                    folder.resolve(name + (again ? "-again.log" : ".log")));
+        });
     }
 
     public static void main(String[] args) throws IOException, InterruptedException {
@@ -219,11 +242,14 @@ public final class SideBySide {
         for (Column column : List.copyOf(columns)) {
             String fact;
             try {
+                if (brief && column instanceof PairColumn pair) {
+                    pair.brief();
+                }
                 Proof before = Proof.now();
                 fact = warmUp(column);
                 Proof moved = Proof.now().since(before);
                 // else nothing has moved yet
-                boolean warmed = rows.stream().anyMatch(row -> row != Row.IDLE && column.has(row));
+                boolean warmed = rows.stream().anyMatch(row -> row != Row.IDLE && !row.isCold() && column.has(row));
                 if (warmed && column instanceof PairColumn && column.isRdma() != moved.packets() > 100) {
                     fact = "left out: " + column.id() + ": the RDMA device sent " + moved.packets() + " packets, IP "
                             + moved.ipBytes() + " bytes";
@@ -271,6 +297,7 @@ public final class SideBySide {
         Proof moved = new Proof(0, 0);
         String doubt;
         Host.Mark start = host.measuring(true);
+        Spinners spinners = row.isContended() ? Spinners.onAllCpus() : Spinners.NONE;
         try {
             Proof before = Proof.now();
             Column.Sample sample = column.measure(row, quick);
@@ -279,6 +306,8 @@ public final class SideBySide {
             doubt = moved.doubt(row, sample.operations(), column.isRdma());
         } catch (IOException | RuntimeException e) {
             doubt = e.getMessage();
+        } finally {
+            spinners.close();
         }
         double disturbed = Host.missed(start, host.measuring(false));
         for (String key : row.kind.keys) {

@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Collection;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -36,6 +38,7 @@ class AllocationTest {
         TimeValue time = TimeValue.milliseconds(MILLIS);
         Collection<RunResult> results = new Runner(new OptionsBuilder()
                         .include(StreamBenchmark.class.getName())
+                        .include(IdleDeviceBenchmark.class.getName())
                         .addProfiler(GCProfiler.class)
                         .forks(1)
                         .warmupIterations(3)
@@ -46,10 +49,10 @@ class AllocationTest {
                         .shouldFailOnError(true)
                         .build())
                 .run();
-        assertEquals(9, results.size(), "three benchmarks at three sizes");
+        assertEquals(
+                9 + 6, results.size(), "three benchmarks at three sizes, and what a device that does nothing leaves");
         for (RunResult result : results) {
-            String name = result.getParams().getBenchmark() + " of "
-                    + result.getParams().getParam("size") + " bytes";
+            String name = result.getParams().getBenchmark() + " " + parameter(result.getParams());
             double bytes = result.getSecondaryResults()
                     .get("gc.alloc.rate.norm")
                     .getStatistics()
@@ -60,5 +63,11 @@ class AllocationTest {
                     bytes < Math.max(ROUNDING, OWN * nanos / (MILLIS * 1e6)),
                     () -> name + " allocates " + bytes + " bytes per operation");
         }
+    }
+
+    private static String parameter(BenchmarkParams params) {
+        return params.getParamsKeys().stream()
+                .map(key -> key + " " + params.getParam(key))
+                .collect(Collectors.joining());
     }
 }

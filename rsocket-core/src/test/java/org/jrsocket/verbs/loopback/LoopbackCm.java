@@ -322,8 +322,7 @@ final class LoopbackCm extends Cm {
                 cap.setMax_recv_wr(Math.min(device.maxQpWr(), powerOfTwo(cap.getMax_recv_wr())));
                 cap.setMax_inline_data(Math.min(device.maxInline, powerOfTwo(cap.getMax_inline_data() + 1)));
             }
-            LoopbackQp qp =
-                    new LoopbackQp(domain, attr, cap.getMax_send_wr(), cap.getMax_recv_wr(), lastQp.incrementAndGet());
+            LoopbackQp qp = device.newQp(domain, attr, lastQp.incrementAndGet());
             id.qp(qp);
             return qp;
         } finally {
@@ -402,6 +401,8 @@ final class LoopbackCm extends Cm {
             CmFabric.checkData("rdma_accept", id.device, param.privateData(), CmMessage.REP);
             id.state = State.ACCEPTED;
             id.qp.join(id.peer.qp);
+            id.qp.introduced(param.privateData(), id.request.privateData(), false);
+            id.peer.qp.introduced(id.request.privateData(), param.privateData(), true);
             id.qp.ackTimeout(id.ackTimeout);
             id.qp.connected(id.request.getRetry_count(), id.request.getRnr_retry_count());
             fabric.sendReply(id, param);

@@ -32,6 +32,9 @@ public final class LoopbackConfig {
     int mtu = 4096;
     long maxRegistered = Long.MAX_VALUE;
     boolean roundUp;
+    boolean idle;
+    int idleMessage;
+    int idleReady;
 
     /** Default {@link Delivery#IMMEDIATE}. */
     public LoopbackConfig delivery(Delivery value) {
@@ -141,6 +144,21 @@ public final class LoopbackConfig {
      */
     public LoopbackConfig roundUp(boolean value) {
         roundUp = value;
+        return this;
+    }
+
+    /**
+     * A device that carries nothing, to measure what a stream itself takes: a post returns at once, its completion is
+     * ready, grants and credits come in time. Only between two ends that speak rsocket. Default off.
+     *
+     * @param message bytes of the messages that the connecting end finds whenever it polls and has granted room for
+     * them; 0 for none
+     * @param ready how many of them one poll finds at most
+     */
+    public LoopbackConfig idle(int message, int ready) {
+        idle = true;
+        idleMessage = message;
+        idleReady = ready;
         return this;
     }
 }

@@ -15,7 +15,7 @@ import org.jrsocket.verbs.WcBatch;
  * A completion queue of exactly the size asked for. The slots of the work requests behind a completion are free again
  * when it is polled, not before, as on mlx5: who never polls, or never signals, runs out of slots.
  */
-final class LoopbackCq extends Cq {
+class LoopbackCq extends Cq {
 
     /** {@code IBV_EVENT_CQ_ERR}. */
     private static final int EVENT_CQ_ERR = 0;

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.verbs.loopback;
 
+import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
@@ -39,6 +40,9 @@ public final class LoopbackDevice extends Device {
     final int maxRdAtom;
     final int mtu;
     final boolean roundUp;
+    private final boolean idle;
+    private final int idleMessage;
+    private final int idleReady;
     private volatile boolean removed;
 
     private LoopbackDevice(LoopbackProvider provider, LoopbackConfig config, EventFd asyncEvents) throws IOException {
@@ -58,6 +62,9 @@ public final class LoopbackDevice extends Device {
         this.maxRdAtom = config.maxRdAtom;
         this.mtu = config.mtu;
         this.roundUp = config.roundUp;
+        this.idle = config.idle;
+        this.idleMessage = config.idleMessage;
+        this.idleReady = config.idleReady;
     }
 
     static LoopbackDevice create(LoopbackProvider provider, LoopbackConfig config) {
@@ -93,6 +100,18 @@ public final class LoopbackDevice extends Device {
         if (provider.registry().count(kind) >= limit) {
             throw new ErrnoException(call, name, Errno.ENOMEM);
         }
+    }
+
+    LoopbackQp newQp(LoopbackPd domain, IbvQPInitAttr attr, int number) throws IOException {
+        int sends = attr.cap().getMax_send_wr();
+        int receives = attr.cap().getMax_recv_wr();
+        return idle
+                ? new IdleQp(domain, attr, sends, receives, number, idleMessage, idleReady)
+                : new LoopbackQp(domain, attr, sends, receives, number);
+    }
+
+    LoopbackCq newCq(LoopbackCompChannel channel, int entries, int cookie) throws IOException {
+        return idle ? new IdleCq(this, channel, entries, cookie) : new LoopbackCq(this, channel, entries, cookie);
     }
 
     void pin(long bytes) throws ErrnoException {

@@ -18,7 +18,7 @@ import org.jrsocket.verbs.WcBatch;
  * destroyed. From the moment the connection is accepted both queue pairs of a connection share one lock, which guards
  * the state and the queues of both.
  */
-public final class LoopbackQp extends Qp {
+public class LoopbackQp extends Qp {
 
     private static final int RNR_TIMERS = 32;
 
@@ -425,6 +425,15 @@ public final class LoopbackQp extends Qp {
     }
 
     // What the connection manager does.
+
+    /**
+     * What the two ends said of themselves in their private data, as the connection is accepted.
+     *
+     * @param connecting whether this is the end that connects
+     */
+    void introduced(byte[] mine, byte[] peers, boolean connecting) {
+        // nothing to a device that carries bytes
+    }
 
     /** To RTS, with the parameters that the peer's message carried. */
     void connected(int retryCount, int rnrRetryCount) {

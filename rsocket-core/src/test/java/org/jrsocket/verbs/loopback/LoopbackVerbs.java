@@ -41,7 +41,7 @@ final class LoopbackVerbs extends DisniVerbs {
 
     @Override
     public Cq createCq(Device device, CompChannel channel, int entries, int cookie) throws IOException {
-        return new LoopbackCq(own(device), (LoopbackCompChannel) channel, entries, cookie);
+        return own(device).newCq((LoopbackCompChannel) channel, entries, cookie);
     }
 
     @Override

@@ -1,0 +1,59 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.nio.ByteBuffer;
+import org.jrsocket.protocol.Slab;
+
+/**
+ * Bytes that a reader has taken without a copy, where the peer's device has put them. They have to be given back, in
+ * any order: until then their memory is neither granted to the peer again nor freed, also not by a close.
+ *
+ * <p>The memory stays writable for the peer's device: a peer that breaks the protocol can change what was read. Who
+ * cannot live with that copies. Any thread.
+ */
+public final class BorrowedBytes implements AutoCloseable {
+
+    private final StreamCore core;
+    private final Slab slab;
+    private final int length;
+    private final ByteBuffer bytes;
+    private boolean givenBack; // with the core's lock
+
+    BorrowedBytes(StreamCore core, RegisteredSlab slab, int from, int length) {
+        this.core = core;
+        this.slab = slab;
+        this.length = length;
+        this.bytes = slab.bytes.slice(from, length).asReadOnlyBuffer();
+    }
+
+    /** The bytes, read-only; not to be used after {@link #close}. */
+    public ByteBuffer bytes() {
+        return bytes;
+    }
+
+    /** Gives them back; harmless when repeated. */
+    @Override
+    public void close() {
+        boolean last;
+        core.enter();
+        try {
+            if (givenBack) {
+                return;
+            }
+            givenBack = true;
+            core.borrowed--;
+            if (!core.freed) {
+                core.act(core.connection.giveBack(slab, length));
+            }
+            last = core.borrowed == 0;
+        } finally {
+            core.exit();
+        }
+        if (last) {
+            core.stream().closing().allGivenBack();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Streams that were left with something to be sent: soon after, when their writers have not come back, the service
+ * thread sends what can be sent by then, and has the queues tell it when the rest can. A writer that keeps writing, or
+ * a reader that waits, mostly gets there first. Allocates nothing: the list is linked through the streams.
+ */
+final class Leftovers {
+
+    /** How long the writer has to come back. */
+    static final long PERIOD_NANOS = 100_000;
+
+    private final ServiceThread service;
+    private final AtomicReference<StreamCore> added = new AtomicReference<>();
+    private StreamCore list; // service thread
+
+    Leftovers(ServiceThread service) {
+        this.service = service;
+    }
+
+    /** Looks after {@code stream} until it says that nobody need; the caller sees to it that it is added once only. */
+    void add(StreamCore stream) {
+        StreamCore head;
+        do {
+            head = added.get();
+            stream.nextLeftover = head;
+        } while (!added.compareAndSet(head, stream));
+        if (head == null) {
+            service.wakeForLeftovers();
+        }
+    }
+
+    /** Whether {@link #round} is to be called in a while. Service thread. */
+    boolean any() {
+        return list != null || added.get() != null;
+    }
+
+    /** One look at each. Service thread. */
+    void round() {
+        StreamCore fresh = added.getAndSet(null);
+        StreamCore old = list;
+        list = null;
+        keep(old);
+        keep(fresh);
+    }
+
+    private void keep(StreamCore from) {
+        StreamCore next = from;
+        while (next != null) {
+            StreamCore stream = next;
+            next = stream.nextLeftover;
+            stream.nextLeftover = null;
+            if (look(stream)) {
+                stream.nextLeftover = list;
+                list = stream;
+            }
+        }
+    }
+
+    private static boolean look(StreamCore stream) {
+        try {
+            return stream.lookAfterLeftover();
+        } catch (RuntimeException | Error e) { // it serves every stream of the process and must survive any of them
+            try {
+                stream.failLeftover(e);
+                return false;
+            } catch (RuntimeException | Error again) {
+                return true; // for lack of memory perhaps: it is tried again
+            }
+        }
+    }
+}

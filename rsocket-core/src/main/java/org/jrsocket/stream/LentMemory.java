@@ -1,0 +1,95 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import com.ibm.disni.verbs.IbvMr;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.Mr;
+
+/**
+ * Memory of the application's, registered for one stream, which sends out of it without a copy. What was
+ * {@linkplain RdmaStream#writeLent written} must not be changed until {@link RdmaStream#acknowledged} has passed it, or
+ * the stream {@linkplain RdmaStream#isFreed is freed}. The buffer stays reachable as long as this object.
+ *
+ * <p>Registered memory is pinned and counts towards the process's bound. Any thread.
+ */
+public final class LentMemory implements AutoCloseable {
+
+    private final StreamCore core;
+    private final ByteBuffer buffer; // keeps the memory
+    private final long address;
+    private final Mr mr;
+
+    // With the core's lock.
+    private long usedUpTo; // offset of the stream
+    private boolean closed;
+    private boolean deregistered;
+
+    private LentMemory(StreamCore core, ByteBuffer buffer, long address, Mr mr) {
+        this.core = core;
+        this.buffer = buffer;
+        this.address = address;
+        this.mr = mr;
+    }
+
+    /**
+     * With the core's lock.
+     *
+     * @throws IOException when the device, the system or the process's bound refuses
+     */
+    static LentMemory register(StreamCore core, ByteBuffer buffer) throws IOException {
+        if (!buffer.isDirect() || buffer.capacity() == 0) {
+            throw new IllegalArgumentException("only direct buffers can be registered");
+        }
+        long address = NativeMemory.addressOf(buffer);
+        Mr mr = core.handles.slabs.lend(address, buffer.capacity(), IbvMr.IBV_ACCESS_LOCAL_WRITE);
+        return new LentMemory(core, buffer, address, mr);
+    }
+
+    /** Has {@code length} bytes from {@code offset} on sent; with the core's lock. Returns the offset behind them. */
+    long write(int offset, int length) {
+        Objects.checkFromIndexSize(offset, length, buffer.capacity());
+        if (closed) {
+            throw new IllegalStateException("this memory is closed");
+        }
+        core.out.write(address + offset, length, mr.getLkey(), true);
+        usedUpTo = core.out.written();
+        return usedUpTo;
+    }
+
+    boolean isOf(StreamCore stream) {
+        return core == stream;
+    }
+
+    /** Whether nothing of it is on its way any more: its owner may change it. */
+    public boolean isFree() {
+        core.enter();
+        try {
+            return core.freed || core.out.acknowledged() >= usedUpTo;
+        } finally {
+            core.exit();
+        }
+    }
+
+    /**
+     * Ends the registration: now, or with the stream, if something is on its way still. Harmless when repeated.
+     */
+    @Override
+    public void close() {
+        core.enter();
+        try {
+            closed = true;
+            if (!deregistered && !core.freed && core.out.acknowledged() >= usedUpTo) {
+                deregistered = true;
+                core.handles.slabs.endLending(mr, buffer.capacity());
+            }
+        } finally {
+            core.exit();
+        }
+    }
+}

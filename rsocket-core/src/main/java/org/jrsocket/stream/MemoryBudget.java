@@ -1,0 +1,47 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How much memory a process may have registered with its devices for streams. Who is refused makes do with less. Any
+ * thread.
+ */
+final class MemoryBudget {
+
+    private final AtomicLong used = new AtomicLong();
+    private volatile long most = Long.MAX_VALUE;
+
+    /** @param bytes from now on; what is registered beyond it stays until it is given back */
+    void limit(long bytes) {
+        most = bytes;
+    }
+
+    /** Takes {@code bytes}, all of them or none; whether they were to be had. */
+    boolean take(long bytes) {
+        long now;
+        do {
+            now = used.get();
+            if (now + bytes > most) {
+                return false;
+            }
+        } while (!used.compareAndSet(now, now + bytes));
+        return true;
+    }
+
+    void giveBack(long bytes) {
+        long left = used.addAndGet(-bytes);
+        assert left >= 0 : left;
+    }
+
+    long used() {
+        return used.get();
+    }
+
+    long most() {
+        return most;
+    }
+}

@@ -1,0 +1,197 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import com.ibm.disni.verbs.IbvMr;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.protocol.Slab;
+import org.jrsocket.protocol.SlabSource;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.Mr;
+import org.jrsocket.verbs.Pd;
+import org.jrsocket.verbs.Verbs;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The slabs of one connection: a few that it has from the beginning and never gives up, and others that it registers
+ * when it needs more. Where no more is to be had, it gets smaller ones, or none, and goes on with what it has. Guarded
+ * by the stream's lock.
+ */
+final class Slabs implements SlabSource {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Slabs.class);
+
+    /** After a refusal: nobody is asked again for so long. */
+    private static final long REFUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final Verbs verbs;
+    private final Device device;
+    private final Pd pd;
+    private final MemoryBudget budget;
+    private final List<RegisteredSlab> spare = new ArrayList<>(); // parts, which nobody uses
+    private final List<RegisteredSlab> grown = new ArrayList<>(); // in use
+    private final IdentityHashMap<Mr, Integer> lent = new IdentityHashMap<>(); // of the application's, and their bytes
+    private long grownBytes;
+    private boolean refused;
+    private long refusedAt;
+
+    Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget) {
+        this.verbs = verbs;
+        this.device = device;
+        this.pd = pd;
+        this.budget = budget;
+    }
+
+    /** {@code part} is there to be used. */
+    void add(RegisteredSlab part) {
+        spare.add(part);
+    }
+
+    @Override
+    public Slab obtain(int bytes, boolean remote) {
+        for (int i = spare.size() - 1; i >= 0; i--) {
+            if (spare.get(i).remote == remote && spare.get(i).length() == bytes) {
+                return spare.remove(i);
+            }
+        }
+        for (int size = bytes; size >= NativeMemory.PAGE && !isRefused(); size /= 2) {
+            RegisteredSlab slab = register(size, remote);
+            if (slab != null) {
+                return slab;
+            }
+        }
+        for (int i = spare.size() - 1; i >= 0; i--) {
+            if (spare.get(i).remote == remote && spare.get(i).length() < bytes) {
+                return spare.remove(i);
+            }
+        }
+        return null;
+    }
+
+    private boolean isRefused() {
+        return refused && System.nanoTime() - refusedAt < REFUSED_NANOS;
+    }
+
+    private RegisteredSlab register(int bytes, boolean remote) {
+        int size = bytes + NativeMemory.PAGE - 1 & -NativeMemory.PAGE;
+        if (!budget.take(size)) {
+            return refuse(size, null);
+        }
+        NativeMemory memory = null;
+        try {
+            memory = NativeMemory.allocate(size);
+            int access = IbvMr.IBV_ACCESS_LOCAL_WRITE | (remote ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0);
+            Mr mr = verbs.registerMr(pd, memory.address(), size, access);
+            RegisteredSlab slab = RegisteredSlab.all(memory, mr, remote);
+            grown.add(slab);
+            grownBytes += size;
+            refused = false;
+            return slab;
+        } catch (IOException | OutOfMemoryError e) {
+            budget.giveBack(size);
+            if (memory != null) {
+                memory.free();
+            }
+            return refuse(size, e);
+        }
+    }
+
+    private RegisteredSlab refuse(int size, Throwable cause) {
+        LOG.debug("no {} KiB more for a connection on {}: {}", size >> 10, device.name(), cause);
+        refused = size == NativeMemory.PAGE || cause == null && budget.used() >= budget.most();
+        refusedAt = System.nanoTime();
+        return null;
+    }
+
+    @Override
+    public void release(Slab released) {
+        RegisteredSlab slab = (RegisteredSlab) released;
+        if (slab.memory == null) {
+            spare.add(slab);
+        } else {
+            grown.remove(slab);
+            free(slab);
+        }
+    }
+
+    /**
+     * Registers memory of the application's.
+     *
+     * @throws IOException when the device or the process's bound refuses
+     */
+    Mr lend(long address, int bytes, int access) throws IOException {
+        if (!budget.take(bytes)) {
+            throw new ErrnoException(
+                    "registering " + (bytes >> 10) + " KiB more than the " + (budget.used() >> 10) + " of this process",
+                    device.name(),
+                    Errno.ENOMEM);
+        }
+        try {
+            Mr mr = verbs.registerMr(pd, address, bytes, access);
+            lent.put(mr, bytes);
+            return mr;
+        } catch (IOException | RuntimeException e) {
+            budget.giveBack(bytes);
+            throw e;
+        }
+    }
+
+    /** Nothing of it is on its way any more. */
+    void endLending(Mr mr, int bytes) {
+        if (lent.remove(mr) != null && deregister(mr)) {
+            budget.giveBack(bytes);
+        }
+    }
+
+    /** Bytes beyond what it had from the beginning. */
+    long grownBytes() {
+        long sum = grownBytes;
+        for (int bytes : lent.values()) {
+            sum += bytes;
+        }
+        return sum;
+    }
+
+    /** Frees what it has beyond that. No queue pair may be left. */
+    void freeGrown() {
+        for (RegisteredSlab slab : grown) {
+            free(slab);
+        }
+        grown.clear();
+        lent.forEach((mr, bytes) -> {
+            if (deregister(mr)) {
+                budget.giveBack(bytes);
+            }
+        });
+        lent.clear();
+    }
+
+    private void free(RegisteredSlab slab) {
+        grownBytes -= slab.length();
+        if (deregister(slab.mr)) {
+            slab.memory.free();
+            budget.giveBack(slab.length());
+        }
+    }
+
+    /** Memory that is still registered stays: the peer could write into whatever came to live there. */
+    private boolean deregister(Mr mr) {
+        try {
+            verbs.deregisterMr(mr);
+            return true;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("ibv_dereg_mr on {} failed; its memory is lost to this process", device.name(), e);
+            return false;
+        }
+    }
+}

@@ -1,0 +1,290 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.jfr.Events;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The end of a stream: what was written is delivered, DISCONNECT is sent and acknowledged, or the time for that is
+ * over; then the native objects are freed. Most closes have nothing to wait for and end where they began; the others
+ * end on the service thread, step by step.
+ */
+final class StreamClosing {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StreamClosing.class);
+
+    /** How long a closed stream may take to deliver what was written, while its peer lives but does not read. */
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** How long an aborted stream tries to tell its peer. */
+    private static final long ABORT_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    private final StreamCore core;
+    private final RdmaTransport transport;
+    private final CountDownLatch drained = new CountDownLatch(1);
+    private final FloodBudget flood = new FloodBudget();
+    private final long openedNanos = System.nanoTime();
+
+    // With the core's lock.
+    private boolean dropped; // data that was written, or that was not read, by a close
+    private long deadline; // 0 unless a close is under way on the service thread
+    private long began;
+    private long postedBefore;
+    private boolean waitsForBorrowed; // all but freed
+
+    StreamClosing(StreamCore core) {
+        this.core = core;
+        this.transport = core.transport;
+    }
+
+    /** @param hard drops what is not sent and resets */
+    void close(boolean hard) {
+        core.enter();
+        try {
+            core.poll(); // unread data may still sit in the queue
+            boolean first = !core.closed;
+            if (!first && !hard) {
+                return;
+            }
+            core.closed = true;
+            core.keepAlive().end();
+            boolean unread = first && !core.inputShut && core.in.readable() > 0;
+            dropped |= hard || unread;
+            core.resetting |= hard;
+            core.out.close(hard, hard || unread);
+            core.flush();
+        } finally {
+            core.exit();
+        }
+        core.waits().wakeAll();
+        if (!endAtOnce()) {
+            transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS));
+        }
+    }
+
+    /** Mostly everything is acknowledged by now, and the service thread need not hear of it. */
+    private boolean endAtOnce() {
+        core.enter();
+        try {
+            if (core.readerInside || core.writerInside || core.releasing) {
+                return false;
+            }
+            core.poll();
+            core.releasing = core.out.isDrained();
+            if (!core.releasing) {
+                return false;
+            }
+        } finally {
+            core.exit();
+        }
+        release();
+        return true;
+    }
+
+    /** By whoever ends the close: nothing is under way any more. */
+    private void release() {
+        String failed = core.failedWith();
+        Events.closed(
+                core.local,
+                core.remote,
+                core.handles.device.name(),
+                core.in.consumed(),
+                core.out.written(),
+                nanosOpen(),
+                failed != null ? "failed" : dropped ? "reset" : "closed",
+                failed);
+        drained.countDown();
+        core.waits().stopWatching();
+        transport.reap(this::free);
+    }
+
+    /** It must not write into what the application still reads. */
+    private void stopThePeer() {
+        try {
+            core.handles.qp.toError();
+        } catch (IOException e) {
+            LOG.warn("the queue pair of {} cannot be stopped", core.stream(), e);
+        }
+    }
+
+    /** The application has given back all that it had borrowed. Any thread. */
+    void allGivenBack() {
+        boolean free;
+        core.enter();
+        try {
+            free = waitsForBorrowed && core.borrowed == 0;
+            waitsForBorrowed &= !free;
+        } finally {
+            core.exit();
+        }
+        if (free) {
+            transport.reap(this::free);
+        }
+    }
+
+    long nanosOpen() {
+        return System.nanoTime() - openedNanos;
+    }
+
+    private void free() {
+        core.enter();
+        try {
+            if (core.freed) {
+                return;
+            }
+            core.waits().free();
+            if (core.borrowed > 0) {
+                waitsForBorrowed = true;
+                stopThePeer();
+                return;
+            }
+            core.freed = true;
+            // A stream freed before it is closed may still be in somebody's epoll set; that of a peer that broke the
+            // rules may hold anything.
+            core.handles.free(core.closed && !core.protocolBroken);
+        } finally {
+            core.exit();
+        }
+        transport.forget(core.stream());
+    }
+
+    /** The peer broke the protocol: ends soon, although the application has not closed. Any thread. */
+    void abandon() {
+        transport.service().execute(() -> {
+            if (!core.releasing) {
+                begin(ABORT_NANOS);
+            }
+        });
+    }
+
+    /** Begins a close, or shortens one that has begun. Service thread. */
+    private void begin(long nanos) {
+        long until = System.nanoTime() + nanos;
+        core.enter();
+        try {
+            if (!core.releasing) {
+                core.releasing = true;
+                deadline = until;
+            } else if (deadline != 0 && until - deadline < 0) {
+                deadline = until;
+            } else {
+                return;
+            }
+            began = System.nanoTime();
+            postedBefore = core.out.posted();
+        } finally {
+            core.exit();
+        }
+        transport.closings().add(core.stream());
+        step();
+    }
+
+    /** Drops what is not sent yet, tells the peer, and ends soon; service thread, while a close is under way. */
+    void cutShort() {
+        long soon = System.nanoTime() + ABORT_NANOS;
+        core.enter();
+        try {
+            dropped = true;
+            core.resetting = true;
+            core.out.close(true, true);
+            core.flush();
+            deadline = soon - deadline < 0 ? soon : deadline;
+        } finally {
+            core.exit();
+        }
+        step();
+    }
+
+    /** Looks whether the time is over; service thread, now and then. Whether the close still is under way. */
+    boolean check() {
+        step();
+        return deadline != 0;
+    }
+
+    /** One step; on the service thread, again and again until everything is delivered or the time is over. */
+    void step() {
+        boolean over;
+        boolean cut;
+        core.enter();
+        try {
+            if (core.freed || deadline == 0) {
+                return;
+            }
+            if (core.readerInside || core.writerInside) {
+                core.waits().wakeAll();
+                transport.service().schedule(this::step, 1_000_000);
+                return;
+            }
+            core.queues.takeEvents();
+            core.armAndPoll(true);
+            long now = System.nanoTime();
+            boolean flooded = flood.isSpent(core.in.idleMessages(), now);
+            if (flooded && !core.resetting) {
+                core.out.close(true, true);
+                core.flush();
+            }
+            boolean late = now - deadline >= 0;
+            over = core.out.isDrained() || flooded || late && core.resetting;
+            cut = !over
+                    && (late
+                            || !core.resetting
+                                    && core.out.waitsForPeer()
+                                    && core.out.posted() == postedBefore
+                                    && now - began >= transport.closings().starvedNanos());
+            if (over) {
+                deadline = 0;
+            } else if (cut) {
+                deadline = now + ABORT_NANOS;
+            } else {
+                core.waits().watch();
+            }
+        } finally {
+            core.exit();
+        }
+        if (over) {
+            transport.closings().remove(core.stream());
+            release();
+        } else if (cut) {
+            cutShort();
+        }
+    }
+
+    /** The completion channel has events; service thread. */
+    void onWatched() {
+        core.enter();
+        try {
+            if (core.freed) {
+                return;
+            }
+            if (!core.closed && deadline == 0) {
+                if (!core.releasing && flood.isSpent(core.in.idleMessages(), System.nanoTime())) {
+                    core.violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
+                }
+                return;
+            }
+        } finally {
+            core.exit();
+        }
+        step();
+    }
+
+    /** After a close: waits until everything is acknowledged; false when the time is over or after an interrupt. */
+    boolean awaitDrained(long nanos) {
+        try {
+            return drained.await(nanos, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    boolean isDrained() {
+        return drained.getCount() == 0;
+    }
+}

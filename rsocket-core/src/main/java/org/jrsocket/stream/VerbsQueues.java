@@ -1,0 +1,348 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.protocol.Inbound;
+import org.jrsocket.protocol.Queues;
+import org.jrsocket.protocol.Slab;
+import org.jrsocket.verbs.Cq;
+import org.jrsocket.verbs.SendBatch;
+import org.jrsocket.verbs.WcBatch;
+import org.jrsocket.wire.Grant;
+import org.jrsocket.wire.MessageWord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A queue pair of the device's as the protocol uses it. Guarded by the stream's lock, except that one thread may
+ * {@linkplain #spin spin} on the receive queue without it: until it has brought back what it found, others see nothing
+ * there.
+ *
+ * <p>iWARP has no immediate data: there a message is a plain write and a SEND of 4 bytes, in host order, behind it.
+ */
+final class VerbsQueues implements Queues {
+
+    private static final Logger LOG = LoggerFactory.getLogger(VerbsQueues.class);
+
+    /** Acknowledging takes a mutex: done for so many events at a time. */
+    private static final int ACK_BATCH = 64;
+
+    private static final int STAGED = NativeMemory.PAGE / Grant.SIZE;
+
+    private final ConnectionHandles handles;
+    private final boolean peerBigEndian;
+    private final boolean iwarp;
+    private final Cq recvCq;
+    private final Cq sendCq;
+    private final SendBatch batch;
+    private final WcBatch sent;
+    private final WcBatch received;
+    private final ByteBuffer staging;
+    private int staged;
+
+    private boolean wordWaits; // iWARP: the SEND that belongs behind the pieces of the last message
+    private int word;
+    private boolean wordSignaled;
+    private int firstWord; // iWARP: of the last poll's messages
+    private int nextWord;
+
+    private boolean spinning;
+    private int found; // by the spinner, not yet taken
+
+    private boolean receiveArmed;
+    private boolean sendArmed;
+    private int receiveEvents;
+    private int sendEvents;
+
+    private String trouble;
+
+    VerbsQueues(ConnectionHandles handles, boolean peerBigEndian) {
+        this.handles = handles;
+        this.peerBigEndian = peerBigEndian;
+        this.iwarp = handles.words != null;
+        this.recvCq = handles.recvCq;
+        this.sendCq = handles.sendCq;
+        this.batch = handles.sends;
+        this.sent = handles.sendCompletions;
+        this.received = handles.receiveCompletions;
+        this.staging = handles.staging.buffer();
+    }
+
+    // ---- sending ----
+
+    @Override
+    public int room() {
+        return batch.capacity() - batch.size() - (wordWaits ? 1 : 0);
+    }
+
+    @Override
+    public void data(int imm, long remoteAddress, int remoteKey, boolean inline, boolean signaled) {
+        int flags = inline ? SendBatch.INLINE : 0;
+        if (iwarp) {
+            appendWord();
+            batch.add(0, SendBatch.RDMA_WRITE, flags, 0, remoteAddress, remoteKey);
+            wordWaits = true;
+            word = imm;
+            wordSignaled = signaled;
+        } else {
+            batch.add(0, SendBatch.RDMA_WRITE_WITH_IMM, flags | signal(signaled), imm, remoteAddress, remoteKey);
+        }
+    }
+
+    private static int signal(boolean signaled) {
+        return signaled ? SendBatch.SIGNALED : 0;
+    }
+
+    @Override
+    public void piece(long address, int length, int localKey) {
+        batch.sge(address, length, localKey);
+    }
+
+    private void appendWord() {
+        if (wordWaits) {
+            wordWaits = false;
+            sendWord(word, wordSignaled);
+        }
+    }
+
+    private void sendWord(int imm, boolean signaled) {
+        int at = stage();
+        MessageWord.put(staging, at, imm);
+        batch.add(0, SendBatch.SEND, SendBatch.INLINE | signal(signaled), 0, 0, 0);
+        batch.sge(handles.staging.address() + at, MessageWord.SIZE, handles.stagingMr.getLkey());
+    }
+
+    /** A place for one grant or word on its way out, used again only much later. */
+    private int stage() {
+        int at = staged * Grant.SIZE;
+        staged = (staged + 1) % STAGED;
+        return at;
+    }
+
+    @Override
+    public void grant(int imm, long tableAddress, int tableKey, Slab granted, boolean signaled) {
+        int at = stage();
+        Grant.put(staging, at, peerBigEndian, granted.address(), granted.remoteKey(), granted.length());
+        data(imm, tableAddress, tableKey, Grant.SIZE <= handles.inlineLimit, signaled);
+        piece(handles.staging.address() + at, Grant.SIZE, handles.stagingMr.getLkey());
+    }
+
+    @Override
+    public void control(int imm, boolean signaled) {
+        if (iwarp) {
+            appendWord();
+            sendWord(imm, signaled);
+        } else {
+            batch.add(0, SendBatch.RDMA_WRITE_WITH_IMM, signal(signaled), imm, 0, 0);
+        }
+    }
+
+    @Override
+    public void probe() {
+        appendWord();
+        batch.add(0, SendBatch.RDMA_WRITE, SendBatch.SIGNALED, 0, 0, 0);
+    }
+
+    @Override
+    public boolean post() {
+        appendWord();
+        int n = batch.size();
+        if (n == 0) {
+            return true;
+        }
+        int done = handles.qp.postSend(batch);
+        batch.clear();
+        if (done < n) {
+            trouble = "posting to the send queue failed, errno " + handles.qp.postError();
+        }
+        return done == n;
+    }
+
+    @Override
+    public int batch() {
+        return sent.capacity();
+    }
+
+    @Override
+    public int pollSends() {
+        int n = sendCq.poll(sent);
+        if (n < 0) {
+            trouble = "polling the send completion queue failed, errno " + -n;
+        }
+        return n;
+    }
+
+    @Override
+    public boolean isSent(int index) {
+        int status = sent.status(index);
+        if (status != WcBatch.SUCCESS) {
+            trouble = switch (status) {
+                case WcBatch.RETRY_EXCEEDED -> "the peer's device does not answer";
+                case WcBatch.REMOTE_ACCESS -> "the peer's device refused the key or address that the peer had granted";
+                case WcBatch.FLUSHED -> "the queue pair is in error";
+                default -> "work completion status " + status;
+            };
+        }
+        return status == WcBatch.SUCCESS;
+    }
+
+    // ---- receiving ----
+
+    @Override
+    public int pollReceives() {
+        if (spinning) {
+            return 0;
+        }
+        int n = found != 0 ? found : recvCq.poll(received);
+        found = 0;
+        if (n < 0) {
+            trouble = "polling the receive completion queue failed, errno " + -n;
+        } else if (iwarp) {
+            firstWord = nextWord;
+            nextWord = (nextWord + n) % handles.receiveSlots;
+        }
+        return n;
+    }
+
+    /** Before {@link #spin}, with the lock; false if somebody else spins. */
+    boolean beginSpin() {
+        if (spinning) {
+            return false;
+        }
+        spinning = true;
+        return true;
+    }
+
+    /** Looks at the receive queue for at most {@code nanos}, some microseconds; without the lock. */
+    int spin(long nanos) {
+        return recvCq.spin(received, nanos);
+    }
+
+    /** After {@link #spin}, with the lock: the next poll takes what was found. Poll in any case. */
+    void endSpin(int n) {
+        spinning = false;
+        found = n;
+    }
+
+    @Override
+    public boolean isReceived(int index) {
+        int status = received.status(index);
+        if (status != WcBatch.SUCCESS) {
+            trouble = status == WcBatch.FLUSHED ? "the queue pair is in error" : "receive completion status " + status;
+        }
+        return status == WcBatch.SUCCESS;
+    }
+
+    @Override
+    public boolean isMessage(int index) {
+        int opcode = received.opcode(index);
+        int length = received.byteLength(index);
+        boolean whole = iwarp
+                ? opcode == WcBatch.OP_RECV && length == MessageWord.SIZE
+                : (received.flags(index) & WcBatch.WITH_IMM) != 0
+                        && (opcode == WcBatch.OP_RECV_RDMA_WITH_IMM || opcode == WcBatch.OP_RECV && length == 0);
+        if (!whole) {
+            trouble = "a message that is not rsocket's (opcode " + opcode + ", " + length + " bytes)";
+        }
+        return whole;
+    }
+
+    @Override
+    public int imm(int index) {
+        return iwarp
+                ? MessageWord.get(handles.words.buffer(), (firstWord + index) % handles.receiveSlots * MessageWord.SIZE)
+                : received.imm(index);
+    }
+
+    @Override
+    public int length(int index) {
+        return iwarp ? Inbound.UNKNOWN_LENGTH : received.byteLength(index);
+    }
+
+    @Override
+    public boolean postReceives(int count) {
+        boolean all = handles.postReceives(count);
+        if (!all) {
+            trouble = "posting receives failed, errno " + handles.qp.postError();
+        }
+        return all;
+    }
+
+    /** What went wrong last, for people; null if nothing did. */
+    String trouble() {
+        return trouble;
+    }
+
+    // ---- events ----
+
+    @Override
+    public void arm() {
+        armReceives();
+        if (!sendArmed) {
+            sendArmed = true;
+            sendCq.arm();
+        }
+    }
+
+    /** As {@link #arm}, for messages of the peer's alone. */
+    void armReceives() {
+        if (!receiveArmed) {
+            receiveArmed = true;
+            recvCq.arm();
+        }
+    }
+
+    /** Takes the channel's events, which unarms the queues they came from; whether there were any. */
+    boolean takeEvents() {
+        boolean any = false;
+        for (int cookie = handles.channel.takeEvent(); cookie >= 0; cookie = handles.channel.takeEvent()) {
+            any = true;
+            if (cookie == ConnectionResources.RECV_COOKIE) {
+                receiveArmed = false;
+                receiveEvents++;
+            } else {
+                sendArmed = false;
+                sendEvents++;
+            }
+        }
+        if (receiveEvents + sendEvents >= ACK_BATCH) {
+            acknowledge();
+        }
+        return any;
+    }
+
+    boolean isReceiveArmed() {
+        return receiveArmed;
+    }
+
+    boolean isSendArmed() {
+        return sendArmed;
+    }
+
+    /** Acknowledges the events taken: all must be before the queues are destroyed. */
+    void acknowledge() {
+        try {
+            if (receiveEvents > 0) {
+                recvCq.ackEvents(receiveEvents);
+            }
+            if (sendEvents > 0) {
+                sendCq.ackEvents(sendEvents);
+            }
+        } catch (IOException e) {
+            LOG.warn("acknowledging completion events on {} failed", handles.device.name(), e);
+        }
+        receiveEvents = 0;
+        sendEvents = 0;
+    }
+
+    /** Nothing that was built and not posted will be. */
+    void clear() {
+        batch.clear();
+        wordWaits = false;
+    }
+}

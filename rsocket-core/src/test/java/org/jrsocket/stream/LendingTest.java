@@ -1,0 +1,166 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** Memory that is sent from, and read, where it lies. */
+class LendingTest extends RawPeerTests {
+
+    private static final StreamConfig DEFAULT = StreamConfig.DEFAULT.withSpinNanos(0);
+    private static final int SIZE = 1 << 20;
+
+    private StreamPair pair() throws IOException {
+        return later(StreamPair.connect(transport, HERE, DEFAULT));
+    }
+
+    private static ByteBuffer direct(byte[] content) {
+        return ByteBuffer.allocateDirect(content.length).put(content).flip();
+    }
+
+    @Test
+    void shouldSendLentMemoryInOrderWithWhatIsCopied() throws Exception {
+        StreamPair p = pair();
+        byte[] content = bytes(SIZE);
+        Future<byte[]> reader = background(() -> read(p.server, SIZE));
+        try (LentMemory memory = p.client.register(direct(content))) {
+            int at = 0;
+            for (int i = 1; at < SIZE; i++) {
+                int n = Math.min(SIZE - at, 37 * i);
+                if (i % 2 == 0) {
+                    p.client.write(content, at, n, PATIENCE);
+                } else {
+                    assertEquals(at + n, p.client.writeLent(memory, at, n));
+                }
+                at += n;
+            }
+            assertArrayEquals(content, get(reader));
+            RawPeer.await(() -> p.client.acknowledged() == SIZE, () -> p.client.acknowledged() + " acknowledged");
+            assertTrue(memory.isFree());
+        }
+    }
+
+    @Test
+    void shouldKeepLentMemoryUntilItIsAcknowledged() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(8192));
+        verbs.faults().holdAcks(true);
+        LentMemory memory = l.stream().register(direct(bytes(4096)));
+        assertEquals(4096, l.stream().writeLent(memory, 0, 4096));
+        assertFalse(memory.isFree());
+        memory.close();
+        assertThrows(IllegalStateException.class, () -> l.stream().writeLent(memory, 0, 1));
+        verbs.faults().holdAcks(false);
+        RawPeer.await(() -> l.stream().acknowledged() == 4096, () -> "never acknowledged");
+        assertTrue(memory.isFree());
+        assertArrayEquals(bytes(4096), RawPeer.bytesOf(ConversationTest.awaitData(l.peer(), 4096)));
+    }
+
+    @Test
+    void shouldGiveLentMemoryBackWithTheStreamWhenItFails() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        LentMemory memory = l.stream().register(direct(bytes(4096)));
+        l.stream().writeLent(memory, 0, 4096); // for most of it there is no room
+        assertFalse(memory.isFree());
+        l.stream().abort();
+        RawPeer.await(memory::isFree, () -> "still lent");
+        memory.close();
+    }
+
+    @Test
+    void shouldRefuseMemoryOfAnotherStreamAndMemoryOfTheHeap() throws Exception {
+        StreamPair p = pair();
+        try (LentMemory memory = p.server.register(direct(bytes(100)))) {
+            assertThrows(IllegalArgumentException.class, () -> p.client.writeLent(memory, 0, 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> p.server.writeLent(memory, 1, 100));
+        }
+        assertThrows(IllegalArgumentException.class, () -> p.client.register(ByteBuffer.allocate(10)));
+    }
+
+    @Test
+    void shouldCountLentMemoryAndKeepTheBound() throws Exception {
+        StreamPair p = pair();
+        long before = p.client.registeredBytes();
+        LentMemory memory = p.client.register(ByteBuffer.allocateDirect(SIZE));
+        assertEquals(before + SIZE, p.client.registeredBytes());
+        memory.close();
+        memory.close();
+        assertEquals(before, p.client.registeredBytes());
+        transport.limitMemory(transport.registeredMemory() + SIZE - 1);
+        assertThrows(IOException.class, () -> p.client.register(ByteBuffer.allocateDirect(SIZE)));
+    }
+
+    @Test
+    void shouldLendWhatArrivedAndTakeItBackInAnyOrder() throws Exception {
+        StreamPair p = pair();
+        byte[] content = bytes(SIZE);
+        Future<?> writer = background(() -> {
+            p.client.write(content, 0, SIZE, PATIENCE);
+            return null;
+        });
+        ByteBuffer got = ByteBuffer.allocate(SIZE);
+        Deque<BorrowedBytes> held = new ArrayDeque<>();
+        int lent = 0;
+        while (got.hasRemaining()) {
+            assertTrue(p.server.awaitReadable(PATIENCE));
+            BorrowedBytes borrowed = p.server.borrow(600 + lent % 5000);
+            if (borrowed != null) {
+                lent++;
+                got.put(borrowed.bytes());
+                held.addLast(borrowed);
+                if (held.size() > 3) {
+                    (lent % 2 == 0 ? held.removeFirst() : held.removeLast()).close();
+                }
+            } else {
+                p.server.read(got);
+            }
+        }
+        held.forEach(BorrowedBytes::close);
+        get(writer);
+        assertArrayEquals(content, got.array());
+        assertTrue(lent > 0, "nothing was lent");
+    }
+
+    @Test
+    void shouldKeepWhatIsBorrowedThoughTheStreamIsClosed() throws Exception {
+        StreamPair p = pair();
+        p.client.write(bytes(4096), 0, 4096, PATIENCE);
+        p.server.awaitReadable(PATIENCE);
+        BorrowedBytes borrowed = p.server.borrow(4096);
+        assertNotNull(borrowed);
+        p.server.close();
+        p.client.close();
+        RawPeer.await(() -> transport.liveStreams() == 1, () -> transport.liveStreams() + " streams");
+        assertFalse(p.server.isFreed());
+        byte[] seen = new byte[4096];
+        borrowed.bytes().get(seen);
+        assertArrayEquals(bytes(4096), seen);
+        borrowed.close();
+        borrowed.close();
+        RawPeer.await(() -> p.server.isFreed(), () -> "not freed");
+    }
+
+    @Test
+    void shouldCopyWhatIsLittle() throws Exception {
+        StreamPair p = pair();
+        assertNull(p.server.borrow(100));
+        p.client.write(bytes(100), 0, 100, PATIENCE);
+        p.server.awaitReadable(PATIENCE);
+        assertNull(p.server.borrow(100));
+        assertEquals(100, read(p.server, 100).length);
+    }
+}

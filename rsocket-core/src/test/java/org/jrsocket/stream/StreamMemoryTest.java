@@ -1,0 +1,109 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** Registered memory follows what a connection needs, within the process's bound. */
+class StreamMemoryTest extends RawPeerTests {
+
+    private static final StreamConfig DEFAULT = StreamConfig.DEFAULT.withSpinNanos(0);
+
+    /** A peer need not give back grants of less than 32 KiB. */
+    private static final long IDLE = 64 << 10;
+
+    private StreamPair pair(StreamConfig config) throws IOException {
+        return later(StreamPair.connect(transport, HERE, config));
+    }
+
+    /** Writes at one end and reads at the other, as fast as both can, and compares. */
+    private void stream(StreamPair p, int bytes) throws Exception {
+        byte[] sent = bytes(bytes);
+        Future<?> writer = background(() -> {
+            p.client.write(sent, 0, sent.length, PATIENCE);
+            return null;
+        });
+        assertArrayEquals(sent, read(p.server, bytes));
+        get(writer);
+    }
+
+    @Test
+    void shouldHoldLittleWhileItIsIdleOrConversing() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        for (int i = 0; i < 1000; i++) {
+            p.client.write(bytes(100), 0, 100, PATIENCE);
+            assertEquals(100, read(p.server, 100).length);
+            p.server.write(bytes(100), 0, 100, PATIENCE);
+            assertEquals(100, read(p.client, 100).length);
+        }
+        assertEquals(DEFAULT.leastBytes(), p.client.registeredBytes());
+        assertEquals(DEFAULT.leastBytes(), p.server.registeredBytes());
+        assertTrue(DEFAULT.leastBytes() <= IDLE);
+    }
+
+    @Test
+    void shouldGrowWithAStreamAndBeSmallAgainWhenItIsQuiet() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        stream(p, 16 << 20);
+        assertTrue(p.client.registeredBytes() > 4L * DEFAULT.leastBytes(), p.client.registeredBytes() + " to send");
+        assertTrue(p.server.registeredBytes() > 4L * DEFAULT.leastBytes(), p.server.registeredBytes() + " to receive");
+
+        RawPeer.await(
+                () -> {
+                    p.client.sweep();
+                    p.server.sweep();
+                    p.client.poll();
+                    p.server.poll();
+                    return p.client.registeredBytes() <= IDLE && p.server.registeredBytes() <= IDLE;
+                },
+                () -> p.client.registeredBytes() + " to send and " + p.server.registeredBytes() + " to receive");
+        stream(p, 4 << 20); // and it goes on
+    }
+
+    @Test
+    void shouldNotPassTheBound() throws Exception {
+        transport.limitMemory(4L * DEFAULT.leastBytes());
+        StreamPair p = pair(DEFAULT);
+        stream(p, 8 << 20);
+        assertTrue(transport.registeredMemory() <= 4L * DEFAULT.leastBytes());
+        transport.limitMemory(Long.MAX_VALUE);
+        stream(p, 8 << 20);
+        assertTrue(p.server.registeredBytes() > 2L * DEFAULT.leastBytes(), "it may grow again");
+    }
+
+    @Test
+    void shouldRefuseAConnectionThatCannotHaveItsLeast() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        transport.limitMemory(transport.registeredMemory());
+        RdmaListener listener = listen(DEFAULT);
+        IOException e = assertThrows(
+                IOException.class,
+                () -> transport.connect(null, listener.localAddress(), DEFAULT).await(PATIENCE));
+        assertTrue(e.getMessage().contains("bound on registered memory"), e.getMessage());
+        stream(p, 1 << 20); // the others are none the worse
+    }
+
+    @Test
+    void shouldGiveEverythingBackWhenClosedAtItsLargest() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        stream(p, 16 << 20);
+        byte[] left = new byte[1 << 20];
+        Arrays.fill(left, (byte) 1);
+        p.client.write(left, 0, left.length / 2, PATIENCE);
+        p.client.abort();
+        p.server.abort();
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+        transport.freeIdle();
+        RawPeer.await(() -> transport.registeredMemory() == 0, () -> transport.registeredMemory() + " bytes left");
+    }
+}
