@@ -13,8 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * conversation of two ends that both sleep takes two wake-ups per round trip, which no poll shorter than a wake-up
  * would ever get it out of.
  *
- * <p>A poll that gives way to other threads and does not come back for long has taken a processor that they need: then
- * it pays least of all, and short waits are no reason to try again soon.
+ * <p>A poll that gives way to other threads and does not come back for long has taken a processor that they need. When
+ * that happens wait after wait, polling pays least of all, and short waits are no reason to try again soon. Once or
+ * twice it says nothing: a hypervisor takes processors away, too.
  *
  * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. One
  * object per waiter, used by one thread at a time.
@@ -33,6 +34,8 @@ public final class SpinBudget {
     static final int LONGEST_REST = 4096;
     /** Away for so long after giving way, a poll was in somebody's way. */
     private static final long CROWDED_NANOS = 100_000;
+    /** Waits in a row in which that happened. */
+    static final int CROWDED_IN_A_ROW = 4;
 
     private static final int MAX_SPINNERS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     private static final AtomicInteger SPINNERS = new AtomicInteger();
@@ -42,7 +45,9 @@ public final class SpinBudget {
     private int shortWaits; // in a row, while it does not
     private int rest; // waits that are still to come without polling
     private int nextRest = FIRST_REST;
-    private boolean crowded;
+    private int crowdedWaits; // in a row
+    private boolean wasCrowded; // in this wait
+    private boolean crowded; // why it rests
 
     /** @param max nanoseconds to poll at most; 0 never polls */
     public SpinBudget(long max) {
@@ -79,9 +84,8 @@ public final class SpinBudget {
         if (nanos < CROWDED_NANOS) {
             return false;
         }
-        crowded = true;
-        giveUp();
-        return true;
+        wasCrowded = true;
+        return crowdedWaits + 1 >= CROWDED_IN_A_ROW;
     }
 
     /** A wait is over, after that many nanoseconds of polling and sleeping; also one that ended for want of time. */
@@ -93,8 +97,16 @@ public final class SpinBudget {
             if (shortWaits >= SHORT_IN_A_ROW && !crowded) {
                 rest = 0;
             }
+        } else if (wasCrowded) {
+            wasCrowded = false;
+            if (++crowdedWaits >= CROWDED_IN_A_ROW) {
+                crowdedWaits--; // another try has to do better at once
+                crowded = true;
+                giveUp();
+            }
         } else if (isShort) {
             longWaits = 0;
+            crowdedWaits = 0;
             crowded = false;
             nextRest = FIRST_REST;
         } else if (++longWaits >= LONG_IN_A_ROW) {

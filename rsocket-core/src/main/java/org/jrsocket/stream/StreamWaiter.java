@@ -19,6 +19,8 @@ final class StreamWaiter {
 
     /** One crossing's worth of polling. */
     private static final long SLICE_NANOS = 10_000;
+    /** How long a poll goes on before it gives way to other threads for a moment. */
+    private static final long YIELD_NANOS = 50_000;
 
     private final StreamCore core;
     private final ServiceThread service;
@@ -83,7 +85,7 @@ final class StreamWaiter {
 
     private boolean spin(SpinBudget budget, boolean reading, long start, long spin) {
         long slice = Math.min(SLICE_NANOS, spin);
-        long yield = start + slice;
+        long yield = start + YIELD_NANOS;
         for (; ; ) {
             if (!reading || !spinForMessage(slice)) {
                 look();
@@ -102,7 +104,7 @@ final class StreamWaiter {
                 if (budget.gaveWay(back - now)) {
                     return false;
                 }
-                yield = back + slice;
+                yield = back + YIELD_NANOS;
             }
         }
     }

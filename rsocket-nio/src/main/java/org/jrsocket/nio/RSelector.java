@@ -55,7 +55,7 @@ final class RSelector extends AbstractSelector {
     private static final int IN_EPOLL = 2;
 
     /** How long only the hot keys are polled, before a look at the epoll set, and a yield. */
-    private static final long SLICE_NANOS = 10_000;
+    private static final long SLICE_NANOS = 50_000;
 
     private final RSelectorProvider provider;
     private final AbstractSelector jdk;
@@ -304,7 +304,7 @@ final class RSelector extends AbstractSelector {
             return true;
         }
         stream.arm((interest & SelectionKey.OP_WRITE) != 0);
-        int ops = key.member.readyOps(interest);
+        int ops = key.member.mayBeReady(interest) ? key.member.readyOps(interest) : 0; // it has polled just now
         if (ops == 0) {
             if (!key.hot && !key.armed) {
                 key.armed = true;
