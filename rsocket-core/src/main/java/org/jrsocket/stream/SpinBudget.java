@@ -31,11 +31,11 @@ public final class SpinBudget {
     /** Waits without polling at first and at most: twice as many each time that another try was in vain. */
     static final int FIRST_REST = 16;
 
-    static final int LONGEST_REST = 4096;
+    static final int LONGEST_REST = 256;
     /** Away for so long after giving way, a poll was in somebody's way. */
-    private static final long CROWDED_NANOS = 100_000;
+    private static final long CROWDED_NANOS = 500_000;
     /** Waits in a row in which that happened. */
-    static final int CROWDED_IN_A_ROW = 4;
+    static final int CROWDED_IN_A_ROW = 8;
 
     private static final int MAX_SPINNERS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     private static final AtomicInteger SPINNERS = new AtomicInteger();
@@ -100,7 +100,7 @@ public final class SpinBudget {
         } else if (wasCrowded) {
             wasCrowded = false;
             if (++crowdedWaits >= CROWDED_IN_A_ROW) {
-                crowdedWaits--; // another try has to do better at once
+                crowdedWaits -= 2; // another try has to do better soon
                 crowded = true;
                 giveUp();
             }
