@@ -218,7 +218,7 @@ class BundlesTest extends RawPeerTests {
 
     @Test
     void shouldKeepBoundedMemory() throws Exception {
-        StreamConfig large = CONFIG.withBuffers(8 << 20, 8 << 20);
+        StreamConfig large = CONFIG.withBuffers(8 << 20, 16 << 20).withReceiveSlab(8 << 20);
         long before = NativeMemory.allocatedBytes();
         List<Link> links = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
