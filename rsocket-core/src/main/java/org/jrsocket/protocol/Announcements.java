@@ -9,15 +9,15 @@ import org.jrsocket.wire.Imm;
 
 /**
  * What we have to tell the peer so that it can send: slabs that it may fill, and its credit limit. A grant goes into
- * the peer's table, whose entries are used in turn, from the second on; it carries the limit with it.
- * {@link ReceiveMemory} sees to it that no entry is written again before the peer has used what stood there.
+ * the peer's table, whose entries are used in turn, from the second on; the limit goes with it. {@link ReceiveMemory}
+ * makes sure that no entry is written again before the peer has used what was there.
  */
 final class Announcements {
 
     private final long table;
     private final int tableKey;
     private final int entries;
-    private int index = 1; // the first grant went out with our connection data and stands for entry 0
+    private int index = 1; // entry 0 stands for the first grant, which went out with our connection data
 
     private final Slab[] waiting;
     private int head;
@@ -44,7 +44,7 @@ final class Announcements {
         count++;
     }
 
-    /** The limit that goes out with the next message; {@code now}: that message is wanted. */
+    /** The limit that goes out with the next message; {@code now} says that a message is wanted for it. */
     void credits(int newLimit, boolean now) {
         limit = newLimit;
         creditsWanted |= now && newLimit != announcedLimit;
@@ -81,7 +81,7 @@ final class Announcements {
         return Imm.sgl(limit);
     }
 
-    /** The peer sends no more: it needs neither. */
+    /** The peer sends no more, and needs neither grants nor credits. */
     void clear() {
         while (count > 0) {
             waiting[head] = null;

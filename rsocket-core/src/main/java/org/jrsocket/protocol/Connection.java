@@ -28,8 +28,8 @@ public final class Connection {
     }
 
     /**
-     * Grants more than the connection data did, at once: the first burst of a C peer need not end after the first
-     * grant.
+     * Grants more than the connection data did, at once, so that the first burst of a C peer need not end after the
+     * first grant.
      */
     public int open() {
         return grantMemory();
@@ -82,7 +82,7 @@ public final class Connection {
         return effects;
     }
 
-    /** As many receives as {@link Inbound#toRepost} said went back to the device. */
+    /** The receives that {@link Inbound#toRepost} counted went back to the device. */
     public int reposted() {
         int effects = in.reposted();
         boolean low = Effects.has(effects, Effects.CREDITS);
@@ -90,7 +90,7 @@ public final class Connection {
         return low ? effects | Effects.SEND : effects;
     }
 
-    /** The oldest request that asked for a completion was carried out. */
+    /** The oldest request that asked for a completion is complete. */
     public int sendCompleted() {
         int effects = out.completed();
         in.grantsReached(out.grantsAcknowledged());
@@ -98,18 +98,18 @@ public final class Connection {
         return effects;
     }
 
-    /** Nothing can be sent any more. What has arrived can still be read, and more may be in the queue. */
+    /** Nothing can be sent any more. What has arrived can still be read, and more may be in the receive queue. */
     public void sendFailed() {
         out.die();
     }
 
-    /** Nothing more will arrive, nor be sent. What has arrived can still be read. */
+    /** Nothing more will arrive or be sent. What has arrived can still be read. */
     public void receiveFailed() {
         in.die();
         out.die();
     }
 
-    /** The peer broke the protocol: it is told of a reset, and nothing of it is used any more. */
+    /** The peer broke the protocol: it is told of a reset, and nothing that it sends is used any more. */
     public void violated() {
         in.die();
         out.peerEnded();
@@ -127,7 +127,7 @@ public final class Connection {
     // ---- the writer ----
 
     /**
-     * Bytes that can be written at {@link SendMemory#reserve} in one piece, with another slab if need be; 0 if the
+     * Bytes that can be written at {@link SendMemory#reserve} in one piece, in another slab if necessary; 0 if the
      * writer has to wait.
      */
     public int writeRoom() {
@@ -174,8 +174,8 @@ public final class Connection {
     }
 
     /**
-     * Grants what should be granted: finished slabs again, or others in their place. A finished slab goes only when
-     * there is one to follow it, so that a connection never runs out of its last memory.
+     * Grants what should be granted: finished slabs again, or others in their place. A finished slab is given up only
+     * for another one, so that a connection never loses its last memory.
      */
     private int grantMemory() {
         boolean granted = false;

@@ -5,8 +5,8 @@
 package org.jrsocket.protocol;
 
 /**
- * What a step of a half brought about, as bits of one int. The driver acts on them: it wakes whoever waits, and carries
- * to the other half what that half needs to know.
+ * What a step of a half brought about, as bits of one int. {@link Connection} tells the other half what it needs to
+ * know, {@link Pump} gives receives back and sends, and the driver does the rest: it wakes whoever waits.
  */
 public final class Effects {
 
@@ -46,11 +46,11 @@ public final class Effects {
 
     // From Outbound.
 
-    /** Something is to be built that could not be built before: call {@link Outbound#build}. */
+    /** Something can be built that could not be built before: call {@link Outbound#build}. */
     public static final int SEND = 1 << 11;
     /** The peer's device acknowledged more: {@link Outbound#acknowledged} moved on, and send memory is free again. */
     public static final int ACKNOWLEDGED = 1 << 12;
-    /** All that was asked for is out and acknowledged, the end of the stream included. */
+    /** All that was asked for is out and acknowledged, including the end of the stream. */
     public static final int DRAINED = 1 << 13;
 
     private Effects() {}

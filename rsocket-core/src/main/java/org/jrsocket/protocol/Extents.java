@@ -6,8 +6,8 @@ package org.jrsocket.protocol;
 
 /**
  * What is written and not yet posted: runs of memory, first in first out. Runs that touch become one. A run is either a
- * copy in send memory of ours or memory that the application has lent; both are free again once the stream's
- * acknowledged offset has passed their end, so nothing is kept of a run that is posted.
+ * copy in our send memory or memory that the application has lent. Both are free again once the stream's acknowledged
+ * offset has passed their end, so nothing is remembered of a run that is posted.
  */
 final class Extents {
 
@@ -20,7 +20,7 @@ final class Extents {
     private long bytes;
 
     /**
-     * Appends a run; a run of no bytes is none.
+     * Appends a run; one of no bytes is ignored.
      *
      * @param isAwaited whether somebody waits for the acknowledgement of its last byte
      */

@@ -7,12 +7,12 @@ package org.jrsocket.protocol;
 /**
  * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, doubles
  * each time the peer ran out of grants although the application had read all that came, and is small again once nothing
- * has come for long. So a connection that is idle, or that exchanges small messages, stays small, and one that streams
- * reaches what bandwidth and round trip ask for after a few round trips.
+ * has come for long. So a connection that is idle, or that exchanges small messages, stays small; one that streams
+ * reaches after a few round trips what bandwidth and round trip need.
  */
 final class GrantSizing {
 
-    /** Slabs that make up a window: while one is read and one travels back as a grant, the peer fills the others. */
+    /** Slabs in a window: while one is read and one travels back as a grant, the peer fills the others. */
     private static final int SLABS = 4;
 
     private final int smallest;

@@ -5,12 +5,12 @@
 package org.jrsocket.protocol;
 
 /**
- * Our grant table, into which the peer writes. It is the peer's to change at any time: a driver reads each value once,
- * the length first, and clears the entry before the next byte goes out.
+ * Our grant table, into which the peer writes. The peer can change it at any time: each value is read once, the length
+ * first, and the entry is cleared before the next byte goes out.
  */
 public interface GrantTable {
 
-    /** As the peer wrote it: negative for what is no length. */
+    /** As the peer wrote it: negative if it is no length. */
     int length(int entry);
 
     long address(int entry);

@@ -9,13 +9,12 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * The incoming half of a connection: what the peer says, the memory it was granted, receives and credits. Every value
- * comes from the network, and is checked here against what was granted before anything is done with it. One thread at a
- * time.
+ * The incoming half of a connection: what the peer says, the memory that it was granted, receives and credits. Every
+ * value comes from the network, and is checked here against what was granted before it is used. One thread at a time.
  */
 public final class Inbound {
 
-    /** Life of this half, in order; it only moves down. */
+    /** The states of this half, in order; it only moves down. */
     private enum State {
         OPEN,
         /** The peer sends no more data. */
@@ -35,12 +34,13 @@ public final class Inbound {
     private final ReceiveQueue queue;
     private final int tableEntries;
     /**
-     * Whether our own control codes can come: a peer that is ours knows that we understand them, even if it does not.
+     * Whether our own control codes can come: a peer of ours knows that we understand them, even if it does not
+     * understand them itself.
      */
     private final boolean ourCodes;
 
     private State state = State.OPEN;
-    // the peer writes its grants to 1 first: entry 0 stands for the one in its connection data
+    // the peer writes its grants from entry 1 on: entry 0 stands for the one in its connection data
     private int tableIndex = 1;
     private int limit;
     private long consumed;
@@ -97,8 +97,8 @@ public final class Inbound {
             idleMessages++;
         }
         if (n == 0 || state == State.ENDED) {
-            // C's reader would take 0 bytes for the end; here they are nothing. And C lets an application send after
-            // its own shutdown: nobody reads it.
+            // C's reader would take 0 bytes for the end; here they mean nothing. And C lets an application send after
+            // its own shutdown: nobody reads that.
             return Effects.NONE;
         }
         if (length != n && length != UNKNOWN_LENGTH) {
@@ -124,7 +124,7 @@ public final class Inbound {
 
     private int control(int imm, int length) {
         queue.control();
-        idleMessages++; // of those that mean something, each comes seldom
+        idleMessages++; // also those that mean something: each of them is rare
         if (length != 0 && length != UNKNOWN_LENGTH) {
             return wrong("a control message of " + length + " bytes");
         }
@@ -138,7 +138,7 @@ public final class Inbound {
             case Imm.CTRL_RESET ->
                 ourCodes && state == State.OPEN ? Effects.RESET : Effects.NONE; // else it has ended in order
             case Imm.CTRL_RELEASE -> ourCodes && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
-            default -> Effects.NONE; // as C does: unknown codes are how later versions can speak to this one
+            default -> Effects.NONE; // as C does: with unknown codes, later versions can talk to this one
         };
     }
 
@@ -199,18 +199,18 @@ public final class Inbound {
         return queue.toRepost();
     }
 
-    /** They went back. Next, {@link #creditLimit} is to be told to {@link Outbound#announceCredits}. */
+    /** They went back. Next, tell {@link Outbound#announceCredits} the {@link #creditLimit}. */
     public int reposted() {
         queue.reposted();
         return queue.wantsAnnouncement() ? Effects.CREDITS : Effects.NONE;
     }
 
-    /** The credit limit that posted receives back. */
+    /** The credit limit that is backed by posted receives. */
     public int creditLimit() {
         return queue.limit();
     }
 
-    /** What the peer was told: {@link Outbound#announcedLimit}. */
+    /** The limit that the peer was told: {@link Outbound#announcedLimit}. */
     public void announced(int newLimit) {
         queue.announced(newLimit);
     }
@@ -230,7 +230,7 @@ public final class Inbound {
         memory.grant(slab);
     }
 
-    /** The first {@code n} grants are posted, {@link Outbound#grantsBuilt}: not before that can the peer use them. */
+    /** The first {@code n} grants are posted, {@link Outbound#grantsBuilt}: before that the peer cannot use them. */
     public void grantsPosted(int n) {
         memory.grantsPosted(n);
     }
@@ -284,12 +284,12 @@ public final class Inbound {
         return memoryEffect();
     }
 
-    /** Whether the next piece may be lent: otherwise it is to be copied. */
+    /** Whether the next piece may be lent; if not, it has to be copied. */
     public boolean mayLend() {
         return memory.mayLend();
     }
 
-    /** Lends the next {@code n} bytes, of one piece; they are read, and stay where they are until given back. */
+    /** Lends the next {@code n} bytes, in one piece; they count as read, and stay where they are until given back. */
     public Slab lend(int n) {
         Slab slab = memory.lend(n);
         consumed += n;

@@ -9,8 +9,8 @@ import org.jrsocket.wire.Credits;
 import org.jrsocket.wire.Imm;
 
 /**
- * The outgoing half of a connection: bytes that were written, the peer's grants and credits, the send queue; and,
- * because they are sent, our own grants and credits to the peer and the messages that end a stream. See the package for
+ * The outgoing half of a connection: bytes that were written, the peer's grants and credits, and the send queue. Also
+ * our own grants and credits to the peer and the messages that end a stream, because they are sent. See the package for
  * how a driver uses it. One thread at a time.
  *
  * <p>Stream offsets count bytes from the start of the connection: {@link #written} &ge; {@link #posted} &ge;
@@ -18,14 +18,14 @@ import org.jrsocket.wire.Imm;
  */
 public final class Outbound {
 
-    /** Life of this half, in order; it only moves down. */
+    /** The states of this half, in order; it only moves down. */
     private enum State {
         OPEN,
-        /** SHUTDOWN is wanted, behind everything written. */
+        /** SHUTDOWN is wanted, after everything written. */
         SHUTTING,
         /** SHUTDOWN was built. */
         SHUT,
-        /** DISCONNECT is wanted, behind everything written, or before it after a reset. */
+        /** DISCONNECT is wanted, after everything written; a reset does not wait for that. */
         CLOSING,
         /** DISCONNECT was built, or is not needed. */
         CLOSED,
@@ -33,14 +33,14 @@ public final class Outbound {
         DEAD
     }
 
-    /** Send queue slots that data leaves to grants, credits and the end of the stream. */
+    /** Send queue slots that data leaves for grants, credits and the end of the stream. */
     private static final int CONTROL_SLOTS = 8;
     /**
-     * Credits of a C peer that data leaves alone: it posts exactly as many receives as it advertises, and control
-     * messages need some.
+     * Credits of a C peer that data does not use: such a peer posts exactly as many receives as it advertises, and
+     * control messages need some.
      */
     private static final int RESERVED_CREDITS = 8;
-    /** Bytes of grants that are not worth giving back. */
+    /** Grants of so many bytes or fewer are not worth giving back. */
     private static final int QUIET_GRANTS = 32 * 1024;
 
     /**
@@ -131,7 +131,7 @@ public final class Outbound {
         releaseWanted = false;
     }
 
-    /** Asks for SHUTDOWN behind everything written so far. Harmless when repeated. */
+    /** Asks for SHUTDOWN after everything written so far. Harmless when repeated. */
     public void shutdown() {
         if (state == State.OPEN) {
             to(State.SHUTTING);
@@ -139,7 +139,7 @@ public final class Outbound {
     }
 
     /**
-     * Asks for DISCONNECT behind everything written so far. Once more with {@code hard} makes it a reset.
+     * Asks for DISCONNECT after everything written so far. A second call with {@code hard} cuts that short.
      *
      * @param hard what is not posted yet never will be
      * @param tell whether the peer is to see a reset, if it understands one
@@ -175,7 +175,7 @@ public final class Outbound {
 
     // ---- told of the device ----
 
-    /** The oldest request that asked for a completion was carried out. */
+    /** The oldest request that asked for a completion is complete. */
     public int completed() {
         if (state == State.DEAD) {
             return Effects.NONE;
@@ -194,12 +194,12 @@ public final class Outbound {
 
     // ---- told of the peer ----
 
-    /** A new credit limit of the peer's. */
+    /** A new credit limit from the peer. */
     public int limit(int newLimit) {
         return came(window.limit(newLimit));
     }
 
-    /** A grant of the peer's, taken out of our table. */
+    /** A grant from the peer, taken out of our table. */
     public int grant(long address, int key, int length) {
         return came(window.grant(address, key, length));
     }
@@ -223,7 +223,7 @@ public final class Outbound {
         announcements.clear();
     }
 
-    // ---- told of ourselves ----
+    // ---- told of our own half ----
 
     /** The peer may fill {@code slab}. */
     public void announceGrant(Slab slab) {
@@ -233,8 +233,8 @@ public final class Outbound {
     }
 
     /**
-     * The peer may send up to {@code limit}, and receives are posted for that. It goes out with the next grant, or by
-     * itself if {@code low}.
+     * The peer may send up to {@code limit}, and receives are posted for that. The limit goes out with the next grant,
+     * or by itself if {@code low}.
      *
      * @param low whether the peer could run short
      */
@@ -253,12 +253,12 @@ public final class Outbound {
         return announcements.announcedLimit();
     }
 
-    /** Asks for a request whose completion says that the peer's device lives, and which retires what is before it. */
+    /** Asks for a request whose completion says that the peer's device lives, and retires all requests before it. */
     public void probe() {
         probeWanted = true;
     }
 
-    /** Nothing will be sent for long: gives the peer its memory back, if it understands that, and frees ours. */
+    /** Nothing was sent for long: gives the peer its memory back, if it understands that, and frees ours. */
     public void quiet() {
         if (written == posted && state == State.OPEN) {
             releaseWanted = releaseUnderstood && window.granted() > QUIET_GRANTS;
@@ -269,7 +269,7 @@ public final class Outbound {
     // ---- asked ----
 
     /**
-     * Appends whatever may go; the driver posts it. To be called again until it appends nothing, or the sink is full.
+     * Appends whatever may go; the driver posts it. Call it again until it appends nothing or the sink is full.
      *
      * @return how many messages were appended
      */
@@ -299,7 +299,7 @@ public final class Outbound {
             if (!fits(sink, slots, 2)) {
                 break;
             }
-            // A grant always: when it arrived tells whether the peer had been waiting for it.
+            // Always for a grant: the time of its arrival tells whether the peer had been waiting for it.
             boolean signaled = grant || queue.wantsSignal(slots);
             if (grant) {
                 grantsBuilt++;
@@ -366,7 +366,7 @@ public final class Outbound {
         }
         if (state == State.CLOSING) {
             if (shutdownSent && peerEnded && !reset) {
-                to(State.CLOSED); // two SHUTDOWNs are an end: a C peer's queue pair no longer answers
+                to(State.CLOSED); // two SHUTDOWNs are an end: by now a C peer's queue pair does not answer
             } else if (fits(sink, 2, 0)) {
                 to(State.CLOSED);
                 if (reset && resetUnderstood) {
@@ -386,8 +386,8 @@ public final class Outbound {
     }
 
     /**
-     * Whether something is left to build that waits for requests of ours to complete: a completion is to come, unless
-     * the sink alone was full.
+     * Whether something is left to build that waits for our own requests to complete. A completion will come, unless
+     * only the sink was full.
      */
     public boolean waitsForCompletion() {
         return blocked;
@@ -399,8 +399,8 @@ public final class Outbound {
     }
 
     /**
-     * Whether all that was asked for is out and acknowledged, or never will be. Without a close: all data that was
-     * written.
+     * Whether all that was asked for is out and acknowledged, or never will be. Without a close that is all data that
+     * was written.
      */
     public boolean isDrained() {
         return state == State.DEAD
@@ -410,7 +410,7 @@ public final class Outbound {
                         && state != State.SHUTTING;
     }
 
-    /** Whether bytes may be written: neither the end was asked for nor is the connection over. */
+    /** Whether bytes may be written: no end was asked for, and the connection is not over. */
     public boolean isOpen() {
         return state == State.OPEN;
     }
@@ -433,7 +433,7 @@ public final class Outbound {
         return posted;
     }
 
-    /** Offset up to which the peer's device has acknowledged: memory before it is its owner's again. */
+    /** Offset up to which the peer's device has acknowledged: memory before it belongs to its owner again. */
     public long acknowledged() {
         return acknowledged;
     }

@@ -8,14 +8,15 @@ import org.jrsocket.wire.Credits;
 import org.jrsocket.wire.Grant;
 
 /**
- * What the peer lets us send: its grants, first in first out, and its credits. A message never crosses a grant, and a
- * grant is filled to its last byte before the next is used; so the peer's memory is one gapless stream of bytes.
+ * What the peer lets us send: its grants, first in first out, and its credits. A message never crosses the end of a
+ * grant, and a grant is filled to its last byte before the next is used. So the peer's memory is one stream of bytes
+ * without gaps.
  */
 final class PeerWindow {
 
     private final int initialCredits;
     /**
-     * Credits that data leaves alone: a C peer posts no more receives than it advertises, and our control messages need
+     * Credits that data does not use: a C peer posts no more receives than it advertises, and our control messages need
      * some.
      */
     private final int reserved;
@@ -34,9 +35,9 @@ final class PeerWindow {
     private int grantsSeen;
 
     /**
-     * @param entries of our grant table: so many grants can be unused, besides the one in use
+     * @param entries of our grant table: so many grants can be unused, in addition to the one in use
      * @param credits of the peer's connection data
-     * @param reserved credits that data leaves alone; less than {@code credits}
+     * @param reserved credits that data does not use; less than {@code credits}
      */
     PeerWindow(int entries, int credits, int reserved, long address, int key, int length) {
         if (reserved < 0 || reserved >= credits) {
@@ -53,7 +54,7 @@ final class PeerWindow {
         this.nextLength = new int[entries];
     }
 
-    /** Takes over a new limit; null, or what is wrong with it. */
+    /** Takes over a new limit. Returns null, or what is wrong with it. */
     String limit(int newLimit) {
         if (!Credits.isLimitPlausible(newLimit, limit, sequence, initialCredits)) {
             return "credit limit " + newLimit + " with " + sequence + " messages sent and " + initialCredits
@@ -63,7 +64,7 @@ final class PeerWindow {
         return null;
     }
 
-    /** Takes over a grant; null, or what is wrong with it. One of 0 bytes is legal and grants nothing. */
+    /** Takes over a grant. Returns null, or what is wrong with it. One of 0 bytes is legal and grants nothing. */
     String grant(long newAddress, int newKey, int newLength) {
         if (newLength < 0 || !Grant.isSound(newAddress, newLength)) {
             return "a grant of " + Integer.toUnsignedString(newLength) + " bytes that passes the end of memory";
@@ -120,7 +121,8 @@ final class PeerWindow {
     }
 
     /**
-     * Gives up all grants that came so far; returns how many came by message, modulo 2^16, for the peer to know which.
+     * Gives up all grants that came so far. Returns how many came by message, modulo 2^16, so that the peer knows
+     * which.
      */
     int release() {
         left = 0;

@@ -5,19 +5,19 @@
 package org.jrsocket.protocol;
 
 /**
- * Moves a {@link Connection} along its {@link Queues}: takes completions, gives receives back, builds and posts. All
- * drivers with queues of their own do it in this way.
+ * Moves a {@link Connection} along its {@link Queues}: takes completions, gives receives back, builds and posts.
  *
- * <p>One rule loses no wake-up: whoever used the connection calls {@link #leave} before going. If something is left
- * that could not be sent, that arms the queues which will report progress and polls once more; from then on whoever
- * watches the queues continues. Arming twice is harmless, so nobody remembers who did. Whoever takes an event from the
- * queues, which unarms them, polls and leaves in the same way.
+ * <p>One rule keeps every wake-up: whoever used the connection leaves it as {@link #leave} does. If something is left
+ * that could not be sent, the queues that will report progress are armed and polled once more; from then on whoever
+ * watches the queues continues. Arming twice is harmless, so nobody remembers who did it. Whoever takes an event from
+ * the queues, which unarms them, polls and leaves in the same way. A driver may do all this a little later, if it makes
+ * sure that it is done.
  */
 public final class Pump {
 
     /**
-     * An effect: the connection is over, and {@link #failure} says why. The driver moves the queue pair to error once
-     * nothing is left to be sent.
+     * An effect: the connection is over, and {@link #failure} says why. The driver may move the queue pair to error
+     * once nothing is left to be sent: after a violation the peer is still told of the end.
      */
     public static final int FAILED = 1 << 30;
 
@@ -27,8 +27,8 @@ public final class Pump {
     private String failure;
 
     /**
-     * @param pollLimit messages taken in one go at most, so that a peer that floods does not keep a thread: what was
-     * there when the queues were armed
+     * @param pollLimit messages taken at a time at most, so that a peer that floods us does not hold a thread; as many
+     *     as there are receives, so that all is taken that was there when the queues were armed
      */
     public Pump(Connection connection, Queues queues, int pollLimit) {
         this.connection = connection;
@@ -36,7 +36,7 @@ public final class Pump {
         this.pollLimit = pollLimit;
     }
 
-    /** Takes what has come, and sends what can be sent; never waits. Returns what happened. */
+    /** Takes what has come, and sends what this allows; never waits. Returns what happened. */
     public int poll() {
         int effects = connection.out().awaitsCompletion() ? pollSends() : Effects.NONE;
         effects |= pollReceives();
@@ -99,8 +99,8 @@ public final class Pump {
     }
 
     /**
-     * Sends what can be sent. After each write, shutdown, close and read that granted memory. What the send queue seems
-     * too busy for is tried again after a look at its completions.
+     * Sends what can be sent. Call it after each write, shutdown and close, and after each read that granted memory.
+     * What the send queue seems too busy for is tried again after a look at its completions.
      */
     public int flush() {
         int effects = build();
@@ -123,8 +123,8 @@ public final class Pump {
     }
 
     /**
-     * Before leaving the connection to itself: see the class. Returns what happened, which others may be waiting for;
-     * {@link Connection#hasLeftover} says whether something is left for whoever watches the queues.
+     * Call it before leaving the connection to itself: see the class. Returns what happened, which others may be
+     * waiting for; {@link Connection#hasLeftover} says whether something is left for whoever watches the queues.
      */
     public int leave() {
         if (!connection.hasLeftover()) {
@@ -145,7 +145,7 @@ public final class Pump {
     }
 
     private int sendFailed(String what) {
-        connection.sendFailed(); // what has arrived is in the receive queue still, and its own end behind that
+        connection.sendFailed(); // what has arrived is still in the receive queue, and behind it that queue's own end
         return failed(what);
     }
 

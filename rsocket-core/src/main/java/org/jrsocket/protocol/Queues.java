@@ -10,16 +10,16 @@ package org.jrsocket.protocol;
  */
 public interface Queues extends RequestSink {
 
-    /** Takes receive completions: how many, and 0 if there are none. Negative if the queue is broken. */
+    /** Takes receive completions and returns how many: 0 if there are none, negative if the queue is broken. */
     int pollReceives();
 
-    /** Completions that one {@link #pollReceives} or {@link #pollSends} takes at most: fewer say that the queue is empty. */
+    /** Completions that one {@link #pollReceives} or {@link #pollSends} takes at most; fewer mean an empty queue. */
     int batch();
 
-    /** Of the last {@link #pollReceives}: whether the message arrived; else the queue pair is in error. */
+    /** Of the last {@link #pollReceives}: whether the message arrived; if not, the queue pair is in error. */
     boolean isReceived(int index);
 
-    /** Whether it is a message of rsocket's kind at all. */
+    /** Whether it is a kind of message that rsocket has. */
     boolean isMessage(int index);
 
     /** Immediate data, in host order. */
@@ -28,10 +28,10 @@ public interface Queues extends RequestSink {
     /** Bytes that came with it, or {@link Inbound#UNKNOWN_LENGTH}. */
     int length(int index);
 
-    /** Takes send completions: how many, and 0 if there are none. Negative if the queue is broken. */
+    /** Takes send completions and returns how many: 0 if there are none, negative if the queue is broken. */
     int pollSends();
 
-    /** Of the last {@link #pollSends}: whether the request was carried out; else the queue pair is in error. */
+    /** Of the last {@link #pollSends}: whether the request was carried out; if not, the queue pair is in error. */
     boolean isSent(int index);
 
     /** Gives receives to the device; false if it did not take them all. */
@@ -40,6 +40,6 @@ public interface Queues extends RequestSink {
     /** Posts what the sink holds, if anything, and empties it; false if the device did not take it all. */
     boolean post();
 
-    /** The next completion of either queue that comes after this raises an event. Harmless when repeated. */
+    /** Makes the next completion of either queue after this raise an event. Harmless when repeated. */
     void arm();
 }

@@ -7,9 +7,9 @@ package org.jrsocket.protocol;
 import java.util.ArrayDeque;
 
 /**
- * The ledger of receive memory: slabs in the order in which they were granted. The peer fills them in that order, to
- * the last byte of each; the application reads them in that order, and may borrow parts, which it gives back in any
- * order. A slab that is filled, read and given back is finished: it is granted again, or another one in its place.
+ * The ledger of receive memory: slabs in the order in which they were granted. The peer fills them in that order, each
+ * to its last byte. The application reads them in that order, and may borrow parts, which it gives back in any order. A
+ * slab that is filled, read and given back is finished: it is granted again, or another one in its place.
  */
 final class ReceiveMemory {
 
@@ -18,13 +18,13 @@ final class ReceiveMemory {
     private final ArrayDeque<Slab> granted = new ArrayDeque<>(); // not yet full, the one being filled first
     private final ArrayDeque<Slab> unread = new ArrayDeque<>(); // full, or being filled, and not yet read to the end
     private final ArrayDeque<Slab> finished = new ArrayDeque<>();
-    private int grantsDone; // by message, as the first one was not: how many are full or were given up
+    private int grantsDone; // by message, so without the first one: how many are full or were given up
     private boolean firstDone;
     private int grantsPosted; // by message
     private int grantsReached; // by message: how many are in the peer's memory
     private long held; // bytes of all slabs that are not finished
-    private long lentSlabs; // bytes of the slabs of which anything is lent
-    private long lentOnly; // bytes of those of them that wait for nothing but to be given back
+    private long lentSlabs; // bytes of the slabs of which any part is lent
+    private long lentOnly; // bytes of those of them that only wait to be given back
     private long readable;
     private boolean open = true;
 
@@ -68,8 +68,8 @@ final class ReceiveMemory {
     }
 
     /**
-     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now:
-     * if all memory before that grant is full, the peer was waiting for it.
+     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now.
+     * So if all memory before that grant is full, the peer was waiting for it.
      */
     void grantsReached(int n) {
         if (n > grantsReached) {
@@ -89,7 +89,7 @@ final class ReceiveMemory {
         return !finished.isEmpty();
     }
 
-    /** All that will ever be in it was read. */
+    /** All that will ever be in {@code slab} was read. */
     private void read(Slab slab) {
         if (slab.lent == 0) {
             finish(slab);
@@ -105,7 +105,7 @@ final class ReceiveMemory {
 
     // ---- arriving ----
 
-    /** The peer says that it has written {@code n} more bytes; null, or what is wrong. */
+    /** The peer says that it has written {@code n} more bytes. Returns null, or what is wrong. */
     String arrived(int n) {
         Slab slab = firstDone && grantsDone == grantsPosted ? null : granted.peek();
         if (slab == null || n > slab.granted - slab.filled) {
@@ -160,7 +160,7 @@ final class ReceiveMemory {
         return null;
     }
 
-    /** The peer sends no more: what it was granted is free once what came is read. */
+    /** The peer sends no more: what it was granted is free once what has come is read. */
     void end() {
         open = false;
         for (Slab slab = granted.poll(); slab != null; slab = granted.poll()) {
@@ -200,7 +200,7 @@ final class ReceiveMemory {
         return slab == null ? 0 : slab.filled - slab.consumed;
     }
 
-    /** Takes the next {@code n} bytes as read. */
+    /** The next {@code n} bytes were read. */
     void consume(long n) {
         if (n > readable) {
             throw new IllegalArgumentException(n + " of " + readable + " bytes");
@@ -229,8 +229,8 @@ final class ReceiveMemory {
     }
 
     /**
-     * Whether lending from the slab that is read next leaves the peer with room to send, if what is lent never comes
-     * back and no more memory can be had: then another slab is granted already.
+     * Whether the peer still has room to send when the slab that is read next is lent, even if what is lent never comes
+     * back and there is no more memory: that takes another slab that is granted already.
      */
     boolean mayLend() {
         Slab slab = unread.peek();
@@ -242,7 +242,7 @@ final class ReceiveMemory {
     }
 
     /**
-     * Takes the next {@code n} bytes, which lie in one piece, as read, and keeps their slab until they are given back.
+     * Counts the next {@code n} bytes, which lie in one piece, as read, and keeps their slab until they are given back.
      */
     Slab lend(int n) {
         if (n < 1 || n > piece()) {

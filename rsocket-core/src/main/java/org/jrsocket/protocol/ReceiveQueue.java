@@ -7,20 +7,21 @@ package org.jrsocket.protocol;
 import org.jrsocket.wire.Credits;
 
 /**
- * Receives and credits. A receive is used up by every message, a credit by messages of data alone; a credit comes back
- * when its receive was given back to the device, not when the application has read: memory is what grants are for.
+ * Receives and credits. Every message uses up a receive; only messages of data use up a credit. A credit comes back
+ * when its receive is given back to the device, not when the application has read: grants account for memory.
  *
  * <p>More receives are posted than credits advertised, so that a peer which keeps the rules never meets an empty queue.
  */
 final class ReceiveQueue {
 
     /**
-     * Control messages of a peer without our polling: all its grants, two updates, RELEASE, SHUTDOWN, RESET,
+     * Control messages that a peer can send without our polling: all its grants, two updates, RELEASE, SHUTDOWN, RESET,
      * DISCONNECT.
      */
     private static final int CONTROL_UNPOLLED = Inbound.MOST_GRANTS + 6;
     /**
-     * Receives given back at once; control messages are given back sooner, because only the spare ones pay for them.
+     * Receives given back at a time. Those of control messages are given back sooner, because only the spare receives
+     * are there for them.
      */
     private static final int BATCH = 32;
 
@@ -30,7 +31,7 @@ final class ReceiveQueue {
 
     private final int credits;
     private int messages; // of data, modulo 2^16
-    private int backed; // the limit that posted receives back
+    private int backed; // the limit that is backed by posted receives
     private int announced;
     private int toRepost;
     private int controlToRepost;
@@ -41,7 +42,7 @@ final class ReceiveQueue {
         this.announced = credits;
     }
 
-    /** A message of data used a receive and a credit; whether the peer had one. */
+    /** A message of data used a receive and a credit. Returns whether the peer had a credit. */
     boolean data() {
         if ((backed - messages & Credits.MASK) == 0) {
             return false;
@@ -61,7 +62,7 @@ final class ReceiveQueue {
         return toRepost >= BATCH || controlToRepost >= CONTROL_BATCH || toRepost > 0 && isLow() ? toRepost : 0;
     }
 
-    /** As many as {@link #toRepost} said went back. */
+    /** The receives that {@link #toRepost} counted went back. */
     void reposted() {
         toRepost = 0;
         controlToRepost = 0;

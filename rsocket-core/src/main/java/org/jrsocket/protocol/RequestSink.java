@@ -5,11 +5,11 @@
 package org.jrsocket.protocol;
 
 /**
- * Where {@link Outbound#build} puts its work requests: a chain that the driver posts as a whole, in this order. What
- * was put here counts as posted.
+ * Takes the work requests of {@link Outbound#build}: a chain that the driver posts as a whole, in this order. What was
+ * put here counts as posted.
  *
- * <p>A sink for iWARP makes two requests of one message with payload, a plain write and a SEND that carries
- * {@code imm}; {@link Outbound.Limits} says how many send queue slots a message takes.
+ * <p>A sink for iWARP makes two requests of one message with payload: a plain write, and a SEND that carries
+ * {@code imm}. {@link Outbound.Limits} says how many send queue slots a message takes.
  */
 public interface RequestSink {
 

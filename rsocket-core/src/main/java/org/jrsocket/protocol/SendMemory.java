@@ -8,9 +8,9 @@ import java.util.ArrayDeque;
 
 /**
  * The ledger of send memory: slabs that a writer copies into, one after the other. A slab is free again once all that
- * was written to it is acknowledged. It starts with one small slab, grows each time the writer runs out, and is one
- * small slab again after a quiet time. One thread at a time, but between {@link #reserve} and {@link #wrote} the writer
- * may copy while others use the connection.
+ * was written to it is acknowledged. The memory starts as one small slab, grows each time the writer runs out, and is
+ * one small slab again after a quiet time. One thread at a time; but between {@link #reserve} and {@link #wrote} the
+ * writer may copy while others use the connection.
  */
 public final class SendMemory {
 
@@ -33,19 +33,19 @@ public final class SendMemory {
     }
 
     /**
-     * Bytes that can be written in one piece, at {@link #reserve}; 0 if the writer has to wait, or {@link #wanted} a
-     * slab.
+     * Bytes that can be written in one piece, at {@link #reserve}; 0 if the writer has to wait, or if a slab is
+     * {@link #wanted}.
      */
     public int room() {
         return current == null ? 0 : current.length() - current.filled;
     }
 
-    /** Bytes that can be written before anything is acknowledged, slabs included that are still to be added. */
+    /** Bytes that can be written before anything is acknowledged, including slabs that are still to be added. */
     public long totalRoom() {
         return room() + freeBytes + (most - capacity);
     }
 
-    /** Where the next bytes go. They stay the writer's until {@link #wrote}. */
+    /** Where the next bytes go. The place belongs to the writer until {@link #wrote}. */
     public long reserve() {
         reserved = true;
         return current.address() + current.filled;
@@ -64,7 +64,7 @@ public final class SendMemory {
      * The writer has written {@code n} bytes there, perhaps none.
      *
      * @param offset of the stream behind them
-     * @return whether they are the last of their slab, so that their acknowledgement is waited for
+     * @return whether they are the last of their slab, so that somebody waits for their acknowledgement
      */
     public boolean wrote(int n, long offset) {
         reserved = false;
@@ -95,7 +95,7 @@ public final class SendMemory {
         }
     }
 
-    /** Bytes of a slab that would let the writer go on; 0 if there is room, or may be no more. */
+    /** Bytes of a slab that would let the writer go on; 0 if there is room, or if there may be no more. */
     public int wanted() {
         return current != null ? 0 : (int) Math.min(capacity, most - capacity);
     }
@@ -119,7 +119,7 @@ public final class SendMemory {
     }
 
     /**
-     * After a quiet time: a slab that is not needed any more, to be freed; null if there is none, or while anything is
+     * After a quiet time: a slab that is not needed any more, to be freed. Null if there is none, or while anything is
      * unacknowledged.
      */
     public Slab takeSurplus() {

@@ -6,10 +6,10 @@ package org.jrsocket.protocol;
 
 /**
  * The slots of a send queue. A reliable connection completes in order, so one completion retires its own request and
- * all before it that asked for none; what it stands for is kept in a first-in first-out list of marks.
+ * all before it that asked for none. What a completion stands for is kept in a list of marks, first in first out.
  *
- * <p>Two rules keep whoever waits from waiting for nothing: a full queue always holds a request that asked for a
- * completion, and so does a queue that is merely {@linkplain #isBusy busy}.
+ * <p>Nobody waits in vain: a full queue always holds a request that asked for a completion, and so does a queue
+ * that is merely {@linkplain #isBusy busy}.
  */
 final class SendQueue {
 
@@ -18,7 +18,7 @@ final class SendQueue {
     private final int signalEvery;
 
     private int outstanding;
-    private int unsignaled; // slots behind the last mark
+    private int unsignaled; // slots after the last mark
     private final int[] markSlots;
     private final long[] markOffset;
     private final int[] markGrants;
@@ -27,7 +27,7 @@ final class SendQueue {
 
     /**
      * @param slots of the device's send queue, at least 8
-     * @param busy slots in use from which small writes had better wait and go out together
+     * @param busy with so many slots in use, small writes had better wait and go out together
      */
     SendQueue(int slots, int busy) {
         if (slots < 8) {
@@ -54,7 +54,7 @@ final class SendQueue {
         return outstanding;
     }
 
-    /** Whether a completion is to come. */
+    /** Whether a completion will come. */
     boolean awaitsCompletion() {
         return marks > 0;
     }
@@ -93,7 +93,7 @@ final class SendQueue {
     }
 
     /**
-     * The oldest request that asked for it completed; returns the offset of the stream that is acknowledged with it.
+     * The oldest request that asked for a completion is complete. Returns the stream offset that is acknowledged by it.
      */
     long completed() {
         if (marks == 0) {

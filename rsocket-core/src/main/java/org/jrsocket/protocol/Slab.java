@@ -5,9 +5,9 @@
 package org.jrsocket.protocol;
 
 /**
- * A piece of registered memory, and the ledger of what has happened to it since it was granted to the peer (or since it
- * became the send memory of a writer). Made and freed by the driver, which may know more of it than this; while a half
- * has it, its counters are that half's.
+ * A piece of registered memory, and the ledger of what has happened to it since it was granted to the peer, or since it
+ * became the send memory of a writer. The driver makes and frees it, and may know more about it than this. While a half
+ * of the connection has it, its counters belong to that half.
  *
  * <pre>
  *  0 ...... consumed ...... filled ............ length
@@ -22,7 +22,7 @@ public class Slab {
     private final int localKey;
     private final int remoteKey;
 
-    /** Bytes that the peer may fill; less than all of it once the peer has given up the rest. */
+    /** Bytes that the peer may fill; less than the whole slab once the peer has given up the rest. */
     int granted;
 
     int filled;
@@ -59,7 +59,7 @@ public class Slab {
         return remoteKey;
     }
 
-    /** Bytes of it, from its start, that the peer has announced as written. */
+    /** Bytes from the start of the slab that the peer has announced as written. */
     public final int filled() {
         return filled;
     }

@@ -8,10 +8,10 @@ package org.jrsocket.protocol;
 public interface SlabSource {
 
     /**
-     * A slab of {@code bytes}, or a smaller one, or null where there is no more to be had. A connection that gets none
-     * goes on with what it has.
+     * A slab of {@code bytes}, or a smaller one, or null if there is no more. A connection that gets none goes on with
+     * what it has.
      *
-     * @param remote whether the peer will write to it; else it is send memory
+     * @param remote whether the peer will write to it; if not, it is send memory
      */
     Slab obtain(int bytes, boolean remote);
 

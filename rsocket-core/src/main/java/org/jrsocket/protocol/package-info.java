@@ -3,19 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * The rsocket v1 stream as a passive core. It is told what happened and asked what to do; it owns no thread, no lock,
- * no clock and no memory, makes no system call and allocates nothing once a connection is up. Blocking streams,
- * selectors, event loops and the simulator are drivers of it.
+ * The rsocket v1 stream as a passive core. It is told what happened and asked what to do. It owns no thread, no lock,
+ * no clock and no memory, makes no system call and allocates nothing once a connection is up. The package
+ * {@code stream} drives it for blocking sockets and selectors; the simulator is another driver.
  *
  * <p>A connection is two halves that do not know each other. {@link org.jrsocket.protocol.Outbound} is told of bytes
  * written, of completions, of the peer's grants and credits and of what we announce, and appends work requests to a
  * {@link org.jrsocket.protocol.RequestSink}. {@link org.jrsocket.protocol.Inbound} is told of the peer's messages and
  * of bytes read, and says when receives go back to the device and when memory is to be granted. What one half learns
- * that the other needs leaves as one of the {@link org.jrsocket.protocol.Effects} and enters the other through the
- * driver.
+ * that the other needs leaves it as one of the {@link org.jrsocket.protocol.Effects}, and
+ * {@link org.jrsocket.protocol.Connection} tells the other. {@link org.jrsocket.protocol.Pump} moves a connection along
+ * the queues of its device.
  *
- * <p>Every class here belongs to one thread at a time; the driver sees to that. Nothing is thrown but for mistakes of
- * the caller: what a peer does wrong is {@link org.jrsocket.protocol.Effects#VIOLATION} and a sentence.
+ * <p>Every class here belongs to one thread at a time; the driver makes sure of that. Exceptions are thrown only for
+ * mistakes of the caller: what a peer does wrong is {@link org.jrsocket.protocol.Effects#VIOLATION} and a sentence.
  *
  * <p>This package may use {@code wire} and the JDK. Addresses and keys are numbers to it: it never looks at what they
  * point to.

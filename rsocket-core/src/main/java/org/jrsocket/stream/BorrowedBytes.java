@@ -9,10 +9,10 @@ import org.jrsocket.protocol.Slab;
 
 /**
  * Bytes that a reader has taken without a copy, where the peer's device has put them. They have to be given back, in
- * any order: until then their memory is neither granted to the peer again nor freed, also not by a close.
+ * any order. Until then their memory is neither granted to the peer again nor freed, not even by a close.
  *
- * <p>The memory stays writable for the peer's device: a peer that breaks the protocol can change what was read. Who
- * cannot live with that copies. Any thread.
+ * <p>The peer's device can still write the memory: a peer that breaks the protocol can change what was read. If that
+ * matters, copy the bytes. Any thread.
  */
 public final class BorrowedBytes implements AutoCloseable {
 

@@ -7,20 +7,20 @@ package org.jrsocket.stream;
 /**
  * Whether a writer outruns its device. Some devices carry out a request in the thread that posts it (rxe does): their
  * send queue is never seen busy, however fast small requests follow one another, and each costs its writer as much as a
- * large one would. So a burst is told by time: many posts in a row, each begun within about the time that the one
- * before it took. While one runs, a small write that follows within that time is better left for the next post to take
+ * large one would. So a burst is recognised by time: many posts in a row, each begun within about the time that the one
+ * before it took. During a burst, a small write that follows within that time is better left for the next post to take
  * along. A conversation of short messages is never a burst, nor is what a program writes before it turns to something
  * else; on hardware, where a post takes well under a microsecond, nothing is.
  *
- * <p>Guarded by the send lock.
+ * <p>Guarded by the stream's lock.
  */
 final class Burst {
 
     /** Posts in a row that make a burst: the few writes of one message do not. */
     static final int LENGTH = 16;
-    /** Nanoseconds: what posts that take less would save by being fewer is not worth the wait. */
+    /** Nanoseconds: if posts take less, fewer of them would not save enough to be worth the wait. */
     static final long MIN_COST = 2_000;
-    /** Nanoseconds that a post counts for at most: one that was interrupted says nothing of the device. */
+    /** Nanoseconds that a post counts for at most: one that was interrupted says nothing about the device. */
     static final long MAX_COST = 50_000;
 
     private long lastEnd;
@@ -36,13 +36,13 @@ final class Burst {
     }
 
     /**
-     * What was written is large enough to be worth a post of its own: nothing to collect, and nothing to look after.
+     * What was written is worth a post of its own: nothing to collect, and nothing to look after.
      */
     void end() {
         length = 0;
     }
 
-    /** Whether enough posts followed one another; {@link #isRunning} needs to be asked only then. */
+    /** Whether enough posts followed one another; only then need {@link #isRunning} be asked. */
     boolean isLong() {
         return length == LENGTH;
     }

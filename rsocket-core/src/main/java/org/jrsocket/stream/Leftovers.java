@@ -7,13 +7,13 @@ package org.jrsocket.stream;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Streams that were left with something to be sent: soon after, when their writers have not come back, the service
- * thread sends what can be sent by then, and has the queues tell it when the rest can. A writer that keeps writing, or
- * a reader that waits, mostly gets there first. Allocates nothing: the list is linked through the streams.
+ * Streams that were left with something to be sent. Soon afterwards, if their writers have not come back, the service
+ * thread sends what can be sent by then, and has the queues tell it when the rest can be. Usually a writer that keeps
+ * writing, or a reader that waits, gets there first. Allocates nothing: the list is linked through the streams.
  */
 final class Leftovers {
 
-    /** How long the writer has to come back. */
+    /** How long the writer has time to come back. */
     static final long PERIOD_NANOS = 100_000;
 
     private final ServiceThread service;
@@ -24,7 +24,7 @@ final class Leftovers {
         this.service = service;
     }
 
-    /** Looks after {@code stream} until it says that nobody need; the caller sees to it that it is added once only. */
+    /** Looks after {@code stream} until it says that nobody need; the caller makes sure that it is added only once. */
     void add(StreamCore stream) {
         StreamCore head;
         do {
@@ -36,7 +36,7 @@ final class Leftovers {
         }
     }
 
-    /** Whether {@link #round} is to be called in a while. Service thread. */
+    /** Whether {@link #round} has to be called in a while. Service thread. */
     boolean any() {
         return list != null || added.get() != null;
     }
@@ -71,7 +71,7 @@ final class Leftovers {
                 stream.failLeftover(e);
                 return false;
             } catch (RuntimeException | Error again) {
-                return true; // for lack of memory perhaps: it is tried again
+                return true; // perhaps for lack of memory: try again
             }
         }
     }

@@ -12,16 +12,16 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Mr;
 
 /**
- * Memory of the application's, registered for one stream, which sends out of it without a copy. What was
+ * Memory of the application, registered for one stream, which sends from it without a copy. What was
  * {@linkplain RdmaStream#writeLent written} must not be changed until {@link RdmaStream#acknowledged} has passed it, or
- * the stream {@linkplain RdmaStream#isFreed is freed}. The buffer stays reachable as long as this object.
+ * the stream {@linkplain RdmaStream#isFreed is freed}. The buffer stays reachable as long as this object does.
  *
- * <p>Registered memory is pinned and counts towards the process's bound. Any thread.
+ * <p>Registered memory is pinned and counts towards the bound of the process. Any thread.
  */
 public final class LentMemory implements AutoCloseable {
 
     private final StreamCore core;
-    private final ByteBuffer buffer; // keeps the memory
+    private final ByteBuffer buffer; // keeps the memory alive
     private final long address;
     private final Mr mr;
 
@@ -40,7 +40,7 @@ public final class LentMemory implements AutoCloseable {
     /**
      * With the core's lock.
      *
-     * @throws IOException when the device, the system or the process's bound refuses
+     * @throws IOException if the device, the system or the bound of the process refuses
      */
     static LentMemory register(StreamCore core, ByteBuffer buffer) throws IOException {
         if (!buffer.isDirect() || buffer.capacity() == 0) {
@@ -51,7 +51,7 @@ public final class LentMemory implements AutoCloseable {
         return new LentMemory(core, buffer, address, mr);
     }
 
-    /** Has {@code length} bytes from {@code offset} on sent; with the core's lock. Returns the offset behind them. */
+    /** Sends {@code length} bytes from {@code offset} on; with the core's lock. Returns the stream offset behind. */
     long write(int offset, int length) {
         Objects.checkFromIndexSize(offset, length, buffer.capacity());
         if (closed) {
@@ -77,7 +77,7 @@ public final class LentMemory implements AutoCloseable {
     }
 
     /**
-     * Ends the registration: now, or with the stream, if something is on its way still. Harmless when repeated.
+     * Ends the registration: now, or with the stream if something is still on its way. Harmless when repeated.
      */
     @Override
     public void close() {

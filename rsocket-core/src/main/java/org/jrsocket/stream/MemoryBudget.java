@@ -7,20 +7,20 @@ package org.jrsocket.stream;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much memory a process may have registered with its devices for streams. Who is refused makes do with less. Any
- * thread.
+ * How much memory a process may have registered with its devices for streams. A stream that is refused makes do with
+ * less. Any thread.
  */
 final class MemoryBudget {
 
     private final AtomicLong used = new AtomicLong();
     private volatile long most = Long.MAX_VALUE;
 
-    /** @param bytes from now on; what is registered beyond it stays until it is given back */
+    /** @param bytes the bound from now on; what is registered beyond it stays until it is given back */
     void limit(long bytes) {
         most = bytes;
     }
 
-    /** Takes {@code bytes}, all of them or none; whether they were to be had. */
+    /** Takes {@code bytes}, all of them or none; returns whether it got them. */
     boolean take(long bytes) {
         long now;
         do {

@@ -17,17 +17,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection. One reader and one writer at a time may be inside it together, full duplex; shutdown and close may
- * come from any thread and end the waits of the others. Times are in nanoseconds and 0 means "for ever".
+ * One connection, full duplex: one reader and one writer at a time may be inside it together. Any thread may shut or
+ * close it, which ends the waits of the others. Times are in nanoseconds, and 0 means "for ever".
  *
- * <p>Failures show as TCP's do to {@code java.net}: {@link SocketException} "Connection reset", "Broken pipe" and
+ * <p>Failures look as TCP's do in {@code java.net}: {@link SocketException} "Connection reset", "Broken pipe" and
  * "Socket closed", {@link SocketTimeoutException} "Read timed out". A virtual thread that is interrupted in a wait gets
  * {@link java.io.InterruptedIOException} with its interrupt status set; a platform thread is not disturbed by
  * interrupts.
  *
- * <p>Life: open; <em>closed</em> by {@link #close}, which sends DISCONNECT, or leaves that and what comes before it to
- * the service thread; <em>freed</em>, when the native objects are gone. Nothing is freed while a reader or writer is
- * inside, and all use of native objects is under the one lock of {@link StreamCore}, or inside.
+ * <p>A stream is open; then <em>closed</em> by {@link #close}, which sends DISCONNECT, or leaves that and what comes
+ * before it to the service thread; then <em>freed</em>, when the native objects are gone. Nothing is freed while a
+ * reader or writer is inside. Native objects are used only with the lock of {@link StreamCore}, or inside.
  */
 public final class RdmaStream implements AutoCloseable, CmHandler {
 
@@ -199,7 +199,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Out of the peer's room, looks whether more of it came meanwhile. */
+    /** If the peer's room is used up, looks whether more came meanwhile. */
     private void flushWritten(int call) {
         core.flushWritten(call);
         if (core.out.waitsForPeer()) {
@@ -237,7 +237,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** As {@link #write(ByteBuffer)}, from several buffers in turn: what small ones hold goes out together. */
+    /** As {@link #write(ByteBuffer)}, from several buffers in turn: the content of small ones goes out together. */
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
         core.enter();
@@ -304,9 +304,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     // ---- lending ----
 
     /**
-     * Registers a direct buffer's memory, all of it, for this stream to send from.
+     * Registers all of a direct buffer's memory for this stream to send from.
      *
-     * @throws IOException when the device, the system or the bound on registered memory refuses
+     * @throws IOException if the device, the system or the bound on registered memory refuses
      */
     public LentMemory register(ByteBuffer buffer) throws IOException {
         core.enter();
@@ -322,7 +322,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * Writes without a copy and without waiting; in order with all other writes. The memory must stay as it is until it
+     * Writes without a copy and without waiting, in order with all other writes. The memory must not change until it
      * {@linkplain LentMemory#isFree is free}.
      *
      * @return the offset of the stream behind these bytes: they are sent when {@link #acknowledged} has reached it
@@ -347,7 +347,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Offset of the stream up to which the peer's device has acknowledged everything. Makes progress. */
+    /** Makes progress; returns the offset of the stream up to which the peer's device has acknowledged everything. */
     public long acknowledged() {
         core.enter();
         try {
@@ -359,9 +359,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * Takes bytes that have arrived, without a copy and without waiting: at most {@code most}, all of one piece. Null
-     * if nothing is there, or if it had better be copied: because it is little, or because too much is lent already.
-     * Then {@link #read(ByteBuffer)} says which.
+     * Takes bytes that have arrived, without a copy and without waiting: at most {@code most}, in one piece. Null if
+     * nothing is there, or if it had better be copied, because it is little or too much is lent already; then
+     * {@link #read(ByteBuffer)} says which.
      */
     public BorrowedBytes borrow(int most) throws IOException {
         core.enter();
@@ -410,8 +410,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * Closes without waiting: what was written is still delivered in the background, within a time limit. Waiters get
-     * "Socket closed". Closing with unread data resets the connection, as TCP does.
+     * Closes without waiting: what was written is still delivered in the background, within a time limit. Those who
+     * wait get "Socket closed". Closing with unread data resets the connection, as TCP does.
      */
     @Override
     public void close() {
@@ -424,8 +424,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * After {@link #close}: waits until the peer's device has acknowledged all data (SO_LINGER > 0); false when the
-     * time is over, or when the thread is interrupted, whose interrupt status then stays set.
+     * After {@link #close}: waits until the peer's device has acknowledged all data (SO_LINGER > 0). False when the
+     * time is over or the thread is interrupted; the interrupt status then stays set.
      */
     public boolean awaitDrained(long nanos) {
         return closing.awaitDrained(nanos);
@@ -440,8 +440,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * Whether a close, or something of the first {@code written} bytes, is still on its way out. Unless it is closed,
-     * asks the peer's device for the acknowledgement that this takes.
+     * Whether a close, or any of the first {@code written} bytes, is still on its way out. If the stream is not closed,
+     * asks the peer's device for the acknowledgement that tells.
      */
     boolean isDelivering(long written) {
         core.enter();
@@ -464,7 +464,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Whether nothing native is left of it: memory that was lent is its owner's again. */
+    /** Whether nothing native is left of it: memory that was lent belongs to its owner again. */
     public boolean isFreed() {
         core.enter();
         try {
@@ -497,18 +497,18 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     // ---- for selectors ----
 
-    /** Somebody who waits for many streams at once. */
+    /** Waits for many streams at once. */
     @FunctionalInterface
     public interface Observer {
         /**
-         * Something may have become ready: data, room, the end, a failure, a close. Called by whichever thread saw to
-         * it: must not block and must not call the stream, but for {@link #isReadable} and {@link #isWritable}.
+         * Something may have become ready: data, room, the end, a failure, a close. Called by the thread that made it
+         * so. Must not block, and must not call the stream except for {@link #isReadable} and {@link #isWritable}.
          */
         void onProgress();
     }
 
     /**
-     * Sets the one observer, or none. A selector that watches {@link #completionFd()} itself is told only what other
+     * Sets the one observer, or none. A selector watches {@link #completionFd()} itself; it is told only of what other
      * threads see first.
      */
     public void observe(Observer observer) {
@@ -516,16 +516,16 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * The completion channel's descriptor: readable while {@link #takeEvents} has something to take. Another's number
-     * once the stream is freed.
+     * The completion channel's descriptor: readable while {@link #takeEvents} has something to take. Once the stream is
+     * freed, the number may belong to something else.
      */
     public int completionFd() {
         return core.handles.channel.getFd();
     }
 
     /**
-     * Has {@code set} report the completion channel as {@code data}. False if the stream is freed: it has no descriptor
-     * any more, and is ready for everything.
+     * Has {@code set} report the completion channel as {@code data}. False if the stream is freed: then it has no
+     * descriptor any more, and is ready for everything.
      */
     public boolean watchedBy(Epoll set, long data) throws IOException {
         return waits.watchedBy(set, data);
@@ -536,7 +536,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         waits.takeEvents();
     }
 
-    /** Makes what progress can be made without waiting. */
+    /** Makes the progress that needs no waiting. */
     public void poll() {
         poll(true);
     }
@@ -570,7 +570,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return core.isReady(StreamCore.READABLE);
     }
 
-    /** Whether a write would take a good deal, or fail. Any thread, without progress. */
+    /** Whether a write would take more than a little, or fail. Any thread, without progress. */
     public boolean isWritable() {
         return core.isReady(StreamCore.WRITABLE);
     }
@@ -585,7 +585,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Whether what it has to send waits for the peer, and for nothing else. Any thread. */
+    /** Whether what it has to send waits for the peer and for nothing else. Any thread. */
     boolean isStarved() {
         core.enter();
         try {
@@ -597,7 +597,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     // ---- facts ----
 
-    /** Turns the probes for a dead peer on or off: one probe each {@code intervalNanos}; 0 is off. */
+    /** Turns the probes for a dead peer on or off: one probe every {@code intervalNanos}; 0 is off. */
     public void keepAlive(long intervalNanos) {
         core.keepAlive().every(intervalNanos);
     }
@@ -663,7 +663,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
-    /** Now and then: if nothing has moved for long, gives back what an idle connection does not need. */
+    /** Called now and then: if nothing has moved for long, gives back what an idle connection does not need. */
     void sweep() {
         core.sweep();
     }

@@ -24,23 +24,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The slabs of one connection: a few that it has from the beginning and never gives up, and others that it registers
- * when it needs more. Where no more is to be had, it gets smaller ones, or none, and goes on with what it has. Guarded
- * by the stream's lock.
+ * when it needs more. When memory is short it gets smaller ones, or none, and goes on with what it has. Guarded by the
+ * stream's lock.
  */
 final class Slabs implements SlabSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(Slabs.class);
 
-    /** After a refusal: nobody is asked again for so long. */
+    /** How long nobody is asked again after a refusal. */
     private static final long REFUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Verbs verbs;
     private final Device device;
     private final Pd pd;
     private final MemoryBudget budget;
-    private final List<RegisteredSlab> spare = new ArrayList<>(); // parts, which nobody uses
+    private final List<RegisteredSlab> spare = new ArrayList<>(); // parts that nobody uses
     private final List<RegisteredSlab> grown = new ArrayList<>(); // in use
-    private final IdentityHashMap<Mr, Integer> lent = new IdentityHashMap<>(); // of the application's, and their bytes
+    private final IdentityHashMap<Mr, Integer> lent = new IdentityHashMap<>(); // the application's, and its bytes
     private long grownBytes;
     private boolean refused;
     private long refusedAt;
@@ -52,7 +52,7 @@ final class Slabs implements SlabSource {
         this.budget = budget;
     }
 
-    /** {@code part} is there to be used. */
+    /** {@code part} can be used from now on. */
     void add(RegisteredSlab part) {
         spare.add(part);
     }
@@ -125,9 +125,9 @@ final class Slabs implements SlabSource {
     }
 
     /**
-     * Registers memory of the application's.
+     * Registers memory of the application.
      *
-     * @throws IOException when the device or the process's bound refuses
+     * @throws IOException if the device or the bound of the process refuses
      */
     Mr lend(long address, int bytes, int access) throws IOException {
         if (!budget.take(bytes)) {
@@ -146,14 +146,14 @@ final class Slabs implements SlabSource {
         }
     }
 
-    /** Nothing of it is on its way any more. */
+    /** Ends the registration: nothing of this memory is on its way any more. */
     void endLending(Mr mr, int bytes) {
         if (lent.remove(mr) != null && deregister(mr)) {
             budget.giveBack(bytes);
         }
     }
 
-    /** Bytes beyond what it had from the beginning. */
+    /** Bytes beyond what the connection had from the beginning. */
     long grownBytes() {
         long sum = grownBytes;
         for (int bytes : lent.values()) {
@@ -162,7 +162,7 @@ final class Slabs implements SlabSource {
         return sum;
     }
 
-    /** Frees what it has beyond that. No queue pair may be left. */
+    /** Frees what the connection has beyond that. There must be no queue pair left. */
     void freeGrown() {
         for (RegisteredSlab slab : grown) {
             free(slab);
@@ -184,7 +184,7 @@ final class Slabs implements SlabSource {
         }
     }
 
-    /** Memory that is still registered stays: the peer could write into whatever came to live there. */
+    /** Memory that is still registered is not freed: the peer could write into whatever came to live there. */
     private boolean deregister(Mr mr) {
         try {
             verbs.deregisterMr(mr);

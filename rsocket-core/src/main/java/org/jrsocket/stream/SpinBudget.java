@@ -9,16 +9,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Whether one waiter polls before it sleeps, and how long. It learns from its waits. While they are short, whether it
  * slept through them or not, polling pays. After a few long ones in a row it does not, and the waiter sleeps at once
- * for a while, until its waits are short again or it is time for another try. Judging by the whole wait matters: a
- * conversation of two ends that both sleep takes two wake-ups per round trip, which no poll shorter than a wake-up
- * would ever get it out of.
+ * for a while, until its waits are short again or it is time for another try. It is the whole wait that counts: a
+ * conversation of two ends that both sleep takes two wake-ups per round trip, and no poll shorter than a wake-up would
+ * ever change that.
  *
- * <p>A poll that gives way to other threads and does not come back for long has taken a processor that they need. When
- * that happens wait after wait, polling pays least of all, and short waits are no reason to try again soon. Once or
- * twice it says nothing: a hypervisor takes processors away, too.
+ * <p>A poll that gives way to other threads and gets the processor back only after long has taken one that they need.
+ * When that happens wait after wait, polling pays least of all, and short waits are no reason to try again soon. Once
+ * or twice it says nothing: a hypervisor takes processors away, too.
  *
- * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. One
- * object per waiter, used by one thread at a time.
+ * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. Each
+ * waiter has its own object, used by one thread at a time.
  */
 public final class SpinBudget {
 
@@ -28,13 +28,13 @@ public final class SpinBudget {
     static final int LONG_IN_A_ROW = 3;
     /** Short waits in a row after which it is taken up again. */
     static final int SHORT_IN_A_ROW = 2;
-    /** Waits without polling at first and at most: twice as many each time that another try was in vain. */
+    /** Waits without polling, at first and at most: twice as many after each further fruitless try. */
     static final int FIRST_REST = 16;
 
     static final int LONGEST_REST = 256;
-    /** Away for so long after giving way, a poll was in somebody's way. */
+    /** A poll that is away for so long after giving way was in somebody's way. */
     private static final long CROWDED_NANOS = 500_000;
-    /** Waits in a row in which that happened. */
+    /** Waits in a row with such a poll after which polling is given up. */
     static final int CROWDED_IN_A_ROW = 8;
 
     private static final int MAX_SPINNERS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
@@ -43,7 +43,7 @@ public final class SpinBudget {
     private final long max;
     private int longWaits; // in a row, while it polls
     private int shortWaits; // in a row, while it does not
-    private int rest; // waits that are still to come without polling
+    private int rest; // waits without polling that are still to come
     private int nextRest = FIRST_REST;
     private int crowdedWaits; // in a row
     private boolean wasCrowded; // in this wait
@@ -55,10 +55,10 @@ public final class SpinBudget {
     }
 
     /**
-     * Begins to poll; if the result is not 0, {@link #end} must follow.
+     * Asked before a poll; if the result is not 0, {@link #end} must follow.
      *
      * @param nanos what is left of the whole wait; 0 or less is no limit
-     * @return nanoseconds to poll, or 0 if that would not pay, or if enough others do
+     * @return nanoseconds to poll, or 0 if that would not pay or enough others do
      */
     public long begin(long nanos) {
         if (max == 0 || rest > 0) {
@@ -88,7 +88,7 @@ public final class SpinBudget {
         return crowdedWaits + 1 >= CROWDED_IN_A_ROW;
     }
 
-    /** A wait is over, after that many nanoseconds of polling and sleeping; also one that ended for want of time. */
+    /** A wait is over, after that many nanoseconds of polling and sleeping; also one whose time ran out. */
     public void waited(long nanos) {
         boolean isShort = nanos / SHORT_WAITS <= max;
         if (rest > 0) {

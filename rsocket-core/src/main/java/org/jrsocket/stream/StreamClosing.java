@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of a stream: what was written is delivered, DISCONNECT is sent and acknowledged, or the time for that is
- * over; then the native objects are freed. Most closes have nothing to wait for and end where they began; the others
- * end on the service thread, step by step.
+ * The end of a stream: what was written is delivered, and DISCONNECT is sent and acknowledged, or the time for that is
+ * over; then the native objects are freed. Most closes have nothing to wait for and end in the thread that closes. The
+ * others end on the service thread, step by step.
  */
 final class StreamClosing {
 
@@ -68,7 +68,7 @@ final class StreamClosing {
         }
     }
 
-    /** Mostly everything is acknowledged by now, and the service thread need not hear of it. */
+    /** In most cases everything is acknowledged by now, and the service thread need not hear of it. */
     private boolean endAtOnce() {
         core.enter();
         try {
@@ -87,7 +87,7 @@ final class StreamClosing {
         return true;
     }
 
-    /** By whoever ends the close: nothing is under way any more. */
+    /** Called by whoever ends the close: nothing is under way any more. */
     private void release() {
         String failed = core.failedWith();
         Events.closed(
@@ -104,7 +104,7 @@ final class StreamClosing {
         transport.reap(this::free);
     }
 
-    /** It must not write into what the application still reads. */
+    /** The peer must not write into what the application still reads. */
     private void stopThePeer() {
         try {
             core.handles.qp.toError();
@@ -113,7 +113,7 @@ final class StreamClosing {
         }
     }
 
-    /** The application has given back all that it had borrowed. Any thread. */
+    /** The application has given back everything that it had borrowed. Any thread. */
     void allGivenBack() {
         boolean free;
         core.enter();
@@ -145,8 +145,8 @@ final class StreamClosing {
                 return;
             }
             core.freed = true;
-            // A stream freed before it is closed may still be in somebody's epoll set; that of a peer that broke the
-            // rules may hold anything.
+            // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
+            // peer that broke the rules may have left anything.
             core.handles.free(core.closed && !core.protocolBroken);
         } finally {
             core.exit();
@@ -154,7 +154,7 @@ final class StreamClosing {
         transport.forget(core.stream());
     }
 
-    /** The peer broke the protocol: ends soon, although the application has not closed. Any thread. */
+    /** The peer broke the protocol: the stream ends soon, although the application has not closed it. Any thread. */
     void abandon() {
         transport.service().execute(() -> {
             if (!core.releasing) {
@@ -201,13 +201,13 @@ final class StreamClosing {
         step();
     }
 
-    /** Looks whether the time is over; service thread, now and then. Whether the close still is under way. */
+    /** Looks whether the time is over; service thread, now and then. Returns whether the close is still under way. */
     boolean check() {
         step();
         return deadline != 0;
     }
 
-    /** One step; on the service thread, again and again until everything is delivered or the time is over. */
+    /** One step, on the service thread: again and again until everything is delivered or the time is over. */
     void step() {
         boolean over;
         boolean cut;

@@ -21,22 +21,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The protocol's {@link Connection} of a stream together with its one lock, and what became of the stream. Whoever does
- * anything with it {@linkplain #enter enters}, which takes the lock, and {@linkplain #exit exits}, which wakes those
- * whose wait is over and sees to it that what is left to be sent has somebody who looks after it. The lock is held for
- * posts, polls and short copies, never for a wait; exceptions are a reader that polls in native code and reader and
- * writer while they copy much, who do that without it and say that they are {@linkplain #readerInside inside}.
+ * The protocol's {@link Connection} of a stream, its one lock, and the state of the stream. Whoever does anything with
+ * it first {@linkplain #enter enters}, which takes the lock, and then {@linkplain #exit exits}, which wakes those whose
+ * wait is over and makes sure that somebody looks after what is left to be sent. The lock is held for posts, polls and
+ * short copies, never for a wait. Two things are done without it: a reader polls in native code, and reader and writer
+ * make long copies; {@link #readerInside} and {@link #writerInside} say that they are there.
  */
 final class StreamCore {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
 
     /**
-     * Requests on their way at which small writes start to be collected: enough to hide a round trip, few enough to
-     * batch.
+     * With so many requests on their way, small writes start to be collected: enough to hide a round trip, few enough
+     * to batch.
      */
     private static final int BUSY = 4;
-    /** Pending bytes from which waiting for more gains nothing. */
+    /** With so many bytes pending, waiting for more gains nothing. */
     static final int BULK = 16 * 1024;
     /** Largest request: small enough that memory comes back while the next one travels. */
     static final int MAX_MESSAGE = 64 * 1024;
@@ -67,7 +67,7 @@ final class StreamCore {
     // Guarded by lock.
     boolean readerInside;
     boolean writerInside;
-    /** {@link BorrowedBytes} that are to come back. */
+    /** How many {@link BorrowedBytes} have to come back. */
     int borrowed;
 
     boolean closed;
@@ -75,9 +75,9 @@ final class StreamCore {
     boolean outputShut;
     /** The peer has said that no more data comes; what came before may be unread. */
     boolean ended;
-    /** It said DISCONNECT, or its CM did: what we send reaches nobody. */
+    /** The peer said DISCONNECT, or its CM did: what we send reaches nobody. */
     boolean peerGone;
-    /** On its way to being freed: by a close, or because the peer broke the protocol. */
+    /** About to be freed: after a close, or because the peer broke the protocol. */
     boolean releasing;
 
     boolean freed;
@@ -87,11 +87,11 @@ final class StreamCore {
     boolean protocolBroken;
     SocketException failure;
     boolean failedAfterEnd;
-    private String failedWith; // before it was closed: what the closed event says
+    private String failedWith; // how it failed before it was closed: what the closed event says
     private int noted; // effects that others may be waiting for
-    private boolean collected; // written, and left for the next write to take along
-    private boolean growthRefused; // send memory is full, and no more was to be had
-    private boolean listed; // with those that are looked after
+    private boolean collected; // something is written, and left for the next write to take along
+    private boolean growthRefused; // send memory is full, and there was no more
+    private boolean listed; // among the streams that are looked after
     private int writesInRow;
     private Events.Stall stall; // while data waits for the peer, if somebody records that
     private long stalledBytes;
@@ -143,7 +143,7 @@ final class StreamCore {
         this.keepAlive = new KeepAlive(transport.service(), this::probe);
     }
 
-    /** The connection is established: grants memory at once, and takes what has come already. */
+    /** The connection is established: grants memory at once. */
     void open() {
         enter();
         try {
@@ -223,7 +223,7 @@ final class StreamCore {
         return room;
     }
 
-    /** What a read or a write would find; any thread, without the lock. */
+    /** Whether a read or a write would find something to do; any thread, without the lock. */
     boolean isReady(int bit) {
         return (ready & bit) != 0;
     }
@@ -250,7 +250,7 @@ final class StreamCore {
         recordStall();
     }
 
-    /** After something that may have made something to send. */
+    /** To be called after a step that may have made something to send. */
     void act(int effects) {
         if (Effects.has(effects, Effects.SEND)) {
             flush();
@@ -259,8 +259,8 @@ final class StreamCore {
     }
 
     /**
-     * Sends what a writer has written, or leaves it for its next write to take along: while it outruns its device, see
-     * {@link Burst}.
+     * Sends what a writer has written; or leaves it for the next write to take along, while the writer outruns its
+     * device, see {@link Burst}.
      *
      * @param call bytes of the whole call, of which these are a part
      */
@@ -283,12 +283,12 @@ final class StreamCore {
         }
     }
 
-    /** A reader took something: whoever writes and reads in turns is no burst. */
+    /** A reader took something: writing and reading in turn is no burst. */
     void hasRead() {
         writesInRow = 0;
     }
 
-    /** Makes an event of whatever comes next, and polls for what came before. */
+    /** Arms the queues, so that whatever comes next is an event, and polls for what came before. */
     void armAndPoll(boolean sends) {
         if (freed) {
             return;
@@ -335,7 +335,7 @@ final class StreamCore {
         }
     }
 
-    /** By the service thread, each few seconds: if nothing has moved since, memory goes back. */
+    /** Called by the service thread every few seconds: if nothing has moved for some rounds, memory goes back. */
     void sweep() {
         if (!lock.tryLock()) {
             return;
@@ -344,7 +344,7 @@ final class StreamCore {
             long moves = in.consumed() + out.written();
             idleSweeps = moves == movesSeen ? idleSweeps + 1 : 0;
             movesSeen = moves;
-            // More than once: what was on its way the first time keeps its memory.
+            // More than once: what was on its way the first time has kept its memory.
             if (idleSweeps >= IDLE_SWEEPS && idleSweeps < 2 * IDLE_SWEEPS && !freed && !closed && !writerInside) {
                 act(connection.quiet());
             }
@@ -377,7 +377,7 @@ final class StreamCore {
             fail(new SocketException("Connection reset"), queues.trouble() != null ? queues.trouble() : pump.failure());
         }
         if (Effects.has(effects, Effects.READABLE)) {
-            if (closed) { // as TCP: nobody will read what comes after a close
+            if (closed) { // a reset, as with TCP: nobody will read what comes after a close
                 out.close(false, true);
                 pump.flush();
             } else {
@@ -386,14 +386,14 @@ final class StreamCore {
         }
     }
 
-    /** Drops what nobody reads; a reader that is inside does it when leaving. */
+    /** Drops what nobody will read; a reader that is inside does it when it leaves. */
     void discardInput() {
         if (inputShut && !readerInside && !freed && in.readable() > 0) {
             act(connection.consume(in.readable()));
         }
     }
 
-    /** The connection is beyond use: waiters fail, after they have read what had arrived. First cause wins. */
+    /** The connection cannot be used any more: waits fail, after what had arrived was read. The first cause wins. */
     void fail(SocketException cause, String detail) {
         enter();
         try {
@@ -428,7 +428,7 @@ final class StreamCore {
         }
     }
 
-    /** The peer broke the protocol: nothing of it is used any more. */
+    /** The peer broke the protocol: nothing that it sent is used any more. */
     private void protocolError(String what) {
         protocolBroken = true;
         resetting = true;
@@ -440,7 +440,7 @@ final class StreamCore {
         stream.closing().abandon();
     }
 
-    /** The peer sent what the protocol itself allows and no peer has a reason to send. */
+    /** The peer sent what the protocol itself allows, but no peer has a reason to send. */
     void violated(String what) {
         connection.violated();
         flush();
@@ -472,8 +472,8 @@ final class StreamCore {
     // ---- what is left to be sent ----
 
     /**
-     * Looks after what a writer left behind; now and then, by the service thread. False once it need not any more: all
-     * is sent, somebody else does, or the queues tell when to go on.
+     * Looks after what a writer left behind; called by the service thread now and then. False once that is not needed
+     * any more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
      */
     boolean lookAfterLeftover() {
         enter();
@@ -503,7 +503,7 @@ final class StreamCore {
         }
     }
 
-    /** Looking after it failed, so that nobody does any longer: rather an error than silence. */
+    /** Looking after it failed, so nobody does it any longer: an error is better than silence. */
     void failLeftover(Throwable cause) {
         LOG.error("sending what is left of {} failed, the connection is reset", stream, cause);
         enter();

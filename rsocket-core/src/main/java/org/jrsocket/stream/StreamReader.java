@@ -8,13 +8,13 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import org.jrsocket.protocol.Inbound;
 
-/** The reading half of a stream's calls. All with the core's lock, which much copying is done without. */
+/** The reading half of a stream's calls. All of it with the core's lock, except for long copies. */
 final class StreamReader {
 
-    /** What is copied with the lock: less than handing it on would cost. */
+    /** So many bytes are copied with the lock: it takes less time than handing the lock on. */
     static final int SHORT_COPY = 4096;
 
-    /** Less is copied: lending it costs more. */
+    /** Fewer bytes are copied: lending them costs more. */
     private static final int LEAST_LENT = 512;
 
     private final StreamCore core;
@@ -48,7 +48,7 @@ final class StreamReader {
         core.discardInput();
     }
 
-    /** Copies out what is there, up to {@code length}; 0 if nothing is. */
+    /** Copies out what is there, at most {@code length} bytes; 0 if nothing is. */
     int take(byte[] target, int offset, int length) {
         int sum = 0;
         while (sum < length && !core.inputShut && !core.closed) {
@@ -103,7 +103,7 @@ final class StreamReader {
         return sum;
     }
 
-    /** Copies of the first piece without consuming; moves the target's position. */
+    /** Copies from the first piece without consuming it; moves the target's position. */
     int copyPiece(ByteBuffer target) {
         int n = Math.min(in.piece(), target.remaining());
         if (n == 0) {
@@ -113,7 +113,7 @@ final class StreamReader {
         return copy(slab, (int) (in.address() - slab.address()), n, target);
     }
 
-    /** Lends of the first piece; null if there is none, or if it is to be copied. */
+    /** Lends bytes of the first piece; null if there is none, or if it is to be copied. */
     BorrowedBytes borrow(int most) {
         int n = Math.min(in.piece(), most);
         if (n < LEAST_LENT || !in.mayLend()) {
@@ -157,7 +157,7 @@ final class StreamReader {
         if (failed == null || core.failedAfterEnd) {
             return core.ended;
         }
-        core.poll(); // whoever saw it fail was perhaps a writer, and what had arrived is in the queue still
+        core.poll(); // perhaps a writer saw it fail, and what had arrived is still in the queue
         if (in.readable() > 0) {
             return false;
         }

@@ -11,15 +11,15 @@ import org.jrsocket.os.Epoll;
 /**
  * How the reader and the writer of a stream wait: they poll for a while, then arm the completion queues and sleep.
  *
- * <p>No wake-up is lost, by three rules. A sleeper first shows itself, then arms, then polls once more, and only then
- * sleeps. Whoever handles completions looks for a sleeper whose wait is over, after the fact. Whoever takes an event
- * from the channel, which unarms the queue for everybody, polls, and arms again for those who still wait.
+ * <p>Three rules keep every wake-up. A sleeper first shows itself, then arms, then polls once more, and only then
+ * sleeps. Whoever handles completions looks afterwards for a sleeper whose wait is over. Whoever takes an event from
+ * the channel, which unarms the queue for everybody, polls, and arms again for those who still wait.
  */
 final class StreamWaiter {
 
-    /** One crossing's worth of polling. */
+    /** How long one call into native code polls. */
     private static final long SLICE_NANOS = 10_000;
-    /** How long a poll goes on before it gives way to other threads for a moment. */
+    /** How long a thread polls before it gives way to other threads for a moment. */
     private static final long YIELD_NANOS = 50_000;
 
     private final StreamCore core;
@@ -45,7 +45,7 @@ final class StreamWaiter {
     }
 
     /**
-     * Waits until the reader (or the writer) should look again; it is inside, without the lock.
+     * Waits until the reader (or the writer) should look again. It is inside, and does not hold the lock.
      *
      * @param nanos 0 waits for ever
      * @return false when the time is over
@@ -98,7 +98,7 @@ final class StreamWaiter {
             if (now - start >= spin) {
                 return false;
             }
-            if (now - yield >= 0) { // whoever else wants this CPU, perhaps the very one we wait for, gets it
+            if (now - yield >= 0) { // whoever else wants this CPU gets it: perhaps the very thread we wait for
                 Thread.yield();
                 long back = System.nanoTime();
                 if (budget.gaveWay(back - now)) {
@@ -109,7 +109,7 @@ final class StreamWaiter {
         }
     }
 
-    /** Waits for a message in native code; false if there is more to look after than that. */
+    /** Polls for a message in native code; false if there is something else to look after. */
     private boolean spinForMessage(long nanos) {
         VerbsQueues queues = core.queues;
         core.enter();
@@ -183,7 +183,7 @@ final class StreamWaiter {
         }
     }
 
-    /** Takes the channel's events; for a selector, which looks next. */
+    /** Takes the channel's events, for a selector, which looks next. */
     void takeEvents() {
         takeEvents(null);
     }
@@ -200,7 +200,7 @@ final class StreamWaiter {
         }
     }
 
-    /** With lock. A selector that takes events itself looks next, and arms then. */
+    /** With the lock. A selector that takes the events itself looks next, and arms then. */
     private void armForOthers(Sleeper me) {
         Sleeper r = reader;
         Sleeper w = writer;
@@ -215,7 +215,7 @@ final class StreamWaiter {
         observer = newObserver;
     }
 
-    /** Wakes those whose wait is over; after something has happened, without the lock. */
+    /** Wakes those whose wait is over. Called after something has happened, without the lock. */
     void progressed() {
         Sleeper r = reader;
         if (r != null && !r.isMine() && isReady(true)) {
@@ -267,13 +267,16 @@ final class StreamWaiter {
         }
     }
 
-    /** The service thread continues with what is left when the queues, which are armed, have something. With lock. */
+    /**
+     * Lets the service thread continue with what is left when the queues, which are armed, raise an event. With the
+     * lock.
+     */
     void lookAfter() {
         leftoverWatched = true;
         watch();
     }
 
-    /** Whether it does. With lock. */
+    /** Whether the service thread will continue with what is left. With the lock. */
     boolean isLookedAfter() {
         return leftoverWatched;
     }
@@ -321,7 +324,7 @@ final class StreamWaiter {
         }
     }
 
-    /** Has {@code set} report the channel as {@code data}; false if it is gone, and its number may be another's. */
+    /** Has {@code set} report the channel as {@code data}; false if it is gone: its number may be another's. */
     boolean watchedBy(Epoll set, long data) throws IOException {
         core.enter();
         try {
@@ -334,7 +337,7 @@ final class StreamWaiter {
         }
     }
 
-    /** With lock; nobody sleeps any more. */
+    /** With the lock; nobody sleeps any more. */
     void free() {
         freed = true;
         if (watch != null) {

@@ -7,7 +7,7 @@ package org.jrsocket.stream;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 
-/** The writing half of a stream's calls. All with the core's lock, which much copying is done without. */
+/** The writing half of a stream's calls. All of it with the core's lock, except for long copies. */
 final class StreamWriter {
 
     private final StreamCore core;
@@ -47,7 +47,7 @@ final class StreamWriter {
         }
     }
 
-    /** Takes what fits in one piece, at most one message's worth, to be flushed; returns how much. */
+    /** Takes what fits in one piece, at most one message; it has to be flushed. Returns how much. */
     int put(byte[] source, int offset, int length) {
         int n = Math.min(Math.min(core.writeRoom(), StreamCore.MAX_MESSAGE), length);
         if (n > 0) {
@@ -98,8 +98,8 @@ final class StreamWriter {
     }
 
     /**
-     * What was copied after the stream's end came, while the lock was free, is taken and goes nowhere: as it is with
-     * bytes in a socket's buffer then.
+     * If the stream ended during a copy without the lock, the bytes are taken and go nowhere, as bytes in a socket's
+     * buffer do then.
      */
     private void wrote(int n) {
         core.connection.wrote(core.out.isOpen() ? n : 0);

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair of the device's as the protocol uses it. Guarded by the stream's lock, except that one thread may
- * {@linkplain #spin spin} on the receive queue without it: until it has brought back what it found, others see nothing
- * there.
+ * A queue pair of the device as the protocol uses it. Guarded by the stream's lock, except that one thread may
+ * {@linkplain #spin spin} on the receive queue without it. Until that thread has brought back what it found, others see
+ * nothing there.
  *
  * <p>iWARP has no immediate data: there a message is a plain write and a SEND of 4 bytes, in host order, behind it.
  */
@@ -45,14 +45,14 @@ final class VerbsQueues implements Queues {
     private final ByteBuffer staging;
     private int staged;
 
-    private boolean wordWaits; // iWARP: the SEND that belongs behind the pieces of the last message
+    private boolean wordWaits; // iWARP: the SEND that goes behind the pieces of the last message
     private int word;
     private boolean wordSignaled;
     private int firstWord; // iWARP: of the last poll's messages
     private int nextWord;
 
     private boolean spinning;
-    private int found; // by the spinner, not yet taken
+    private int found; // completions that the spinning thread found and nobody has taken yet
 
     private boolean receiveArmed;
     private boolean sendArmed;
@@ -117,7 +117,7 @@ final class VerbsQueues implements Queues {
         batch.sge(handles.staging.address() + at, MessageWord.SIZE, handles.stagingMr.getLkey());
     }
 
-    /** A place for one grant or word on its way out, used again only much later. */
+    /** A place for one outgoing grant or word, used again only much later. */
     private int stage() {
         int at = staged * Grant.SIZE;
         staged = (staged + 1) % STAGED;
@@ -218,7 +218,7 @@ final class VerbsQueues implements Queues {
         return true;
     }
 
-    /** Looks at the receive queue for at most {@code nanos}, some microseconds; without the lock. */
+    /** Polls the receive queue for at most {@code nanos}, some microseconds; without the lock. */
     int spin(long nanos) {
         return recvCq.spin(received, nanos);
     }
@@ -289,7 +289,7 @@ final class VerbsQueues implements Queues {
         }
     }
 
-    /** As {@link #arm}, for messages of the peer's alone. */
+    /** As {@link #arm}, for messages of the peer only. */
     void armReceives() {
         if (!receiveArmed) {
             receiveArmed = true;
@@ -324,7 +324,7 @@ final class VerbsQueues implements Queues {
         return sendArmed;
     }
 
-    /** Acknowledges the events taken: all must be before the queues are destroyed. */
+    /** Acknowledges the events taken. All must be acknowledged before the queues are destroyed. */
     void acknowledge() {
         try {
             if (receiveEvents > 0) {
@@ -340,7 +340,7 @@ final class VerbsQueues implements Queues {
         sendEvents = 0;
     }
 
-    /** Nothing that was built and not posted will be. */
+    /** What was built and not posted never will be. */
     void clear() {
         batch.clear();
         wordWaits = false;
