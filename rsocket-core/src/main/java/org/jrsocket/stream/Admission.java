@@ -51,7 +51,7 @@ final class Admission {
             long heldNanos) {
 
         /**
-         * A handshake pins half a MiB: 32 MiB for one address, 128 MiB for all. An honest client needs milliseconds for
+         * A handshake pins 32 KiB: 2 MiB for one address, 8 MiB for all. An honest client needs milliseconds for
          * one, so 64 of its connections may begin at a time. Requests that are never completed take up all of them from
          * 32 a second on, and keep others of that address out from 128 a second on.
          */

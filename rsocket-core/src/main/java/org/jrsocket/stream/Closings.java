@@ -21,7 +21,7 @@ final class Closings {
 
     private static final Logger LOG = LoggerFactory.getLogger(Closings.class);
 
-    /** At the default sizes 128 MiB. */
+    /** Each may have grown to its send buffer: at the default sizes 256 MiB, 8 MiB for those that are small. */
     static final int MAX = 256;
 
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);

@@ -538,15 +538,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Makes the progress that needs no waiting. */
     public void poll() {
-        poll(true);
-    }
-
-    /**
-     * As {@link #poll()}, for one who waits for something.
-     *
-     * @param writing whether it waits for room to write, too; if not, the next write will see what has arrived
-     */
-    public void poll(boolean writing) {
         core.enter();
         try {
             core.poll();

@@ -162,7 +162,7 @@ final class RdmaIo {
     int readyOps(int interest) {
         int ops = now(interest);
         if (ops != (interest & (SelectionKey.OP_READ | SelectionKey.OP_WRITE))) {
-            stream.poll((interest & SelectionKey.OP_WRITE) != 0);
+            stream.poll();
             ops = now(interest);
         }
         return ops;
