@@ -95,6 +95,7 @@ final class StreamCore {
     private int writesInRow;
     private Events.Stall stall; // while data waits for the peer, if somebody records that
     private long stalledBytes;
+    private Runnable goneMeanwhile; // the CM's word that the peer is gone, while a reader polls without the lock
 
     // The service thread's.
     private long movesSeen;
@@ -452,6 +453,10 @@ final class StreamCore {
     void peerDisconnected(String why, boolean expected) {
         enter();
         try {
+            if (queues.isSpinning()) { // and may have found the end: it brings it first
+                goneMeanwhile = () -> peerDisconnected(why, expected);
+                return;
+            }
             poll(); // what arrived before it is valid
             if (!expected || !ended) {
                 fail(new SocketException("Connection reset"), why);
@@ -462,6 +467,17 @@ final class StreamCore {
             noted |= Effects.GONE;
         } finally {
             exit();
+        }
+    }
+
+    /** A reader has polled without the lock, which it holds now, and found {@code n} messages. */
+    void endSpin(int n) {
+        queues.endSpin(n);
+        poll();
+        Runnable meanwhile = goneMeanwhile;
+        if (meanwhile != null) {
+            goneMeanwhile = null;
+            meanwhile.run();
         }
     }
 

@@ -118,13 +118,16 @@ final class StreamWaiter {
         if (!mine) {
             return false;
         }
-        int n = queues.spin(nanos);
-        core.enter();
+        int n = 0;
         try {
-            queues.endSpin(n);
-            core.poll();
+            n = queues.spin(nanos);
         } finally {
-            core.exit();
+            core.enter();
+            try {
+                core.endSpin(n);
+            } finally {
+                core.exit();
+            }
         }
         return true;
     }

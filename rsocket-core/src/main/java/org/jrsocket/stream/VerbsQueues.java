@@ -218,6 +218,11 @@ final class VerbsQueues implements Queues {
         return true;
     }
 
+    /** Whether somebody spins: then nobody else sees what has arrived. With the lock. */
+    boolean isSpinning() {
+        return spinning;
+    }
+
     /** Polls the receive queue for at most {@code nanos}, some microseconds; without the lock. */
     int spin(long nanos) {
         return recvCq.spin(received, nanos);

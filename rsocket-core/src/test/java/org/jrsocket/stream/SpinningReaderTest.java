@@ -1,0 +1,63 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.Test;
+
+/** While a reader polls in native code, others see nothing of what has arrived: they must not conclude from that. */
+class SpinningReaderTest extends RawPeerTests {
+
+    private HookedVerbs hooked;
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
+
+    /** The connection manager's word overtakes the reader that has just found the peer's own. */
+    @Test
+    void shouldSeeTheEndThatAReaderHasFoundWhenTheManagerSaysThatThePeerIsGone() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, CONFIG.withSpinNanos(1_000_000_000));
+        Thread reader = Thread.currentThread();
+        AtomicBoolean sent = new AtomicBoolean();
+        AtomicBoolean gone = new AtomicBoolean();
+        hooked.hook = (at, queue) -> {
+            boolean spins = Thread.currentThread() == reader
+                    && queue == ConnectionResources.RECV_COOKIE
+                    && !l.stream().core().isHeld();
+            try {
+                if (spins && at == Point.BEFORE_POLL && sent.compareAndSet(false, true)) {
+                    l.peer().data(bytes(10));
+                    l.peer().ctrl(Imm.CTRL_DISCONNECT);
+                } else if (spins && at == Point.AFTER_POLL && gone.compareAndSet(false, true)) {
+                    l.peer().close();
+                    passServiceThread();
+                    passServiceThread();
+                }
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        };
+        assertEquals(10, read(l.stream(), 10).length);
+        assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
+        assertTrue(gone.get(), "the reader did not poll in native code");
+    }
+
+    private void passServiceThread() throws InterruptedException {
+        CountDownLatch passed = new CountDownLatch(1);
+        transport.service().execute(passed::countDown);
+        passed.await();
+    }
+}
