@@ -176,7 +176,8 @@ final class StreamCore {
             lock.unlock();
             return;
         }
-        boolean add = !listed && !writerInside && hasLeftover() && !waits.isLookedAfter();
+        // What is collected waits for no event: that somebody waits for one is not enough.
+        boolean add = !listed && !writerInside && hasLeftover() && (collected || !waits.isLookedAfter());
         if (add) {
             listed = true;
             seenWritten = out.written();
@@ -524,8 +525,8 @@ final class StreamCore {
         LOG.error("sending what is left of {} failed, the connection is reset", stream, cause);
         enter();
         try {
-            listed = false;
             fail(new SocketException("Connection reset"), "sending what was left failed: " + cause);
+            listed = false; // last: if even that fails, it stays on the list
         } finally {
             exit();
         }

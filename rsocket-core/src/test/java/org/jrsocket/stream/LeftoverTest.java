@@ -12,6 +12,8 @@ import java.net.SocketException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -101,6 +103,53 @@ class LeftoverTest extends RawPeerTests {
                 () -> "only " + l.peer().dataBytes() + " bytes came");
         l.peer().data((byte) 7);
         assertEquals(1, get(reader));
+    }
+
+    /**
+     * The service thread waits for an event, and what it waited for is long done. What a burst leaves then raises none:
+     * it has to be sent all the same.
+     */
+    @Test
+    void shouldSendWhatABurstCollectsAlthoughTheServiceThreadWaitsForAnEvent() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(4 * HALF).credits(1000));
+        l.stream().write(new byte[5 * HALF], 0, 5 * HALF, PATIENCE);
+        StreamCore core = l.stream().core();
+        RawPeer.await(() -> held(core, () -> core.waits().isLookedAfter()), () -> "the service thread does not wait");
+        CountDownLatch free = new CountDownLatch(1);
+        keepTheServiceThreadBusy(free);
+        l.peer().grantRing(0, 4 * HALF);
+        verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
+            long start = System.nanoTime();
+            while (System.nanoTime() - start < 200_000) { // posts that take so long make a burst
+                Thread.onSpinWait();
+            }
+            l.peer().record(to, opcode, imm, length, address, key);
+        });
+        int written = 5 * HALF;
+        do {
+            l.stream().takeEvents();
+            l.stream().write(new byte[1], 0, 1, PATIENCE);
+            written++;
+        } while (written < 7 * HALF && !held(core, core::hasLeftover));
+        assertTrue(held(core, core::hasLeftover), "there was no burst");
+        free.countDown();
+        // In turns of the service thread, too few for it to find the stream idle, which would send it as well.
+        for (int turn = 0; turn < 1000 && l.peer().dataBytes() < written; turn++) {
+            CountDownLatch passed = new CountDownLatch(1);
+            transport.service().execute(passed::countDown);
+            passed.await();
+            LockSupport.parkNanos(1_000_000);
+        }
+        assertEquals(written, l.peer().dataBytes());
+    }
+
+    private static boolean held(StreamCore core, BooleanSupplier question) {
+        core.enter();
+        try {
+            return question.getAsBoolean();
+        } finally {
+            core.exit();
+        }
     }
 
     /** Whatever goes wrong in one stream: its users learn of it, and other streams are still looked after. */
