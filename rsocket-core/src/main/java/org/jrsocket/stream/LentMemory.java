@@ -14,7 +14,8 @@ import org.jrsocket.verbs.Mr;
 /**
  * Memory of the application, registered for one stream, which sends from it without a copy. What was
  * {@linkplain RdmaStream#writeLent written} must not be changed until {@link RdmaStream#acknowledged} has passed it, or
- * the stream {@linkplain RdmaStream#isFreed is freed}. The buffer stays reachable as long as this object does.
+ * the stream {@linkplain RdmaStream#isFreed is freed}. The buffer stays reachable until its
+ * registration has ended.
  *
  * <p>Registered memory is pinned and counts towards the bound of the process. Any thread.
  */
@@ -47,7 +48,7 @@ public final class LentMemory implements AutoCloseable {
             throw new IllegalArgumentException("only direct buffers can be registered");
         }
         long address = NativeMemory.addressOf(buffer);
-        Mr mr = core.handles.slabs.lend(address, buffer.capacity(), IbvMr.IBV_ACCESS_LOCAL_WRITE);
+        Mr mr = core.handles.slabs.lend(buffer, IbvMr.IBV_ACCESS_LOCAL_WRITE);
         return new LentMemory(core, buffer, address, mr);
     }
 
@@ -86,7 +87,7 @@ public final class LentMemory implements AutoCloseable {
             closed = true;
             if (!deregistered && !core.freed && core.out.acknowledged() >= usedUpTo) {
                 deregistered = true;
-                core.handles.slabs.endLending(mr, buffer.capacity());
+                core.handles.slabs.endLending(mr);
             }
         } finally {
             core.exit();

@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -40,7 +41,8 @@ final class Slabs implements SlabSource {
     private final MemoryBudget budget;
     private final List<RegisteredSlab> spare = new ArrayList<>(); // parts that nobody uses
     private final List<RegisteredSlab> grown = new ArrayList<>(); // in use
-    private final IdentityHashMap<Mr, Integer> lent = new IdentityHashMap<>(); // the application's, and its bytes
+    private final IdentityHashMap<Mr, ByteBuffer> lent =
+            new IdentityHashMap<>(); // the application's, kept reachable while the device has it
     private long grownBytes;
     private boolean refused;
     private long refusedAt;
@@ -129,7 +131,8 @@ final class Slabs implements SlabSource {
      *
      * @throws IOException if the device or the bound of the process refuses
      */
-    Mr lend(long address, int bytes, int access) throws IOException {
+    Mr lend(ByteBuffer memory, int access) throws IOException {
+        int bytes = memory.capacity();
         if (!budget.take(bytes)) {
             throw new ErrnoException(
                     "registering " + (bytes >> 10) + " KiB more than the " + (budget.used() >> 10) + " of this process",
@@ -137,8 +140,8 @@ final class Slabs implements SlabSource {
                     Errno.ENOMEM);
         }
         try {
-            Mr mr = verbs.registerMr(pd, address, bytes, access);
-            lent.put(mr, bytes);
+            Mr mr = verbs.registerMr(pd, NativeMemory.addressOf(memory), bytes, access);
+            lent.put(mr, memory);
             return mr;
         } catch (IOException | RuntimeException e) {
             budget.giveBack(bytes);
@@ -147,17 +150,18 @@ final class Slabs implements SlabSource {
     }
 
     /** Ends the registration: nothing of this memory is on its way any more. */
-    void endLending(Mr mr, int bytes) {
-        if (lent.remove(mr) != null && deregister(mr)) {
-            budget.giveBack(bytes);
+    void endLending(Mr mr) {
+        ByteBuffer memory = lent.remove(mr);
+        if (memory != null && deregister(mr)) {
+            budget.giveBack(memory.capacity());
         }
     }
 
     /** Bytes beyond what the connection had from the beginning. */
     long grownBytes() {
         long sum = grownBytes;
-        for (int bytes : lent.values()) {
-            sum += bytes;
+        for (ByteBuffer memory : lent.values()) {
+            sum += memory.capacity();
         }
         return sum;
     }
@@ -168,9 +172,9 @@ final class Slabs implements SlabSource {
             free(slab);
         }
         grown.clear();
-        lent.forEach((mr, bytes) -> {
+        lent.forEach((mr, memory) -> {
             if (deregister(mr)) {
-                budget.giveBack(bytes);
+                budget.giveBack(memory.capacity());
             }
         });
         lent.clear();
