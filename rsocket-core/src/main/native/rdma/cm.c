@@ -6,6 +6,7 @@
  * thread may have destroyed it between the moment its event was taken and the moment that event is looked at.
  */
 #include "jrsocket.h"
+#include "cq.h"
 
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
@@ -145,8 +146,8 @@ static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong s
 
 	(*env)->GetIntArrayRegion(env, io, 0, 5, v);
 	struct ibv_qp_init_attr init = {
-		.send_cq = jrs_pointer(send_cq),
-		.recv_cq = jrs_pointer(recv_cq),
+		.send_cq = ((struct jrs_cq *)jrs_pointer(send_cq))->cq,
+		.recv_cq = ((struct jrs_cq *)jrs_pointer(recv_cq))->cq,
 		.cap = { .max_send_wr = (uint32_t)v[0], .max_recv_wr = (uint32_t)v[1], .max_send_sge = (uint32_t)v[2],
 			 .max_recv_sge = (uint32_t)v[3], .max_inline_data = (uint32_t)v[4] },
 		.qp_type = (enum ibv_qp_type)qp_type,

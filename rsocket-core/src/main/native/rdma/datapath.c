@@ -6,8 +6,11 @@
  * requests and completions are laid out by Java, so the layouts are checked here.
  */
 #include "jrsocket.h"
+#include "cq.h"
 
 #include <infiniband/verbs.h>
+#include <sched.h>
+#include <string.h>
 #include <time.h>
 
 /* SendBatch.java */
@@ -157,21 +160,6 @@ static jlong post_receives(JNIEnv *env, jclass type, jlong qp, jint count, jlong
 	return done;
 }
 
-static inline jint poll_once(struct ibv_cq *cq, struct ibv_wc *wcs, int capacity)
-{
-	int n = ibv_poll_cq(cq, capacity, wcs);
-
-	/* Drivers return numbers of their own for a broken queue. */
-	return n >= 0 ? n : -EIO;
-}
-
-static jint poll_cq(JNIEnv *env, jclass type, jlong cq, jlong address, jint capacity)
-{
-	(void)env;
-	(void)type;
-	return poll_once(jrs_pointer(cq), jrs_pointer(address), capacity);
-}
-
 /* Tells the core that this is a waiting loop: the other hardware thread gets its share. */
 static inline void relax(void)
 {
@@ -190,23 +178,129 @@ static inline int64_t now(void)
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static jint spin_cq(JNIEnv *env, jclass type, jlong handle, jlong address, jint capacity, jlong nanos)
+static inline int try_lock(struct jrs_cq *queue)
+{
+	return !__atomic_exchange_n(&queue->busy, 1, __ATOMIC_ACQUIRE);
+}
+
+/* Whoever has it only looks into the queue; if it lost its CPU meanwhile, it gets ours. */
+static void lock(struct jrs_cq *queue)
+{
+	for (int i = 1; !try_lock(queue); i++) {
+		if (i % POLLS_PER_CLOCK == 0)
+			sched_yield();
+		else
+			relax();
+	}
+}
+
+static inline void unlock(struct jrs_cq *queue)
+{
+	__atomic_store_n(&queue->busy, 0, __ATOMIC_RELEASE);
+}
+
+static inline jint poll_once(struct ibv_cq *cq, struct ibv_wc *wcs, int capacity)
+{
+	int n = ibv_poll_cq(cq, capacity, wcs);
+
+	/* Drivers return numbers of their own for a broken queue. */
+	return n >= 0 ? n : -EIO;
+}
+
+/* What a waiting thread has left comes first. An error that stands behind it is the next poll's. */
+static jint poll_cq(JNIEnv *env, jclass type, jlong handle, jlong address, jint capacity)
 {
 	(void)env;
 	(void)type;
-	struct ibv_cq *cq = jrs_pointer(handle);
+	struct jrs_cq *queue = jrs_pointer(handle);
 	struct ibv_wc *wcs = jrs_pointer(address);
-	jint n = poll_once(cq, wcs, capacity);
+	jint n;
+
+	lock(queue);
+	n = queue->stashed < capacity ? queue->stashed : capacity;
+	if (n > 0) {
+		memcpy(wcs, queue->stash, (size_t)n * sizeof(*wcs));
+		queue->stashed -= n;
+		memmove(queue->stash, queue->stash + n, (size_t)queue->stashed * sizeof(*wcs));
+	}
+	if (n < capacity) {
+		jint more = poll_once(queue->cq, wcs + n, capacity - n);
+
+		n = more >= 0 ? n + more : n > 0 ? n : more;
+	}
+	unlock(queue);
+	return n;
+}
+
+/* Whether the next poll_cq takes something or fails. If another thread is just polling, that one sees to it. */
+static inline int has_some(struct jrs_cq *queue)
+{
+	int some;
+
+	if (!try_lock(queue))
+		return 0;
+	if (queue->stashed == 0) {
+		jint n = poll_once(queue->cq, queue->stash, JRS_STASH);
+
+		some = n != 0;
+		queue->stashed = n > 0 ? n : 0;
+	} else {
+		some = 1;
+	}
+	unlock(queue);
+	return some;
+}
+
+static jboolean spin_cq(JNIEnv *env, jclass type, jlong handle, jlong nanos)
+{
+	(void)env;
+	(void)type;
+	struct jrs_cq *queue = jrs_pointer(handle);
 	int64_t start;
 
-	if (n != 0 || nanos <= 0)
-		return n;
+	if (has_some(queue))
+		return JNI_TRUE;
+	if (nanos <= 0)
+		return JNI_FALSE;
 	start = now();
 	do {
 		for (int i = 0; i < POLLS_PER_CLOCK; i++) {
 			relax();
-			n = poll_once(cq, wcs, capacity);
-			if (n != 0)
+			if (has_some(queue))
+				return JNI_TRUE;
+		}
+	} while (now() - start < nanos);
+	return JNI_FALSE;
+}
+
+/* The queues of a set are at `queues`, an array of handles; the numbers of those that have something go to `found`. */
+static int look_at_all(const int64_t *queues, int count, int32_t *found)
+{
+	int n = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (has_some(jrs_pointer(queues[i])))
+			found[n++] = i;
+	}
+	return n;
+}
+
+static jint spin_cqs(JNIEnv *env, jclass type, jlong queues, jint count, jlong found, jlong nanos)
+{
+	(void)env;
+	(void)type;
+	int rounds = count < POLLS_PER_CLOCK ? POLLS_PER_CLOCK / (count > 0 ? count : 1) : 1;
+	int n = look_at_all(jrs_pointer(queues), count, jrs_pointer(found));
+	int64_t start;
+
+	if (n > 0 || nanos <= 0)
+		return n;
+	start = now();
+	do {
+		for (int i = 0; i < rounds; i++) {
+			relax();
+			n = look_at_all(jrs_pointer(queues), count, jrs_pointer(found));
+			if (n > 0)
 				return n;
 		}
 	} while (now() - start < nanos);
@@ -217,7 +311,7 @@ static jint arm_cq(JNIEnv *env, jclass type, jlong cq)
 {
 	(void)env;
 	(void)type;
-	return jrs_status(ibv_req_notify_cq(jrs_pointer(cq), 0));
+	return jrs_status(ibv_req_notify_cq(((struct jrs_cq *)jrs_pointer(cq))->cq, 0));
 }
 
 static const JNINativeMethod table[] = {
@@ -226,7 +320,8 @@ static const JNINativeMethod table[] = {
 	JRS_METHOD("postReceives", "(JI)J", post_bare_receives),
 	JRS_METHOD("postReceives", "(JIJII)J", post_receives),
 	JRS_METHOD("pollCq", "(JJI)I", poll_cq),
-	JRS_METHOD("spinCq", "(JJIJ)I", spin_cq),
+	JRS_METHOD("spinCq", "(JJ)Z", spin_cq),
+	JRS_METHOD("spinCqs", "(JIJJ)I", spin_cqs),
 	JRS_METHOD("armCq", "(J)I", arm_cq),
 };
 

@@ -5,8 +5,10 @@
  * Making, changing and freeing verbs objects. What happens per message is in datapath.c.
  */
 #include "jrsocket.h"
+#include "cq.h"
 
 #include <infiniband/verbs.h>
+#include <stdlib.h>
 
 static jlong alloc_pd(JNIEnv *env, jclass type, jlong device)
 {
@@ -72,22 +74,33 @@ static jint destroy_comp_channel(JNIEnv *env, jclass type, jlong channel)
 static jlong create_cq(JNIEnv *env, jclass type, jlong device, jlong channel, jint entries, jint vector, jint cookie, jintArray out)
 {
 	(void)type;
-	struct ibv_cq *cq;
+	struct jrs_cq *queue = calloc(1, sizeof(*queue));
 
+	if (!queue)
+		return -ENOMEM;
 	errno = 0;
-	cq = ibv_create_cq(jrs_pointer(device), entries, jrs_pointer(cookie), jrs_pointer(channel), vector);
-	if (!cq)
-		return jrs_created(NULL);
-	jint values[] = { cq->cqe, (jint)cq->handle };
+	queue->cq = ibv_create_cq(jrs_pointer(device), entries, jrs_pointer(cookie), jrs_pointer(channel), vector);
+	if (!queue->cq) {
+		jlong failed = jrs_created(NULL);
+
+		free(queue);
+		return failed;
+	}
+	jint values[] = { queue->cq->cqe, (jint)queue->cq->handle };
 	(*env)->SetIntArrayRegion(env, out, 0, 2, values);
-	return jrs_handle(cq);
+	return jrs_handle(queue);
 }
 
 static jint destroy_cq(JNIEnv *env, jclass type, jlong cq)
 {
 	(void)env;
 	(void)type;
-	return jrs_status(ibv_destroy_cq(jrs_pointer(cq)));
+	struct jrs_cq *queue = jrs_pointer(cq);
+	jint rc = jrs_status(ibv_destroy_cq(queue->cq));
+
+	if (rc == 0)
+		free(queue);
+	return rc;
 }
 
 /*

@@ -17,19 +17,19 @@ final class Leftovers {
     static final long PERIOD_NANOS = 100_000;
 
     private final ServiceThread service;
-    private final AtomicReference<StreamCore> added = new AtomicReference<>();
-    private StreamCore list; // service thread
+    private final AtomicReference<StreamLeftover> added = new AtomicReference<>();
+    private StreamLeftover list; // service thread
 
     Leftovers(ServiceThread service) {
         this.service = service;
     }
 
     /** Looks after {@code stream} until it says that nobody need; the caller makes sure that it is added only once. */
-    void add(StreamCore stream) {
-        StreamCore head;
+    void add(StreamLeftover stream) {
+        StreamLeftover head;
         do {
             head = added.get();
-            stream.nextLeftover = head;
+            stream.next = head;
         } while (!added.compareAndSet(head, stream));
         if (head == null) {
             service.wakeForLeftovers();
@@ -43,32 +43,32 @@ final class Leftovers {
 
     /** One look at each. Service thread. */
     void round() {
-        StreamCore fresh = added.getAndSet(null);
-        StreamCore old = list;
+        StreamLeftover fresh = added.getAndSet(null);
+        StreamLeftover old = list;
         list = null;
         keep(old);
         keep(fresh);
     }
 
-    private void keep(StreamCore from) {
-        StreamCore next = from;
+    private void keep(StreamLeftover from) {
+        StreamLeftover next = from;
         while (next != null) {
-            StreamCore stream = next;
-            next = stream.nextLeftover;
-            stream.nextLeftover = null;
+            StreamLeftover stream = next;
+            next = stream.next;
+            stream.next = null;
             if (look(stream)) {
-                stream.nextLeftover = list;
+                stream.next = list;
                 list = stream;
             }
         }
     }
 
-    private static boolean look(StreamCore stream) {
+    private static boolean look(StreamLeftover stream) {
         try {
-            return stream.lookAfterLeftover();
+            return stream.lookAfter();
         } catch (RuntimeException | Error e) { // it serves every stream of the process and must survive any of them
             try {
-                stream.failLeftover(e);
+                stream.fail(e);
                 return false;
             } catch (RuntimeException | Error again) {
                 return true; // perhaps for lack of memory: try again

@@ -13,8 +13,6 @@ import java.util.Objects;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One connection, full duplex: one reader and one writer at a time may be inside it together. Any thread may shut or
@@ -30,8 +28,6 @@ import org.slf4j.LoggerFactory;
  * reader or writer is inside. Native objects are used only with the lock of {@link StreamCore}, or inside.
  */
 public final class RdmaStream implements AutoCloseable, CmHandler {
-
-    private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
 
     private final StreamCore core;
     private final StreamReader reader;
@@ -62,112 +58,29 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      */
     public int read(byte[] target, int offset, int length, long nanos) throws IOException {
         Objects.checkFromIndexSize(offset, length, target.length);
-        core.enter();
-        try {
-            reader.enter();
-            try {
-                if (length == 0) {
-                    return 0;
-                }
-                for (; ; ) {
-                    int n = reader.take(target, offset, length);
-                    if (n != 0) {
-                        return n;
-                    }
-                    if (reader.isInputOver()) {
-                        return -1;
-                    }
-                    if (!await(true, nanos)) {
-                        throw new SocketTimeoutException("Read timed out");
-                    }
-                }
-            } finally {
-                reader.leave();
-            }
-        } finally {
-            core.exit();
-        }
-    }
-
-    /** Waits without the lock, which is held. */
-    private boolean await(boolean reading, long nanos) throws IOException {
-        core.exit();
-        try {
-            return waits.await(reading, nanos);
-        } finally {
-            core.enter();
-        }
+        return reader.read(target, offset, length, nanos);
     }
 
     /** Reads what is there, without waiting: 0 if nothing is, -1 at the end of the stream. */
     public int read(ByteBuffer target) throws IOException {
-        return readNow(target, true);
+        return reader.readNow(target, true);
     }
 
     /**
      * Copies what is there, or the first part of it, without consuming it: as {@link #read(ByteBuffer)}.
      */
     public int peek(ByteBuffer target) throws IOException {
-        return readNow(target, false);
-    }
-
-    private int readNow(ByteBuffer target, boolean consume) throws IOException {
-        core.enter();
-        try {
-            reader.enter();
-            try {
-                if (!target.hasRemaining()) {
-                    return 0;
-                }
-                if (core.in.readable() == 0) {
-                    core.poll();
-                }
-                int n = core.inputShut ? 0 : consume ? reader.take(target) : reader.copyPiece(target);
-                return n != 0 ? n : reader.isInputOver() ? -1 : 0;
-            } finally {
-                reader.leave();
-            }
-        } finally {
-            core.exit();
-        }
+        return reader.readNow(target, false);
     }
 
     /** Bytes that can be read without waiting. */
     public int available() throws IOException {
-        core.enter();
-        try {
-            ensureOpen();
-            if (core.inputShut) {
-                return 0;
-            }
-            if (core.in.readable() == 0) {
-                core.poll();
-            }
-            return (int) core.in.readable();
-        } finally {
-            core.exit();
-        }
-    }
-
-    private void ensureOpen() throws SocketException {
-        if (core.closed) {
-            throw new SocketException("Socket closed");
-        }
+        return reader.available();
     }
 
     /** Waits until a read would not wait (data, end, error); false when the time is over. Counts as the reader. */
     public boolean awaitReadable(long nanos) throws IOException {
-        core.enter();
-        try {
-            reader.enter();
-            try {
-                return await(true, nanos);
-            } finally {
-                reader.leave();
-            }
-        } finally {
-            core.exit();
-        }
+        return reader.awaitReadable(nanos);
     }
 
     // ---- writing ----
@@ -175,130 +88,23 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** Writes all of it, waiting for room up to {@code nanos} at a time. */
     public void write(byte[] source, int offset, int length, long nanos) throws IOException {
         Objects.checkFromIndexSize(offset, length, source.length);
-        core.enter();
-        try {
-            writer.enter();
-            try {
-                int end = offset + length;
-                int at = offset;
-                while (at < end) {
-                    writer.checkWritable();
-                    int n = writer.put(source, at, end - at);
-                    if (n > 0) {
-                        at += n;
-                        flushWritten(length);
-                    } else if (!await(false, nanos)) {
-                        throw new SocketTimeoutException("Write timed out");
-                    }
-                }
-            } finally {
-                writer.leave();
-            }
-        } finally {
-            core.exit();
-        }
-    }
-
-    /** If the peer's room is used up, looks whether more came meanwhile. */
-    private void flushWritten(int call) {
-        core.flushWritten(call);
-        if (core.out.waitsForPeer()) {
-            core.poll();
-        }
+        writer.write(source, offset, length, nanos);
     }
 
     /** Writes what there is room for, without waiting; may be 0. */
     public int write(ByteBuffer source) throws IOException {
-        core.enter();
-        try {
-            writer.enter();
-            try {
-                writer.checkWritable();
-                int sum = 0;
-                int call = source.remaining();
-                while (source.hasRemaining()) {
-                    int n = writer.put(source);
-                    if (n == 0) {
-                        core.poll();
-                        n = writer.put(source);
-                        if (n == 0) {
-                            break;
-                        }
-                    }
-                    sum += n;
-                    flushWritten(call);
-                }
-                return sum;
-            } finally {
-                writer.leave();
-            }
-        } finally {
-            core.exit();
-        }
+        return writer.write(source);
     }
 
     /** As {@link #write(ByteBuffer)}, from several buffers in turn: the content of small ones goes out together. */
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
-        core.enter();
-        try {
-            writer.enter();
-            try {
-                writer.checkWritable();
-                return gather(sources, offset, offset + length);
-            } finally {
-                writer.leave();
-            }
-        } finally {
-            core.exit();
-        }
-    }
-
-    private long gather(ByteBuffer[] sources, int from, int to) {
-        long sum = 0;
-        int unsent = 0;
-        boolean polled = false;
-        for (int i = from; i < to; ) {
-            int n = writer.put(sources[i]);
-            sum += n;
-            unsent += n;
-            boolean full = n == 0 && sources[i].hasRemaining();
-            if (n > 0) {
-                polled = false;
-            }
-            if (unsent >= StreamCore.BULK || full && unsent > 0) {
-                flushWritten(unsent);
-                unsent = 0;
-            } else if (full) {
-                if (polled) {
-                    break;
-                }
-                core.poll();
-                polled = true;
-            }
-            if (!sources[i].hasRemaining()) {
-                i++;
-            }
-        }
-        if (unsent > 0) {
-            flushWritten(unsent);
-        }
-        return sum;
+        return writer.write(sources, offset, length);
     }
 
     /** Waits until a write would take something or fail; false when the time is over. Counts as the writer. */
     public boolean awaitWritable(long nanos) throws IOException {
-        core.enter();
-        try {
-            writer.enter();
-            try {
-                return await(false, nanos);
-            } finally {
-                writer.leave();
-            }
-        } finally {
-            core.exit();
-        }
+        return writer.awaitWritable(nanos);
     }
 
     // ---- lending ----
@@ -309,16 +115,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * @throws IOException if the device, the system or the bound on registered memory refuses
      */
     public LentMemory register(ByteBuffer buffer) throws IOException {
-        core.enter();
-        try {
-            ensureOpen();
-            if (core.releasing) {
-                throw StreamReader.again(core.failure, "Connection reset");
-            }
-            return LentMemory.register(core, buffer);
-        } finally {
-            core.exit();
-        }
+        return writer.register(buffer);
     }
 
     /**
@@ -328,23 +125,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * @return the offset of the stream behind these bytes: they are sent when {@link #acknowledged} has reached it
      */
     public long writeLent(LentMemory memory, int offset, int length) throws IOException {
-        core.enter();
-        try {
-            writer.enter();
-            try {
-                writer.checkWritable();
-                if (!memory.isOf(core)) {
-                    throw new IllegalArgumentException("memory that is registered for another stream");
-                }
-                long end = memory.write(offset, length);
-                flushWritten(length);
-                return end;
-            } finally {
-                writer.leave();
-            }
-        } finally {
-            core.exit();
-        }
+        return writer.writeLent(memory, offset, length);
     }
 
     /** Makes progress; returns the offset of the stream up to which the peer's device has acknowledged everything. */
@@ -364,49 +145,19 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * {@link #read(ByteBuffer)} says which.
      */
     public BorrowedBytes borrow(int most) throws IOException {
-        core.enter();
-        try {
-            reader.enter();
-            try {
-                if (core.in.readable() == 0) {
-                    core.poll();
-                }
-                return core.inputShut ? null : reader.borrow(most);
-            } finally {
-                reader.leave();
-            }
-        } finally {
-            core.exit();
-        }
+        return reader.borrowNow(most);
     }
 
     // ---- half close, close ----
 
     /** No more reads: readers get -1, what arrives later is dropped. */
     public void shutdownInput() throws IOException {
-        core.enter();
-        try {
-            ensureOpen();
-            core.inputShut = true;
-            core.discardInput();
-        } finally {
-            core.exit();
-        }
-        waits.wakeAll();
+        closing.shutdownInput();
     }
 
     /** Sends what was written, then the end of the stream. Does not wait for it. */
     public void shutdownOutput() throws IOException {
-        core.enter();
-        try {
-            ensureOpen();
-            core.outputShut = true;
-            core.out.shutdown();
-            core.flush();
-        } finally {
-            core.exit();
-        }
-        waits.wakeAll();
+        closing.shutdownOutput();
     }
 
     /**
@@ -444,24 +195,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * asks the peer's device for the acknowledgement that tells.
      */
     boolean isDelivering(long written) {
-        core.enter();
-        try {
-            if (core.closed) {
-                return !closing.isDrained();
-            }
-            core.poll();
-            core.flush();
-            if (core.freed || core.failure != null || core.peerGone || core.out.acknowledged() - written >= 0) {
-                return false;
-            }
-            if (core.out.posted() - written >= 0 && !core.out.awaitsCompletion()) {
-                core.out.probe();
-                core.flush();
-            }
-            return true;
-        } finally {
-            core.exit();
-        }
+        return closing.isDelivering(written);
     }
 
     /** Whether nothing native is left of it: memory that was lent belongs to its owner again. */
@@ -478,15 +212,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     @Override
     public void onCmEvent(CmEvent event) {
-        switch (event.type()) {
-            // The last three: the passive side gave up on an answer that we took for the connection.
-            case RDMA_CM_EVENT_DISCONNECTED,
-                    RDMA_CM_EVENT_REJECTED,
-                    RDMA_CM_EVENT_CONNECT_ERROR,
-                    RDMA_CM_EVENT_UNREACHABLE -> core.peerDisconnected("the peer went away without closing", true);
-            case RDMA_CM_EVENT_DEVICE_REMOVAL -> core.peerDisconnected("the device was removed", false);
-            default -> LOG.debug("{} to {}: {}", core.local, core.remote, event);
-        }
+        core.effects().onCmEvent(event);
         closing.step();
     }
 

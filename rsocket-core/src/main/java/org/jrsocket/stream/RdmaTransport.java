@@ -5,13 +5,10 @@
 package org.jrsocket.stream;
 
 import com.ibm.disni.verbs.RdmaCm;
-import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -19,10 +16,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
-import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.VerbsProvider;
@@ -35,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * by many threads.
  *
  * <p>Its daemon threads are none on the data path: the service thread (connection events, closes, wake-ups of virtual
- * threads, what writers left behind), and while connections end a few reapers, which free native objects because destroying a queue
- * pair can take a device milliseconds.
+ * threads, what writers left behind), and while connections end a few reapers, which free native objects because
+ * destroying a queue pair can take a device milliseconds.
  */
 public final class RdmaTransport implements AutoCloseable {
 
@@ -50,22 +45,12 @@ public final class RdmaTransport implements AutoCloseable {
     /** For ever, on both sides: an RNR NAK is part of rsocket's flow control and must not end a connection. */
     private static final int RNR_RETRIES = 7;
 
-    /** How often idle streams are looked for. One that has not moved for two to three of these gives memory back. */
-    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(3);
-
     /** Freeing mostly waits, for the device or for the kernel's locks. */
     private static final int REAPERS = 4;
 
-    /**
-     * After an event that could not be read: a channel that is broken for good must not keep the service thread from
-     * its other work.
-     */
-    private static final long CM_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
     private static final long REAP_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-    /** More than these at once are no answers to this host's few questions, but somebody else's requests. */
-    private static final int MOST_EVENTS = 4096;
 
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** How long a JVM that exits waits for the delivery of what its sockets had taken. */
     private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -73,21 +58,17 @@ public final class RdmaTransport implements AutoCloseable {
     private final Cm cm;
     private final CmChannel channel;
     private final ServiceThread service;
-    private final ServiceThread.SteadyWatch cmWatch;
+    private final CmEvents events;
     private final MemoryBudget memory = new MemoryBudget();
     private final ExecutorService reaper;
     private final ResourcePool bundles;
     private final InlineLimits inlineLimits = new InlineLimits();
     private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
     private final Thread exitHook;
-    private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
+    private final OpenStreams streams;
     private final Closings closings;
     private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
 
-    private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the sums
-    private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
-    private long endedWritten; // the same
-    private final AtomicBoolean sweeping = new AtomicBoolean();
     private final Set<CmConnect> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
 
     private RdmaTransport(VerbsProvider provider, long idleNanos) throws IOException {
@@ -98,8 +79,9 @@ public final class RdmaTransport implements AutoCloseable {
         channel = cm.createEventChannel();
         service = serve(cm, channel);
         closings = new Closings(service);
+        streams = new OpenStreams(service);
         try {
-            cmWatch = service.watchSteadily(channel.getFd(), this::onCmEvent);
+            events = new CmEvents(cm, channel, service, bundles);
         } catch (IOException e) {
             service.stop();
             cm.destroyEventChannel(channel);
@@ -114,8 +96,8 @@ public final class RdmaTransport implements AutoCloseable {
                 task -> Threads.daemon("jrsocket-reaper", task));
         pool.allowCoreThreadTimeOut(true);
         reaper = pool;
-        cmWatch.arm(); // now that everything that an event needs is there
-        exitHook = Threads.daemon("jrsocket-exit", this::awaitDelivery);
+        events.start(); // now that everything that an event needs is there
+        exitHook = Threads.daemon("jrsocket-exit", () -> streams.awaitDelivery(EXIT_NANOS));
         try {
             Runtime.getRuntime().addShutdownHook(exitHook);
         } catch (IllegalStateException e) {
@@ -203,24 +185,13 @@ public final class RdmaTransport implements AutoCloseable {
      */
     @Override
     public void close() {
-        for (RdmaStream stream : streams) {
-            stream.abort();
-        }
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-        while (!streams.isEmpty() && System.nanoTime() - deadline < 0) {
-            try {
-                Thread.sleep(1);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                break;
-            }
-        }
+        streams.abortAll(CLOSE_NANOS);
         try {
             Runtime.getRuntime().removeShutdownHook(exitHook);
         } catch (IllegalStateException e) {
             LOG.debug("closing while the JVM exits");
         }
-        cmWatch.cancel();
+        events.end();
         service.stop();
         late.forEach(CmConnect::listenNoMore);
         reaper.shutdown();
@@ -235,101 +206,9 @@ public final class RdmaTransport implements AutoCloseable {
         }
     }
 
-    /**
-     * What was written before a close belongs to the peer although the JVM exits: with TCP the kernel would see to it,
-     * here it is this process. Streams that are still open stay so: other shutdown hooks may be using them.
-     */
-    private void awaitDelivery() {
-        long deadline = System.nanoTime() + EXIT_NANOS;
-        // when it was first looked at: threads that still write must not keep the JVM
-        Map<RdmaStream, Long> written = new HashMap<>();
-        while (streams.stream()
-                        .anyMatch(stream ->
-                                stream.isDelivering(written.computeIfAbsent(stream, RdmaStream::bytesWritten)))
-                && System.nanoTime() - deadline < 0) {
-            try {
-                Thread.sleep(1);
-            } catch (InterruptedException e) {
-                return;
-            }
-        }
-    }
-
-    /**
-     * Takes one event: if there are more, it is called again, and nobody asks the kernel for an event that is not
-     * there.
-     */
-    private void onCmEvent() {
-        boolean done = false;
-        try {
-            takeCmEvent();
-            done = true;
-        } catch (IOException e) {
-            LOG.error("an event of the RDMA connection manager could not be read", e);
-        } finally { // also after an error that the service thread logs, lack of memory for one
-            if (!done) {
-                pauseCm();
-            }
-        }
-    }
-
-    private boolean takeCmEvent() throws IOException {
-        CmEvent event = cm.getCmEvent(channel, 0);
-        if (event != null) {
-            dispatch(event);
-        }
-        return event != null;
-    }
-
     /** Handles what has arrived. Service thread, not within a callback of the connection manager. */
     void takeCmEvents() {
-        try {
-            int left = MOST_EVENTS;
-            while (left > 0 && takeCmEvent()) {
-                left--;
-            }
-        } catch (IOException e) {
-            LOG.debug("an event of the RDMA connection manager could not be read; the next look will meet it too", e);
-        }
-    }
-
-    private void pauseCm() {
-        service.schedule(this::armCm, CM_RETRY_NANOS);
-        try {
-            cmWatch.pause();
-        } catch (IOException e) {
-            LOG.debug("pausing failed", e);
-        }
-    }
-
-    private void armCm() {
-        try {
-            cmWatch.arm();
-        } catch (IOException e) {
-            LOG.error(
-                    "the connection manager's event channel cannot be watched; no RDMA connection can be made any more",
-                    e);
-        }
-    }
-
-    private void dispatch(CmEvent event) {
-        if (event.type() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL
-                && event.id() != null
-                && event.id().getVerbs() != null) {
-            bundles.deviceRemoved(event.id().getVerbs());
-        }
-        CmId owner = event.listenId() != null ? event.listenId() : event.id();
-        Object handler = owner == null ? null : owner.attachment();
-        try {
-            if (handler instanceof CmHandler h) {
-                h.onCmEvent(event);
-            } else if (event.listenId() != null) {
-                event.id().destroyId(); // its listener closed meanwhile
-            }
-            // one connection's trouble, lack of memory included, must not end the handling of all others
-        } catch (Throwable t) {
-            LOG.error("handling {} failed", event, t);
-        }
+        events.takeAll();
     }
 
     /** Frees something native, soon, on a thread that may take its time. */
@@ -359,9 +238,6 @@ public final class RdmaTransport implements AutoCloseable {
         PathTimers.setRnrTimer(endpoint);
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         streams.add(stream);
-        if (sweeping.compareAndSet(false, true)) {
-            service.schedule(this::sweep, SWEEP_NANOS);
-        }
         LOG.debug("connected {}", stream);
         return stream;
     }
@@ -391,24 +267,8 @@ public final class RdmaTransport implements AutoCloseable {
         return closings;
     }
 
-    /** Has streams on which nothing moves give back what they grew to. Service thread, while there are streams. */
-    private void sweep() {
-        for (RdmaStream stream : streams) {
-            stream.sweep();
-        }
-        sweeping.set(false);
-        if (!streams.isEmpty() && sweeping.compareAndSet(false, true)) {
-            service.schedule(this::sweep, SWEEP_NANOS);
-        }
-    }
-
     void forget(RdmaStream stream) {
-        synchronized (totalsLock) {
-            if (streams.remove(stream)) {
-                endedRead += stream.bytesRead();
-                endedWritten += stream.bytesWritten();
-            }
-        }
+        streams.remove(stream);
     }
 
     /**
@@ -425,7 +285,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Streams that are not freed yet. */
     public int liveStreams() {
-        return streams.size();
+        return streams.count();
     }
 
     /** What verbs carry it, for people. */
@@ -435,29 +295,12 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** What is open, and all bytes so far. */
     public Totals totals() {
-        synchronized (totalsLock) {
-            long read = endedRead;
-            long written = endedWritten;
-            long registered = 0;
-            int open = 0;
-            int ending = 0;
-            for (RdmaStream stream : streams) {
-                read += stream.bytesRead();
-                written += stream.bytesWritten();
-                registered += stream.registeredBytes();
-                if (stream.isOpen()) {
-                    open++;
-                } else {
-                    ending++;
-                }
-            }
-            return new Totals(open, ending, read, written, registered);
-        }
+        return streams.totals();
     }
 
     /** Those that are not freed yet, at this moment. */
     public List<RdmaStream> streams() {
-        return List.copyOf(streams);
+        return streams.now();
     }
 
     /**

@@ -48,6 +48,10 @@ final class ResourcePool {
         this.budget = budget;
     }
 
+    Verbs verbs() {
+        return verbs;
+    }
+
     /** One that was kept, or else a new one. When there is no memory for it, what is kept for others goes first. */
     ConnectionResources obtain(ConnectionResources.Shape shape) throws IOException {
         ConnectionResources kept = take(shape);

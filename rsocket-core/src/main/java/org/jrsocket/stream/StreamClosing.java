@@ -43,6 +43,33 @@ final class StreamClosing {
         this.transport = core.transport;
     }
 
+    /** See {@link RdmaStream#shutdownInput}. */
+    void shutdownInput() throws IOException {
+        core.enter();
+        try {
+            core.ensureOpen();
+            core.inputShut = true;
+            core.discardInput();
+        } finally {
+            core.exit();
+        }
+        core.waits().wakeAll();
+    }
+
+    /** See {@link RdmaStream#shutdownOutput}. */
+    void shutdownOutput() throws IOException {
+        core.enter();
+        try {
+            core.ensureOpen();
+            core.outputShut = true;
+            core.out.shutdown();
+            core.flush();
+        } finally {
+            core.exit();
+        }
+        core.waits().wakeAll();
+    }
+
     /** @param hard drops what is not sent and resets */
     void close(boolean hard) {
         core.enter();
@@ -89,7 +116,7 @@ final class StreamClosing {
 
     /** Called by whoever ends the close: nothing is under way any more. */
     private void release() {
-        String failed = core.failedWith();
+        String failed = core.effects().failedWith();
         Events.closed(
                 core.local,
                 core.remote,
@@ -264,7 +291,8 @@ final class StreamClosing {
             }
             if (!core.closed && deadline == 0) {
                 if (!core.releasing && flood.isSpent(core.in.idleMessages(), System.nanoTime())) {
-                    core.violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
+                    core.effects()
+                            .violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
                 }
                 return;
             }
@@ -286,5 +314,27 @@ final class StreamClosing {
 
     boolean isDrained() {
         return drained.getCount() == 0;
+    }
+
+    /** See {@link RdmaStream#isDelivering}. */
+    boolean isDelivering(long written) {
+        core.enter();
+        try {
+            if (core.closed) {
+                return !isDrained();
+            }
+            core.poll();
+            core.flush();
+            if (core.freed || core.failure != null || core.peerGone || core.out.acknowledged() - written >= 0) {
+                return false;
+            }
+            if (core.out.posted() - written >= 0 && !core.out.awaitsCompletion()) {
+                core.out.probe();
+                core.flush();
+            }
+            return true;
+        } finally {
+            core.exit();
+        }
     }
 }

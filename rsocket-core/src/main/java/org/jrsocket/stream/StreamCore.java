@@ -17,8 +17,6 @@ import org.jrsocket.protocol.Pump;
 import org.jrsocket.protocol.SendMemory;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.wire.ConnData;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The protocol's {@link Connection} of a stream, its one lock, and the state of the stream. Whoever does anything with
@@ -28,8 +26,6 @@ import org.slf4j.LoggerFactory;
  * make long copies; {@link #readerInside} and {@link #writerInside} say that they are there.
  */
 final class StreamCore {
-
-    private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
 
     /**
      * With so many requests on their way, small writes start to be collected: enough to hide a round trip, few enough
@@ -60,13 +56,15 @@ final class StreamCore {
     private final RdmaStream stream;
     private final Pump pump;
     private final StreamWaiter waits;
+    private final StreamLeftover leftover;
     private final KeepAlive keepAlive;
-    private final boolean resetUnderstood;
-    private final Burst burst = new Burst();
+    private final StreamEffects effects;
 
     // Guarded by lock.
     boolean readerInside;
     boolean writerInside;
+    /** That its receive queue is in, or null. */
+    PollSet pollSet;
     /** How many {@link BorrowedBytes} have to come back. */
     int borrowed;
 
@@ -87,24 +85,14 @@ final class StreamCore {
     boolean protocolBroken;
     SocketException failure;
     boolean failedAfterEnd;
-    private String failedWith; // how it failed before it was closed: what the closed event says
     private int noted; // effects that others may be waiting for
-    private boolean collected; // something is written, and left for the next write to take along
     private boolean growthRefused; // send memory is full, and there was no more
-    private boolean listed; // among the streams that are looked after
-    private int writesInRow;
     private Events.Stall stall; // while data waits for the peer, if somebody records that
     private long stalledBytes;
-    private Runnable goneMeanwhile; // the CM's word that the peer is gone, while a reader polls without the lock
 
     // The service thread's.
     private long movesSeen;
     private int idleSweeps;
-    private long seenWritten;
-    private int looks;
-
-    /** The list's, see {@link Leftovers}. */
-    StreamCore nextLeftover;
 
     private volatile int ready;
 
@@ -120,7 +108,6 @@ final class StreamCore {
         this.handles = handles;
         this.local = local;
         this.remote = remote;
-        this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
         int credits = handles.credits();
         int perMessage = handles.words == null ? 1 : 2;
         Outbound.Limits limits = new Outbound.Limits(
@@ -140,6 +127,8 @@ final class StreamCore {
                 new NativeGrantTable(handles.grantTable));
         this.queues = new VerbsQueues(handles, peer.isBigEndian());
         this.pump = new Pump(connection, queues, handles.receiveSlots);
+        this.effects = new StreamEffects(this, pump, peer.hasFeature(ConnData.FEATURE_RESET));
+        this.leftover = new StreamLeftover(this);
         this.waits = new StreamWaiter(this, transport.serviceThread());
         this.keepAlive = new KeepAlive(transport.service(), this::probe);
     }
@@ -148,8 +137,8 @@ final class StreamCore {
     void open() {
         enter();
         try {
-            int effects = connection.open();
-            handle(effects | pump.flush());
+            int opened = connection.open();
+            effects.handle(opened | pump.flush());
         } finally {
             exit();
         }
@@ -161,6 +150,10 @@ final class StreamCore {
 
     KeepAlive keepAlive() {
         return keepAlive;
+    }
+
+    StreamEffects effects() {
+        return effects;
     }
 
     // ---- in and out ----
@@ -176,12 +169,7 @@ final class StreamCore {
             lock.unlock();
             return;
         }
-        // What is collected waits for no event: that somebody waits for one is not enough.
-        boolean add = !listed && !writerInside && hasLeftover() && (collected || !waits.isLookedAfter());
-        if (add) {
-            listed = true;
-            seenWritten = out.written();
-        }
+        boolean add = leftover.toBeListed();
         int now = readiness();
         if (now != ready) {
             ready = now;
@@ -190,7 +178,7 @@ final class StreamCore {
         noted = 0;
         lock.unlock();
         if (add) {
-            transport.leftovers().add(this);
+            transport.leftovers().add(leftover);
         }
         if (news != Effects.NONE) {
             waits.progressed();
@@ -237,8 +225,8 @@ final class StreamCore {
         if (freed) {
             return;
         }
-        handle(pump.poll());
-        if (collected) {
+        effects.handle(pump.poll());
+        if (leftover.isCollected()) {
             flush();
         }
     }
@@ -247,47 +235,17 @@ final class StreamCore {
         if (freed) {
             return;
         }
-        collected = false;
-        handle(pump.flush());
+        leftover.collectedNoMore();
+        effects.handle(pump.flush());
         recordStall();
     }
 
     /** To be called after a step that may have made something to send. */
-    void act(int effects) {
-        if (Effects.has(effects, Effects.SEND)) {
+    void act(int step) {
+        if (Effects.has(step, Effects.SEND)) {
             flush();
         }
-        handle(effects & ~Effects.SEND);
-    }
-
-    /**
-     * Sends what a writer has written; or leaves it for the next write to take along, while the writer outruns its
-     * device, see {@link Burst}.
-     *
-     * @param call bytes of the whole call, of which these are a part
-     */
-    void flushWritten(int call) {
-        writesInRow++;
-        if (call >= BULK || writesInRow <= Burst.LENGTH) {
-            burst.end();
-            flush();
-            return;
-        }
-        long before = System.nanoTime();
-        if (burst.isRunning(before) && out.written() - out.posted() < BULK) {
-            collected = true;
-            return;
-        }
-        long posted = out.posted();
-        flush();
-        if (out.posted() != posted) {
-            burst.posted(before, System.nanoTime());
-        }
-    }
-
-    /** A reader took something: writing and reading in turn is no burst. */
-    void hasRead() {
-        writesInRow = 0;
+        effects.handle(step & ~Effects.SEND);
     }
 
     /** Arms the queues, so that whatever comes next is an event, and polls for what came before. */
@@ -295,22 +253,17 @@ final class StreamCore {
         if (freed) {
             return;
         }
-        if (sends || hasLeftover()) {
+        if (sends || leftover.any()) {
             queues.arm();
         } else {
             queues.armReceives();
         }
         poll();
-        if (hasLeftover()) {
+        if (leftover.any()) {
             queues.arm();
             poll();
             flush();
         }
-    }
-
-    /** Whether something waits to be sent. */
-    boolean hasLeftover() {
-        return !freed && (collected || connection.hasLeftover());
     }
 
     private void recordStall() {
@@ -355,39 +308,6 @@ final class StreamCore {
         }
     }
 
-    // ---- what came of it, with the lock ----
-
-    private void handle(int effects) {
-        if (effects == Effects.NONE) {
-            return;
-        }
-        noted |= effects;
-        if (Effects.has(effects, Effects.ACKNOWLEDGED)) {
-            growthRefused = false;
-        }
-        if (Effects.has(effects, Effects.RESET) && resetUnderstood) { // before its DISCONNECT, which comes with it
-            fail(new SocketException("Connection reset"), "reset by the peer");
-        }
-        ended |= Effects.has(effects, Effects.ENDED);
-        if (Effects.has(effects, Effects.GONE)) {
-            peerGone = true;
-            keepAlive.end();
-        }
-        if (Effects.has(effects, Effects.VIOLATION)) {
-            protocolError(connection.violation() != null ? connection.violation() : queues.trouble());
-        } else if (Effects.has(effects, Pump.FAILED)) {
-            fail(new SocketException("Connection reset"), queues.trouble() != null ? queues.trouble() : pump.failure());
-        }
-        if (Effects.has(effects, Effects.READABLE)) {
-            if (closed) { // a reset, as with TCP: nobody will read what comes after a close
-                out.close(false, true);
-                pump.flush();
-            } else {
-                discardInput();
-            }
-        }
-    }
-
     /** Drops what nobody will read; a reader that is inside does it when it leaves. */
     void discardInput() {
         if (inputShut && !readerInside && !freed && in.readable() > 0) {
@@ -395,141 +315,46 @@ final class StreamCore {
         }
     }
 
-    /** The connection cannot be used any more: waits fail, after what had arrived was read. The first cause wins. */
-    void fail(SocketException cause, String detail) {
-        enter();
-        try {
-            record(cause, detail);
-            die();
-            noted |= Pump.FAILED;
-        } finally {
-            exit();
-        }
-    }
-
-    private void die() {
+    /** Nothing more is sent. With the lock. */
+    void die() {
         connection.sendFailed();
-        collected = false;
+        leftover.collectedNoMore();
         if (!freed) { // else it may be another connection's by now
             queues.clear();
         }
         recordStall();
     }
 
-    private void record(SocketException cause, String detail) {
-        keepAlive.end();
-        if (failure == null) {
-            failedAfterEnd = ended;
-            cause.initCause(
-                    new IOException(detail + " (" + handles.device.name() + ", " + local + " to " + remote + ")"));
-            failure = cause;
-            if (!closed) {
-                failedWith = failedAfterEnd ? null : detail;
-                LOG.debug("{} to {} over {}: {}", local, remote, handles.device.name(), detail);
-            }
+    /** Others may be waiting for what a step has brought. With the lock. */
+    void note(int step) {
+        noted |= step;
+        if (Effects.has(step, Effects.ACKNOWLEDGED)) {
+            growthRefused = false;
         }
     }
-
-    /** The peer broke the protocol: nothing that it sent is used any more. */
-    private void protocolError(String what) {
-        protocolBroken = true;
-        resetting = true;
-        transport
-                .protocolErrors()
-                .warn("{} sent {}; the connection to it over {} is reset", remote, what, handles.device.name());
-        record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
-        // the application may close much later, and until then the peer can write into our memory
-        stream.closing().abandon();
-    }
-
-    /** The peer sent what the protocol itself allows, but no peer has a reason to send. */
-    void violated(String what) {
-        connection.violated();
-        flush();
-        noted |= Effects.VIOLATION;
-        protocolError(what);
-    }
-
-    /** The CM says that the peer is gone, without or after its DISCONNECT. */
-    void peerDisconnected(String why, boolean expected) {
-        enter();
-        try {
-            if (queues.isSpinning()) { // and may have found the end: it brings it first
-                goneMeanwhile = () -> peerDisconnected(why, expected);
-                return;
-            }
-            poll(); // what arrived before it is valid
-            if (!expected || !ended) {
-                fail(new SocketException("Connection reset"), why);
-            }
-            peerGone = true;
-            keepAlive.end();
-            die();
-            noted |= Effects.GONE;
-        } finally {
-            exit();
-        }
-    }
-
-    /** A reader has polled without the lock, which it holds now, and found {@code n} messages. */
-    void endSpin(int n) {
-        queues.endSpin(n);
-        poll();
-        Runnable meanwhile = goneMeanwhile;
-        if (meanwhile != null) {
-            goneMeanwhile = null;
-            meanwhile.run();
-        }
-    }
-
-    String failedWith() {
-        return failedWith;
-    }
-
-    // ---- what is left to be sent ----
 
     /**
-     * Looks after what a writer left behind; called by the service thread now and then. False once that is not needed
-     * any more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
+     * Leaves the lock, which is held once, for a wait; takes it again.
+     *
+     * @return false when the time is over
      */
-    boolean lookAfterLeftover() {
-        enter();
+    boolean await(boolean reading, long nanos) throws IOException {
+        exit();
         try {
-            long written = out.written();
-            if (written != seenWritten && !out.waitsForPeer()) {
-                seenWritten = written; // the writer is about: its next write sends this, too
-                looks = 0;
-                return true;
-            }
-            poll();
-            flush();
-            if (hasLeftover() && !writerInside) {
-                if (looks++ == 0 && !out.waitsForPeer()) {
-                    return true;
-                }
-                armAndPoll(true);
-                if (hasLeftover()) {
-                    waits.lookAfter();
-                }
-            }
-            listed = false;
-            looks = 0;
-            return false;
+            return waits.await(reading, nanos);
         } finally {
-            exit();
+            enter();
         }
     }
 
-    /** Looking after it failed, so nobody does it any longer: an error is better than silence. */
-    void failLeftover(Throwable cause) {
-        LOG.error("sending what is left of {} failed, the connection is reset", stream, cause);
-        enter();
-        try {
-            fail(new SocketException("Connection reset"), "sending what was left failed: " + cause);
-            listed = false; // last: if even that fails, it stays on the list
-        } finally {
-            exit();
+    void ensureOpen() throws SocketException {
+        if (closed) {
+            throw new SocketException("Socket closed");
         }
+    }
+
+    StreamLeftover leftover() {
+        return leftover;
     }
 
     RdmaStream stream() {

@@ -4,11 +4,13 @@
  */
 package org.jrsocket.stream;
 
+import java.io.IOException;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import org.jrsocket.protocol.Inbound;
 
-/** The reading half of a stream's calls. All of it with the core's lock, except for long copies. */
+/** The reading half of a stream. Waits, and makes long copies, without the core's lock. */
 final class StreamReader {
 
     /** So many bytes are copied with the lock: it takes less time than handing the lock on. */
@@ -25,8 +27,113 @@ final class StreamReader {
         this.in = core.in;
     }
 
+    // ---- calls: enter the core, and then the reader's place ----
+
+    /** See {@link RdmaStream#read(byte[], int, int, long)}. */
+    int read(byte[] target, int offset, int length, long nanos) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                if (length == 0) {
+                    return 0;
+                }
+                for (; ; ) {
+                    int n = take(target, offset, length);
+                    if (n != 0) {
+                        return n;
+                    }
+                    if (isInputOver()) {
+                        return -1;
+                    }
+                    if (!core.await(true, nanos)) {
+                        throw new SocketTimeoutException("Read timed out");
+                    }
+                }
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#read(ByteBuffer)} and {@link RdmaStream#peek}. */
+    int readNow(ByteBuffer target, boolean consume) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                if (!target.hasRemaining()) {
+                    return 0;
+                }
+                if (in.readable() == 0) {
+                    core.poll();
+                }
+                int n = core.inputShut ? 0 : consume ? take(target) : copyPiece(target);
+                return n != 0 ? n : isInputOver() ? -1 : 0;
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#borrow}. */
+    BorrowedBytes borrowNow(int most) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                if (in.readable() == 0) {
+                    core.poll();
+                }
+                return core.inputShut ? null : borrow(most);
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#available}. */
+    int available() throws IOException {
+        core.enter();
+        try {
+            core.ensureOpen();
+            if (core.inputShut) {
+                return 0;
+            }
+            if (in.readable() == 0) {
+                core.poll();
+            }
+            return (int) in.readable();
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#awaitReadable}. */
+    boolean awaitReadable(long nanos) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                return core.await(true, nanos);
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    // ---- parts of them, with the core's lock ----
+
     /** One reader at a time; until {@link #leave} nothing of the stream is freed. */
-    void enter() throws SocketException {
+    private void enter() throws SocketException {
         if (core.readerInside) {
             throw new IllegalStateException("a second reader in one stream; callers take turns");
         }
@@ -43,13 +150,13 @@ final class StreamReader {
         }
     }
 
-    void leave() {
+    private void leave() {
         core.readerInside = false;
         core.discardInput();
     }
 
     /** Copies out what is there, at most {@code length} bytes; 0 if nothing is. */
-    int take(byte[] target, int offset, int length) {
+    private int take(byte[] target, int offset, int length) {
         int sum = 0;
         while (sum < length && !core.inputShut && !core.closed) {
             int n = Math.min(in.piece(), length - sum);
@@ -76,7 +183,7 @@ final class StreamReader {
     }
 
     /** As {@link #take(byte[], int, int)}; moves the target's position. */
-    int take(ByteBuffer target) {
+    private int take(ByteBuffer target) {
         int sum = 0;
         while (target.hasRemaining() && !core.inputShut && !core.closed) {
             boolean shortCopy = Math.min(in.piece(), target.remaining()) <= SHORT_COPY;
@@ -104,7 +211,7 @@ final class StreamReader {
     }
 
     /** Copies from the first piece without consuming it; moves the target's position. */
-    int copyPiece(ByteBuffer target) {
+    private int copyPiece(ByteBuffer target) {
         int n = Math.min(in.piece(), target.remaining());
         if (n == 0) {
             return 0;
@@ -114,7 +221,7 @@ final class StreamReader {
     }
 
     /** Lends bytes of the first piece; null if there is none, or if it is to be copied. */
-    BorrowedBytes borrow(int most) {
+    private BorrowedBytes borrow(int most) {
         int n = Math.min(in.piece(), most);
         if (n < LEAST_LENT || !in.mayLend()) {
             return null;
@@ -123,7 +230,7 @@ final class StreamReader {
         BorrowedBytes bytes = new BorrowedBytes(core, slab, (int) (in.address() - slab.address()), n);
         in.lend(n);
         core.borrowed++;
-        core.hasRead();
+        core.leftover().hasRead();
         return bytes;
     }
 
@@ -135,7 +242,7 @@ final class StreamReader {
     }
 
     private void consume(int n) {
-        core.hasRead();
+        core.leftover().hasRead();
         core.act(core.connection.consume(n));
     }
 
@@ -143,7 +250,7 @@ final class StreamReader {
      * For a reader that found nothing: whether nothing will come any more. All data before the end, or before a
      * failure, is delivered first.
      */
-    boolean isInputOver() throws SocketException {
+    private boolean isInputOver() throws SocketException {
         if (core.inputShut) {
             return true;
         }

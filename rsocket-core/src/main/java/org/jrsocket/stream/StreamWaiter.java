@@ -52,7 +52,7 @@ final class StreamWaiter {
      */
     boolean await(boolean reading, long nanos) throws IOException {
         assert !core.isHeld();
-        look();
+        boolean quiet = look();
         if (isReady(reading)) {
             return true;
         }
@@ -63,7 +63,7 @@ final class StreamWaiter {
             boolean useful = false;
             if (spin > 0) {
                 try {
-                    useful = spin(budget, reading, start, spin);
+                    useful = spin(budget, reading, quiet, start, spin);
                 } finally {
                     budget.end();
                 }
@@ -74,23 +74,28 @@ final class StreamWaiter {
         }
     }
 
-    private void look() {
+    /** Polls; whether the next message is all there is to wait for. */
+    private boolean look() {
         core.enter();
         try {
             core.poll();
+            return !core.freed && !core.closed && !core.leftover().any();
         } finally {
             core.exit();
         }
     }
 
-    private boolean spin(SpinBudget budget, boolean reading, long start, long spin) {
+    private boolean spin(SpinBudget budget, boolean reading, boolean quiet, long start, long spin) {
         long slice = Math.min(SLICE_NANOS, spin);
         long yield = start + YIELD_NANOS;
+        boolean inNative = quiet && reading; // a reader inside keeps the queues from being freed
         for (; ; ) {
-            if (!reading || !spinForMessage(slice)) {
-                look();
+            if (inNative) {
+                core.queues.spin(slice);
+            } else {
                 Thread.onSpinWait();
             }
+            inNative = look() && reading;
             if (isReady(reading)) {
                 return true;
             }
@@ -107,29 +112,6 @@ final class StreamWaiter {
                 yield = back + YIELD_NANOS;
             }
         }
-    }
-
-    /** Polls for a message in native code; false if there is something else to look after. */
-    private boolean spinForMessage(long nanos) {
-        VerbsQueues queues = core.queues;
-        core.enter();
-        boolean mine = !core.freed && !core.closed && !core.hasLeftover() && queues.beginSpin();
-        core.exit();
-        if (!mine) {
-            return false;
-        }
-        int n = 0;
-        try {
-            n = queues.spin(nanos);
-        } finally {
-            core.enter();
-            try {
-                core.endSpin(n);
-            } finally {
-                core.exit();
-            }
-        }
-        return true;
     }
 
     private boolean isReady(boolean reading) {
@@ -294,7 +276,7 @@ final class StreamWaiter {
             core.queues.takeEvents();
             core.poll();
             core.flush();
-            leftoverWatched &= core.hasLeftover() && !core.writerInside;
+            leftoverWatched &= core.leftover().any() && !core.writerInside;
             Sleeper r = reader;
             Sleeper w = writer;
             boolean anyWriter = leftoverWatched || w != null && !isReady(false);
@@ -304,7 +286,7 @@ final class StreamWaiter {
             }
         } catch (RuntimeException | Error e) {
             leftoverWatched = false;
-            core.failLeftover(e);
+            core.leftover().fail(e);
             again = false;
         } finally {
             core.exit();
@@ -346,6 +328,7 @@ final class StreamWaiter {
         if (watch != null) {
             watch.cancel();
         }
+        PollSet.removeFromAny(core);
         core.queues.acknowledge();
     }
 }

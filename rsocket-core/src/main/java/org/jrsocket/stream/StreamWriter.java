@@ -4,16 +4,184 @@
  */
 package org.jrsocket.stream;
 
+import java.io.IOException;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 
-/** The writing half of a stream's calls. All of it with the core's lock, except for long copies. */
+/** The writing half of a stream. Waits, and makes long copies, without the core's lock. */
 final class StreamWriter {
 
     private final StreamCore core;
 
     StreamWriter(StreamCore core) {
         this.core = core;
+    }
+
+    // ---- calls: enter the core, and then the writer's place ----
+
+    /** See {@link RdmaStream#write(byte[], int, int, long)}. */
+    void write(byte[] source, int offset, int length, long nanos) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                int end = offset + length;
+                int at = offset;
+                while (at < end) {
+                    checkWritable();
+                    int n = put(source, at, end - at);
+                    if (n > 0) {
+                        at += n;
+                        flushWritten(length);
+                    } else if (!core.await(false, nanos)) {
+                        throw new SocketTimeoutException("Write timed out");
+                    }
+                }
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#write(ByteBuffer)}. */
+    int write(ByteBuffer source) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                checkWritable();
+                int sum = 0;
+                int call = source.remaining();
+                while (source.hasRemaining()) {
+                    int n = put(source);
+                    if (n == 0) {
+                        core.poll();
+                        n = put(source);
+                        if (n == 0) {
+                            break;
+                        }
+                    }
+                    sum += n;
+                    flushWritten(call);
+                }
+                return sum;
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#write(ByteBuffer[], int, int)}. */
+    long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                checkWritable();
+                return gather(sources, offset, offset + length);
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#awaitWritable}. */
+    boolean awaitWritable(long nanos) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                return core.await(false, nanos);
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#register}. */
+    LentMemory register(ByteBuffer buffer) throws IOException {
+        core.enter();
+        try {
+            core.ensureOpen();
+            if (core.releasing) {
+                throw StreamReader.again(core.failure, "Connection reset");
+            }
+            return LentMemory.register(core, buffer);
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#writeLent}. */
+    long writeLent(LentMemory memory, int offset, int length) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                checkWritable();
+                if (!memory.isOf(core)) {
+                    throw new IllegalArgumentException("memory that is registered for another stream");
+                }
+                long end = memory.write(offset, length);
+                flushWritten(length);
+                return end;
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    // ---- parts of them, with the core's lock ----
+
+    /** If the peer's room is used up, looks whether more came meanwhile. */
+    private void flushWritten(int call) {
+        core.leftover().flushWritten(call);
+        if (core.out.waitsForPeer()) {
+            core.poll();
+        }
+    }
+
+    private long gather(ByteBuffer[] sources, int from, int to) {
+        long sum = 0;
+        int unsent = 0;
+        boolean polled = false;
+        for (int i = from; i < to; ) {
+            int n = put(sources[i]);
+            sum += n;
+            unsent += n;
+            boolean full = n == 0 && sources[i].hasRemaining();
+            if (n > 0) {
+                polled = false;
+            }
+            if (unsent >= StreamCore.BULK || full && unsent > 0) {
+                flushWritten(unsent);
+                unsent = 0;
+            } else if (full) {
+                if (polled) {
+                    break;
+                }
+                core.poll();
+                polled = true;
+            }
+            if (!sources[i].hasRemaining()) {
+                i++;
+            }
+        }
+        if (unsent > 0) {
+            flushWritten(unsent);
+        }
+        return sum;
     }
 
     /** One writer at a time; until {@link #leave} nothing of the stream is freed. */
@@ -70,7 +238,7 @@ final class StreamWriter {
     }
 
     /** As {@link #put(byte[], int, int)}; moves the source's position. */
-    int put(ByteBuffer source) {
+    private int put(ByteBuffer source) {
         int n = Math.min(Math.min(core.writeRoom(), StreamCore.MAX_MESSAGE), source.remaining());
         if (n > 0) {
             RegisteredSlab slab = (RegisteredSlab) core.connection.sendMemory().slab();

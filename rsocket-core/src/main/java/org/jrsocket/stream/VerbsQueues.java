@@ -19,9 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair of the device as the protocol uses it. Guarded by the stream's lock, except that one thread may
- * {@linkplain #spin spin} on the receive queue without it. Until that thread has brought back what it found, others see
- * nothing there.
+ * A queue pair of the device as the protocol uses it. Guarded by the stream's lock, except that whoever is inside the
+ * stream may {@linkplain #spin wait} for the receive queue without it.
  *
  * <p>iWARP has no immediate data: there a message is a plain write and a SEND of 4 bytes, in host order, behind it.
  */
@@ -50,9 +49,6 @@ final class VerbsQueues implements Queues {
     private boolean wordSignaled;
     private int firstWord; // iWARP: of the last poll's messages
     private int nextWord;
-
-    private boolean spinning;
-    private int found; // completions that the spinning thread found and nobody has taken yet
 
     private boolean receiveArmed;
     private boolean sendArmed;
@@ -195,11 +191,7 @@ final class VerbsQueues implements Queues {
 
     @Override
     public int pollReceives() {
-        if (spinning) {
-            return 0;
-        }
-        int n = found != 0 ? found : recvCq.poll(received);
-        found = 0;
+        int n = recvCq.poll(received);
         if (n < 0) {
             trouble = "polling the receive completion queue failed, errno " + -n;
         } else if (iwarp) {
@@ -209,29 +201,14 @@ final class VerbsQueues implements Queues {
         return n;
     }
 
-    /** Before {@link #spin}, with the lock; false if somebody else spins. */
-    boolean beginSpin() {
-        if (spinning) {
-            return false;
-        }
-        spinning = true;
-        return true;
+    /** Waits at most {@code nanos}, some microseconds, until a poll would take a message; without the lock. */
+    boolean spin(long nanos) {
+        return recvCq.spin(nanos);
     }
 
-    /** Whether somebody spins: then nobody else sees what has arrived. With the lock. */
-    boolean isSpinning() {
-        return spinning;
-    }
-
-    /** Polls the receive queue for at most {@code nanos}, some microseconds; without the lock. */
-    int spin(long nanos) {
-        return recvCq.spin(received, nanos);
-    }
-
-    /** After {@link #spin}, with the lock: the next poll takes what was found. Poll in any case. */
-    void endSpin(int n) {
-        spinning = false;
-        found = n;
+    /** Has a {@link PollSet} wait for messages, too. */
+    Cq receiveCq() {
+        return recvCq;
     }
 
     @Override

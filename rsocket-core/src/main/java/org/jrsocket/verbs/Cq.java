@@ -25,11 +25,12 @@ public abstract class Cq extends IbvCQ {
     public abstract int poll(WcBatch batch);
 
     /**
-     * Polls until something completes or {@code nanos} are over, in one JNI crossing.
+     * Waits until something has completed or {@code nanos} are over, in one JNI crossing. Takes nothing: the next
+     * {@link #poll}, by whatever thread, does.
      *
-     * @return as {@link #poll}
+     * @return whether that takes something or fails
      */
-    public abstract int spin(WcBatch batch, long nanos);
+    public abstract boolean spin(long nanos);
 
     /**
      * Asks for one event on the channel at the next completion of any kind ({@code ibv_req_notify_cq}). A completion

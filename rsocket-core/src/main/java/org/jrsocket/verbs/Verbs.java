@@ -39,6 +39,11 @@ public abstract class Verbs extends RdmaVerbs {
         return createCq((Device) device, (CompChannel) channel, entries, 0);
     }
 
+    /** An empty set of at most {@code capacity} completion queues of this provider. */
+    public CqSet createCqSet(int capacity) {
+        return new CqSet(capacity);
+    }
+
     /**
      * Registers memory.
      *

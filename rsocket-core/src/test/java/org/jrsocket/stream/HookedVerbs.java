@@ -119,11 +119,11 @@ final class HookedVerbs extends VerbsProvider {
         }
 
         @Override
-        public int spin(WcBatch batch, long nanos) {
+        public boolean spin(long nanos) {
             hook.at(Point.BEFORE_POLL, cookie);
-            int n = real.spin(batch, nanos);
+            boolean some = real.spin(nanos);
             hook.at(Point.AFTER_POLL, cookie);
-            return n;
+            return some;
         }
 
         @Override

@@ -130,8 +130,8 @@ class LeftoverTest extends RawPeerTests {
             l.stream().takeEvents();
             l.stream().write(new byte[1], 0, 1, PATIENCE);
             written++;
-        } while (written < 7 * HALF && !held(core, core::hasLeftover));
-        assertTrue(held(core, core::hasLeftover), "there was no burst");
+        } while (written < 7 * HALF && !held(core, core.leftover()::any));
+        assertTrue(held(core, core.leftover()::any), "there was no burst");
         free.countDown();
         // In turns of the service thread, too few for it to find the stream idle, which would send it as well.
         for (int turn = 0; turn < 1000 && l.peer().dataBytes() < written; turn++) {

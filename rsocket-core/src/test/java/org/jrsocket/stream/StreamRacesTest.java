@@ -186,7 +186,7 @@ class StreamRacesTest extends RawPeerTests {
             meanwhile.accept(core);
             core.flush();
             writer.put(bytes(count), 0, count);
-            core.flushWritten(count);
+            core.leftover().flushWritten(count);
             writer.leave();
         } finally {
             core.exit();

@@ -36,6 +36,8 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
     boolean hot;
     /** The selecting thread's: its stream is armed, and nobody looks at it before that has an event. */
     boolean armed;
+    /** The selecting thread's: a message has arrived for this hot key. */
+    boolean arrived;
     /** Selections in a row in which a hot key had nothing. */
     int idleRounds;
 

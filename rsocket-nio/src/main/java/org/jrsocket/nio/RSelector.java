@@ -54,8 +54,10 @@ final class RSelector extends AbstractSelector {
     private static final int IN_JDK = 1;
     private static final int IN_EPOLL = 2;
 
+    /** How long one call into native code polls the hot keys: nothing else is seen meanwhile. */
+    private static final long SLICE_NANOS = 5_000;
     /** How long only the hot keys are polled, before a look at the epoll set, and a yield. */
-    private static final long SLICE_NANOS = 50_000;
+    private static final long YIELD_NANOS = 50_000;
 
     private final RSelectorProvider provider;
     private final AbstractSelector jdk;
@@ -264,7 +266,7 @@ final class RSelector extends AbstractSelector {
             look(key, false);
             key = next;
         }
-        pollHot(true);
+        pollHot(true, 0);
     }
 
     /** @param active whether it was ready a moment ago */
@@ -274,7 +276,7 @@ final class RSelector extends AbstractSelector {
             return; // the hot ones have their turn
         }
         int interest = key.interest();
-        int ops = interest == 0 ? 0 : key.member.readyOps(interest);
+        int ops = interest == 0 ? 0 : key.member.readyOps(interest, true);
         if (ops != 0) {
             foundAgain(key, ops);
         } else if (active && key.member.stream() != null) {
@@ -304,7 +306,7 @@ final class RSelector extends AbstractSelector {
             return true;
         }
         stream.arm((interest & SelectionKey.OP_WRITE) != 0);
-        int ops = key.member.mayBeReady(interest) ? key.member.readyOps(interest) : 0; // it has polled just now
+        int ops = key.member.readyOps(interest, false); // it has polled just now
         if (ops == 0) {
             if (!key.hot && !key.armed) {
                 key.armed = true;
@@ -328,16 +330,21 @@ final class RSelector extends AbstractSelector {
     }
 
     /**
-     * Whether any of them is ready.
+     * Polls the hot keys; whether any of them is ready.
      *
      * @param counts whether this is a new selection, in which unused keys age
+     * @param nanos how long to wait for a message
      */
-    private boolean pollHot(boolean counts) {
+    private boolean pollHot(boolean counts, long nanos) {
         boolean any = false;
+        hot.look(nanos);
         for (int i = hot.size() - 1; i >= 0; i--) {
             RSelectionKey key = hot.get(i);
             int interest = key.interest();
-            int ops = interest == 0 || !key.isValid() ? 0 : key.member.readyOps(interest);
+            // Room to write comes without a message, too.
+            boolean poll = key.arrived || (interest & SelectionKey.OP_WRITE) != 0;
+            key.arrived = false;
+            int ops = interest == 0 || !key.isValid() ? 0 : key.member.readyOps(interest, poll);
             if (ops != 0) {
                 any = true;
                 key.idleRounds = 0;
@@ -369,16 +376,16 @@ final class RSelector extends AbstractSelector {
         }
         try {
             long start = System.nanoTime();
-            long slice = start + SLICE_NANOS;
+            long yield = start + YIELD_NANOS;
             for (; ; ) {
-                if (pollHot(false) || !queue.isEmpty() || woken.get()) {
+                if (pollHot(false, SLICE_NANOS) || !queue.isEmpty() || woken.get()) {
                     return true;
                 }
                 long now = System.nanoTime();
                 if (now - start >= time) {
                     return false;
                 }
-                if (now - slice >= 0) {
+                if (now - yield >= 0) {
                     if (lookAtDescriptors()) {
                         return true;
                     }
@@ -387,9 +394,7 @@ final class RSelector extends AbstractSelector {
                     if (budget.gaveWay(back - now)) {
                         return false;
                     }
-                    slice = back + SLICE_NANOS;
-                } else {
-                    Thread.onSpinWait();
+                    yield = back + YIELD_NANOS;
                 }
             }
         } finally {
@@ -628,6 +633,7 @@ final class RSelector extends AbstractSelector {
                     end((RSelectionKey) key);
                 }
                 descriptors.close();
+                hot.close();
             }
         }
     }

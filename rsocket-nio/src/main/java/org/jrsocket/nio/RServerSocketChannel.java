@@ -527,7 +527,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     @Override
-    public int readyOps(int interest) {
+    public int readyOps(int interest, boolean poll) {
         DualListener rdma = dual;
         return (interest & SelectionKey.OP_ACCEPT) != 0 && rdma != null && rdma.isReady() ? SelectionKey.OP_ACCEPT : 0;
     }

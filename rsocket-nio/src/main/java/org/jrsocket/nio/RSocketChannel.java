@@ -461,11 +461,11 @@ final class RSocketChannel extends ConnectingChannel {
     }
 
     @Override
-    public int readyOps(int interest) {
+    public int readyOps(int interest, boolean poll) {
         RdmaIo rdma = io;
         if (rdma != null) {
             // a closed stream is ready for everything, a closed channel for nothing
-            return isOpen() ? rdma.readyOps(interest) : 0;
+            return isOpen() ? rdma.readyOps(interest, poll) : 0;
         }
         OutgoingConnection pending = connect;
         if (pending == null) {
@@ -477,7 +477,7 @@ final class RSocketChannel extends ConnectingChannel {
     @Override
     public boolean mayBeReady(int interest) {
         RdmaIo rdma = io;
-        return rdma == null || rdma.mayBeReady(interest);
+        return rdma == null || rdma.readyOps(interest, false) != 0;
     }
 
     @Override

@@ -158,19 +158,18 @@ final class RdmaIo {
         }
     }
 
-    /** What is ready of {@code interest}, after a poll if that was not all. */
-    int readyOps(int interest) {
+    /**
+     * What is ready of {@code interest}.
+     *
+     * @param poll whether to poll if that is not all; else any thread, with locks of the stream held perhaps
+     */
+    int readyOps(int interest, boolean poll) {
         int ops = now(interest);
-        if (ops != (interest & (SelectionKey.OP_READ | SelectionKey.OP_WRITE))) {
+        if (poll && ops != (interest & (SelectionKey.OP_READ | SelectionKey.OP_WRITE))) {
             stream.poll();
             ops = now(interest);
         }
         return ops;
-    }
-
-    /** Without a poll; any thread, with locks of the stream held perhaps. */
-    boolean mayBeReady(int interest) {
-        return now(interest) != 0;
     }
 
     private int now(int interest) {

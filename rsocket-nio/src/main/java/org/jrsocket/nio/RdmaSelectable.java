@@ -19,10 +19,11 @@ interface RdmaSelectable {
     int tcpInterest(int interest);
 
     /**
-     * What is ready of {@code interest}, apart from what the JDK's selector sees; makes what progress can be made
-     * without waiting.
+     * What is ready of {@code interest}, apart from what the JDK's selector sees.
+     *
+     * @param poll whether to make what progress can be made without waiting
      */
-    int readyOps(int interest);
+    int readyOps(int interest, boolean poll);
 
     /**
      * Whether something of {@code interest} may be ready, as far as can be told without progress and without a lock.

@@ -16,7 +16,7 @@ public final class Native {
      * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
      * be the same.
      */
-    static final int ABI = 3;
+    static final int ABI = 4;
 
     private Native() {}
 
@@ -169,7 +169,11 @@ public final class Native {
 
     static native int pollCq(long cq, long batch, int capacity);
 
-    static native int spinCq(long cq, long batch, int capacity, long nanos);
+    /** Whether the next poll takes something or fails. */
+    static native boolean spinCq(long cq, long nanos);
+
+    /** {@code queues}: handles; {@code found}: room for as many ints. How many of the queues have something. */
+    static native int spinCqs(long queues, int count, long found, long nanos);
 
     static native int armCq(long cq);
 }

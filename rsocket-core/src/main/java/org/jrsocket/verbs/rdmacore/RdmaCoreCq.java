@@ -44,9 +44,9 @@ public final class RdmaCoreCq extends Cq {
     }
 
     @Override
-    public int spin(WcBatch batch, long nanos) {
+    public boolean spin(long nanos) {
         long queue = cq;
-        return queue == 0 ? -Errno.EINVAL : Native.spinCq(queue, batch.address(), batch.capacity(), nanos);
+        return queue == 0 || Native.spinCq(queue, nanos);
     }
 
     @Override

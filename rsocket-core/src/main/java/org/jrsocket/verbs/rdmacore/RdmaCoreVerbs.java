@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.Cq;
+import org.jrsocket.verbs.CqSet;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Mr;
 import org.jrsocket.verbs.Pd;
@@ -41,6 +42,11 @@ public final class RdmaCoreVerbs extends DisniVerbs {
     @Override
     public Cq createCQ(IbvContext device, IbvCompChannel channel, int entries, int vector) throws IOException {
         return new RdmaCoreCq((RdmaCoreDevice) device, (RdmaCoreCompChannel) channel, entries, vector, 0);
+    }
+
+    @Override
+    public CqSet createCqSet(int capacity) {
+        return new RdmaCoreCqSet(capacity);
     }
 
     @Override

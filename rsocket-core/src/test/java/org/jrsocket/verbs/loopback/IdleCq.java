@@ -39,17 +39,9 @@ final class IdleCq extends LoopbackCq {
         return n > 0 ? n : super.poll(batch); // what came of failing
     }
 
+    /** An answer may be ready at any time; asking costs as much as polling. */
     @Override
-    public int spin(WcBatch batch, long nanos) {
-        int n = poll(batch);
-        if (n != 0 || nanos <= 0) {
-            return n;
-        }
-        long start = System.nanoTime();
-        do {
-            Thread.onSpinWait();
-            n = poll(batch);
-        } while (n == 0 && System.nanoTime() - start < nanos);
-        return n;
+    public boolean spin(long nanos) {
+        return true;
     }
 }

@@ -139,24 +139,24 @@ class LoopbackCq extends Cq {
     }
 
     @Override
-    public int spin(WcBatch batch, long nanos) {
-        int count = poll(batch);
-        if (count != 0 || nanos <= 0) {
-            return count;
+    public boolean spin(long nanos) {
+        if (hasSome()) {
+            return true;
         }
-        long start = System.nanoTime();
-        do {
+        long start = nanos > 0 ? System.nanoTime() : 0;
+        while (nanos > 0 && System.nanoTime() - start < nanos) {
             for (int i = 0; i < SPINS; i++) {
                 Thread.onSpinWait();
-                if (pushed != polled || broken) {
-                    count = poll(batch);
-                    if (count != 0) {
-                        return count;
-                    }
+                if (hasSome()) {
+                    return true;
                 }
             }
-        } while (System.nanoTime() - start < nanos);
-        return 0;
+        }
+        return false;
+    }
+
+    private boolean hasSome() {
+        return pushed != polled || broken || !isOpen;
     }
 
     @Override

@@ -260,7 +260,7 @@ class QueueRulesTest {
         connect(Sizes.DEFAULT.cqs(2, 2));
         post(client, 3, SIGNALED);
         assertEquals(-Errno.EIO, client.sendCq.poll(client.wc));
-        assertEquals(-Errno.EIO, client.sendCq.spin(client.wc, 1000));
+        assertTrue(client.sendCq.spin(1000), "the next poll fails");
         assertEquals(1, provider.violations().size());
         assertTrue(provider.violations().get(0).contains("overflows"));
         assertEquals(0, provider.device().takeAsyncEvent()); // IBV_EVENT_CQ_ERR

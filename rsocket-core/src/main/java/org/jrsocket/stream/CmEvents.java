@@ -1,0 +1,130 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmChannel;
+import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.CmId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The connection manager's events, each brought to the {@link CmHandler} of its id. On the service thread. */
+final class CmEvents {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
+
+    /**
+     * After an event that could not be read: a channel that is broken for good must not keep the service thread from
+     * its other work.
+     */
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    /** More than these at once are no answers to this host's few questions, but somebody else's requests. */
+    private static final int MOST = 4096;
+
+    private final Cm cm;
+    private final CmChannel channel;
+    private final ServiceThread service;
+    private final ResourcePool bundles;
+    private final ServiceThread.SteadyWatch watch;
+
+    /** Takes no events before {@link #start}. */
+    CmEvents(Cm cm, CmChannel channel, ServiceThread service, ResourcePool bundles) throws IOException {
+        this.cm = cm;
+        this.channel = channel;
+        this.service = service;
+        this.bundles = bundles;
+        this.watch = service.watchSteadily(channel.getFd(), this::onEvent);
+    }
+
+    void start() throws IOException {
+        watch.arm();
+    }
+
+    void end() {
+        watch.cancel();
+    }
+
+    /**
+     * Takes one event: if there are more, it is called again, and nobody asks the kernel for an event that is not
+     * there.
+     */
+    private void onEvent() {
+        boolean done = false;
+        try {
+            takeOne();
+            done = true;
+        } catch (IOException e) {
+            LOG.error("an event of the RDMA connection manager could not be read", e);
+        } finally { // also after an error that the service thread logs, lack of memory for one
+            if (!done) {
+                pause();
+            }
+        }
+    }
+
+    private boolean takeOne() throws IOException {
+        CmEvent event = cm.getCmEvent(channel, 0);
+        if (event != null) {
+            dispatch(event);
+        }
+        return event != null;
+    }
+
+    /** Handles what has arrived, not within a callback of the connection manager. */
+    void takeAll() {
+        try {
+            int left = MOST;
+            while (left > 0 && takeOne()) {
+                left--;
+            }
+        } catch (IOException e) {
+            LOG.debug("an event of the RDMA connection manager could not be read; the next look will meet it too", e);
+        }
+    }
+
+    private void pause() {
+        service.schedule(this::arm, RETRY_NANOS);
+        try {
+            watch.pause();
+        } catch (IOException e) {
+            LOG.debug("pausing failed", e);
+        }
+    }
+
+    private void arm() {
+        try {
+            watch.arm();
+        } catch (IOException e) {
+            LOG.error(
+                    "the connection manager's event channel cannot be watched; no RDMA connection can be made any more",
+                    e);
+        }
+    }
+
+    private void dispatch(CmEvent event) {
+        if (event.type() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL
+                && event.id() != null
+                && event.id().getVerbs() != null) {
+            bundles.deviceRemoved(event.id().getVerbs());
+        }
+        CmId owner = event.listenId() != null ? event.listenId() : event.id();
+        Object handler = owner == null ? null : owner.attachment();
+        try {
+            if (handler instanceof CmHandler h) {
+                h.onCmEvent(event);
+            } else if (event.listenId() != null) {
+                event.id().destroyId(); // its listener closed meanwhile
+            }
+            // one connection's trouble, lack of memory included, must not end the handling of all others
+        } catch (Throwable t) {
+            LOG.error("handling {} failed", event, t);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The streams of a transport that are not freed yet, and the sums of all that ever were. Has those on which nothing
+ * moves give back the memory that they grew to. Any thread.
+ */
+final class OpenStreams {
+
+    /** How often idle streams are looked for. One that has not moved for two to three of these gives memory back. */
+    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    private final ServiceThread service;
+    private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+
+    private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the sums
+    private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
+    private long endedWritten; // the same
+
+    OpenStreams(ServiceThread service) {
+        this.service = service;
+    }
+
+    void add(RdmaStream stream) {
+        streams.add(stream);
+        if (sweeping.compareAndSet(false, true)) {
+            service.schedule(this::sweep, SWEEP_NANOS);
+        }
+    }
+
+    /** It is freed. */
+    void remove(RdmaStream stream) {
+        synchronized (totalsLock) {
+            if (streams.remove(stream)) {
+                endedRead += stream.bytesRead();
+                endedWritten += stream.bytesWritten();
+            }
+        }
+    }
+
+    int count() {
+        return streams.size();
+    }
+
+    /** Those of this moment. */
+    List<RdmaStream> now() {
+        return List.copyOf(streams);
+    }
+
+    RdmaTransport.Totals totals() {
+        synchronized (totalsLock) {
+            long read = endedRead;
+            long written = endedWritten;
+            long registered = 0;
+            int open = 0;
+            int ending = 0;
+            for (RdmaStream stream : streams) {
+                read += stream.bytesRead();
+                written += stream.bytesWritten();
+                registered += stream.registeredBytes();
+                if (stream.isOpen()) {
+                    open++;
+                } else {
+                    ending++;
+                }
+            }
+            return new RdmaTransport.Totals(open, ending, read, written, registered);
+        }
+    }
+
+    /** Service thread, while there are streams. */
+    private void sweep() {
+        for (RdmaStream stream : streams) {
+            stream.sweep();
+        }
+        sweeping.set(false);
+        if (!streams.isEmpty() && sweeping.compareAndSet(false, true)) {
+            service.schedule(this::sweep, SWEEP_NANOS);
+        }
+    }
+
+    /** Resets all, and waits for at most {@code nanos} until they are freed. */
+    void abortAll(long nanos) {
+        for (RdmaStream stream : streams) {
+            stream.abort();
+        }
+        long deadline = System.nanoTime() + nanos;
+        while (!streams.isEmpty() && System.nanoTime() - deadline < 0) {
+            try {
+                TimeUnit.MILLISECONDS.sleep(1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+
+    /**
+     * What was written before a close belongs to the peer although the JVM exits: with TCP the kernel would see to it,
+     * here it is this process. Streams that are still open stay so: other shutdown hooks may be using them.
+     */
+    void awaitDelivery(long nanos) {
+        long deadline = System.nanoTime() + nanos;
+        // when it was first looked at: threads that still write must not keep the JVM
+        Map<RdmaStream, Long> written = new HashMap<>();
+        while (streams.stream()
+                        .anyMatch(stream ->
+                                stream.isDelivering(written.computeIfAbsent(stream, RdmaStream::bytesWritten)))
+                && System.nanoTime() - deadline < 0) {
+            try {
+                TimeUnit.MILLISECONDS.sleep(1);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+}

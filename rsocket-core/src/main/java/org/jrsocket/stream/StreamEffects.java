@@ -1,0 +1,151 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import java.net.SocketException;
+import org.jrsocket.protocol.Effects;
+import org.jrsocket.protocol.Pump;
+import org.jrsocket.verbs.CmEvent;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What becomes of a stream by the steps of its protocol, by its CM and by failures: the end that the peer sends, its
+ * going away, a reset, a broken protocol, a dead queue pair. With the core's lock, which it takes where others call.
+ */
+final class StreamEffects {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
+
+    private final StreamCore core;
+    private final Pump pump;
+    private final boolean resetUnderstood;
+
+    private String failedWith; // how it failed before it was closed: what the closed event says
+
+    /** @param resetUnderstood whether the peer says why it disconnects */
+    StreamEffects(StreamCore core, Pump pump, boolean resetUnderstood) {
+        this.core = core;
+        this.pump = pump;
+        this.resetUnderstood = resetUnderstood;
+    }
+
+    /** Takes note of what a step has brought. */
+    void handle(int effects) {
+        if (effects == Effects.NONE) {
+            return;
+        }
+        core.note(effects);
+        if (Effects.has(effects, Effects.RESET) && resetUnderstood) { // before its DISCONNECT, which comes with it
+            fail(new SocketException("Connection reset"), "reset by the peer");
+        }
+        core.ended |= Effects.has(effects, Effects.ENDED);
+        if (Effects.has(effects, Effects.GONE)) {
+            core.peerGone = true;
+            core.keepAlive().end();
+        }
+        if (Effects.has(effects, Effects.VIOLATION)) {
+            String violation = core.connection.violation();
+            protocolError(violation != null ? violation : core.queues.trouble());
+        } else if (Effects.has(effects, Pump.FAILED)) {
+            String trouble = core.queues.trouble();
+            fail(new SocketException("Connection reset"), trouble != null ? trouble : pump.failure());
+        }
+        if (Effects.has(effects, Effects.READABLE)) {
+            if (core.closed) { // a reset, as with TCP: nobody will read what comes after a close
+                core.out.close(false, true);
+                pump.flush();
+            } else {
+                core.discardInput();
+            }
+        }
+    }
+
+    /** The connection cannot be used any more: waits fail, after what had arrived was read. The first cause wins. */
+    void fail(SocketException cause, String detail) {
+        core.enter();
+        try {
+            record(cause, detail);
+            core.die();
+            core.note(Pump.FAILED);
+        } finally {
+            core.exit();
+        }
+    }
+
+    private void record(SocketException cause, String detail) {
+        core.keepAlive().end();
+        if (core.failure == null) {
+            String device = core.handles.device.name();
+            core.failedAfterEnd = core.ended;
+            cause.initCause(new IOException(detail + " (" + device + ", " + core.local + " to " + core.remote + ")"));
+            core.failure = cause;
+            if (!core.closed) {
+                failedWith = core.failedAfterEnd ? null : detail;
+                LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
+            }
+        }
+    }
+
+    /** The peer broke the protocol: nothing that it sent is used any more. */
+    private void protocolError(String what) {
+        core.protocolBroken = true;
+        core.resetting = true;
+        core.transport
+                .protocolErrors()
+                .warn(
+                        "{} sent {}; the connection to it over {} is reset",
+                        core.remote,
+                        what,
+                        core.handles.device.name());
+        record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
+        // the application may close much later, and until then the peer can write into our memory
+        core.stream().closing().abandon();
+    }
+
+    /** The peer sent what the protocol itself allows, but no peer has a reason to send. */
+    void violated(String what) {
+        core.connection.violated();
+        core.flush();
+        core.note(Effects.VIOLATION);
+        protocolError(what);
+    }
+
+    /** On the service thread. */
+    void onCmEvent(CmEvent event) {
+        switch (event.type()) {
+            // The last three: the passive side gave up on an answer that we took for the connection.
+            case RDMA_CM_EVENT_DISCONNECTED,
+                    RDMA_CM_EVENT_REJECTED,
+                    RDMA_CM_EVENT_CONNECT_ERROR,
+                    RDMA_CM_EVENT_UNREACHABLE -> peerDisconnected("the peer went away without closing", true);
+            case RDMA_CM_EVENT_DEVICE_REMOVAL -> peerDisconnected("the device was removed", false);
+            default -> LOG.debug("{} to {}: {}", core.local, core.remote, event);
+        }
+    }
+
+    /** The CM says that the peer is gone, without or after its DISCONNECT. */
+    private void peerDisconnected(String why, boolean expected) {
+        core.enter();
+        try {
+            core.poll(); // what arrived before it is valid
+            if (!expected || !core.ended) {
+                fail(new SocketException("Connection reset"), why);
+            }
+            core.peerGone = true;
+            core.keepAlive().end();
+            core.die();
+            core.note(Effects.GONE);
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** How the stream failed before it was closed, for people; null if it did not. */
+    String failedWith() {
+        return failedWith;
+    }
+}

@@ -1,0 +1,141 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.net.SocketException;
+import org.jrsocket.protocol.Outbound;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a stream has to send and has not sent: because the peer gives no room, because the send queue is busy, or
+ * because small writes are collected for the next one to take along. Makes sure that somebody goes on with it, see
+ * {@link Leftovers}. With the core's lock, but for what the service thread calls.
+ */
+final class StreamLeftover {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
+
+    private final StreamCore core;
+    private final Outbound out;
+    private final Burst burst = new Burst();
+
+    private boolean collected; // something is written, and left for the next write to take along
+    private boolean listed; // among the streams that are looked after
+    private int writesInRow;
+    private long seenWritten;
+    private int looks; // the service thread's
+
+    /** The list's, see {@link Leftovers}. */
+    StreamLeftover next;
+
+    StreamLeftover(StreamCore core) {
+        this.core = core;
+        this.out = core.out;
+    }
+
+    /**
+     * Sends what a writer has written; or leaves it for the next write to take along, while the writer outruns its
+     * device, see {@link Burst}.
+     *
+     * @param call bytes of the whole call, of which these are a part
+     */
+    void flushWritten(int call) {
+        writesInRow++;
+        if (call >= StreamCore.BULK || writesInRow <= Burst.LENGTH) {
+            burst.end();
+            core.flush();
+            return;
+        }
+        long before = System.nanoTime();
+        if (burst.isRunning(before) && out.written() - out.posted() < StreamCore.BULK) {
+            collected = true;
+            return;
+        }
+        long posted = out.posted();
+        core.flush();
+        if (out.posted() != posted) {
+            burst.posted(before, System.nanoTime());
+        }
+    }
+
+    /** A reader took something: writing and reading in turn is no burst. */
+    void hasRead() {
+        writesInRow = 0;
+    }
+
+    /** Whether something is left for the next write, which waits for no event. */
+    boolean isCollected() {
+        return collected;
+    }
+
+    /** It is being sent, or never will be. */
+    void collectedNoMore() {
+        collected = false;
+    }
+
+    /** Whether something waits to be sent. */
+    boolean any() {
+        return !core.freed && (collected || core.connection.hasLeftover());
+    }
+
+    /** Asked by whoever leaves the stream: whether it has to be added to the list now. */
+    boolean toBeListed() {
+        if (listed || core.writerInside || !any()) {
+            return false;
+        }
+        // What is collected waits for no event: that somebody waits for one is not enough.
+        if (!collected && core.waits().isLookedAfter()) {
+            return false;
+        }
+        listed = true;
+        seenWritten = out.written();
+        return true;
+    }
+
+    /**
+     * Looks after what a writer left behind; called by the service thread now and then. False once that is not needed
+     * any more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
+     */
+    boolean lookAfter() {
+        core.enter();
+        try {
+            long written = out.written();
+            if (written != seenWritten && !out.waitsForPeer()) {
+                seenWritten = written; // the writer is about: its next write sends this, too
+                looks = 0;
+                return true;
+            }
+            core.poll();
+            core.flush();
+            if (any() && !core.writerInside) {
+                if (looks++ == 0 && !out.waitsForPeer()) {
+                    return true;
+                }
+                core.armAndPoll(true);
+                if (any()) {
+                    core.waits().lookAfter();
+                }
+            }
+            listed = false;
+            looks = 0;
+            return false;
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** Looking after it failed, so nobody does it any longer: an error is better than silence. */
+    void fail(Throwable cause) {
+        LOG.error("sending what is left of {} failed, the connection is reset", core.stream(), cause);
+        core.enter();
+        try {
+            core.effects().fail(new SocketException("Connection reset"), "sending what was left failed: " + cause);
+            listed = false; // last: if even that fails, it stays on the list
+        } finally {
+            core.exit();
+        }
+    }
+}
