@@ -393,6 +393,14 @@ public final class Outbound {
         return blocked;
     }
 
+    /**
+     * Whether a completion is of use now: something waits for it, or it tells that a grant has arrived, and growth goes
+     * by when that is.
+     */
+    public boolean needsCompletion() {
+        return blocked || grantsBuilt != grantsAcknowledged;
+    }
+
     /** Whether data waits for the peer's grant or credits. */
     public boolean waitsForPeer() {
         return starved;

@@ -39,7 +39,26 @@ public final class Pump {
     /** Takes what has come, and sends what this allows; never waits. Returns what happened. */
     public int poll() {
         int effects = connection.out().awaitsCompletion() ? pollSends() : Effects.NONE;
-        effects |= pollReceives();
+        return effects | take();
+    }
+
+    /**
+     * As {@link #poll}, but looks at completions of sends only if something waits for them: for readers, who would pay
+     * for one more look into the device at every message.
+     */
+    public int pollMessages() {
+        if (connection.out().needsCompletion()) {
+            return poll();
+        }
+        int effects = take();
+        if (Effects.has(effects, FAILED) && connection.out().awaitsCompletion()) {
+            effects |= pollSends(); // they say why
+        }
+        return effects;
+    }
+
+    private int take() {
+        int effects = pollReceives();
         if (Effects.has(effects, Effects.SEND | Effects.VIOLATION)) {
             effects |= flush();
         }

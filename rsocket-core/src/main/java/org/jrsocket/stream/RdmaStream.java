@@ -272,6 +272,16 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         }
     }
 
+    /** As {@link #poll}, for somebody who waits to read: what it has written may not be known to be acknowledged. */
+    public void pollMessages() {
+        core.enter();
+        try {
+            core.pollMessages();
+        } finally {
+            core.exit();
+        }
+    }
+
     /**
      * Arms what is not armed, then polls: when this returns and the stream is not ready, the next thing to happen makes
      * {@link #completionFd()} readable.

@@ -208,6 +208,9 @@ final class StreamCore {
 
     /** Bytes that can be copied to {@link Connection#sendMemory} in one piece; 0 if the writer has to wait. */
     int writeRoom() {
+        if (connection.sendMemory().wanted() > 0) {
+            poll(); // what is acknowledged by now need not be added to
+        }
         int room = connection.writeRoom();
         growthRefused = room == 0 && connection.sendMemory().wanted() > 0;
         return room;
@@ -225,7 +228,19 @@ final class StreamCore {
         if (freed) {
             return;
         }
-        effects.handle(pump.poll());
+        handle(pump.poll());
+    }
+
+    /** As {@link #poll}, for a reader, who does not care what became of sends. */
+    void pollMessages() {
+        if (freed) {
+            return;
+        }
+        handle(pump.pollMessages());
+    }
+
+    private void handle(int step) {
+        effects.handle(step);
         if (leftover.isCollected()) {
             flush();
         }

@@ -68,7 +68,7 @@ final class StreamReader {
                     return 0;
                 }
                 if (in.readable() == 0) {
-                    core.poll();
+                    core.pollMessages();
                 }
                 int n = core.inputShut ? 0 : consume ? take(target) : copyPiece(target);
                 return n != 0 ? n : isInputOver() ? -1 : 0;
@@ -87,7 +87,7 @@ final class StreamReader {
             enter();
             try {
                 if (in.readable() == 0) {
-                    core.poll();
+                    core.pollMessages();
                 }
                 return core.inputShut ? null : borrow(most);
             } finally {
@@ -107,7 +107,7 @@ final class StreamReader {
                 return 0;
             }
             if (in.readable() == 0) {
-                core.poll();
+                core.pollMessages();
             }
             return (int) in.readable();
         } finally {

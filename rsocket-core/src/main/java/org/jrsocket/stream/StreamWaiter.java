@@ -52,7 +52,7 @@ final class StreamWaiter {
      */
     boolean await(boolean reading, long nanos) throws IOException {
         assert !core.isHeld();
-        boolean quiet = look();
+        boolean quiet = look(reading);
         if (isReady(reading)) {
             return true;
         }
@@ -75,10 +75,14 @@ final class StreamWaiter {
     }
 
     /** Polls; whether the next message is all there is to wait for. */
-    private boolean look() {
+    private boolean look(boolean reading) {
         core.enter();
         try {
-            core.poll();
+            if (reading) {
+                core.pollMessages();
+            } else {
+                core.poll();
+            }
             return !core.freed && !core.closed && !core.leftover().any();
         } finally {
             core.exit();
@@ -95,7 +99,7 @@ final class StreamWaiter {
             } else {
                 Thread.onSpinWait();
             }
-            inNative = look() && reading;
+            inNative = look(reading) && reading;
             if (isReady(reading)) {
                 return true;
             }

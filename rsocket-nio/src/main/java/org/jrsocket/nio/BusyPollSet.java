@@ -62,6 +62,7 @@ final class BusyPollSet {
             remove(longest);
         }
         key.hot = true;
+        key.arrived = true; // it may have become so since it was looked at
         key.idleRounds = 0;
         keys[size++] = key;
         return evicted;

@@ -36,7 +36,7 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
     boolean hot;
     /** The selecting thread's: its stream is armed, and nobody looks at it before that has an event. */
     boolean armed;
-    /** The selecting thread's: a message has arrived for this hot key. */
+    /** The selecting thread's: this hot key was ready, or a message has arrived for it, or others saw it change. */
     boolean arrived;
     /** Selections in a row in which a hot key had nothing. */
     int idleRounds;
@@ -195,7 +195,7 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
 
     @Override
     public void onProgress() {
-        if (member.mayBeReady(interest)) {
+        if (!selector.isLooking() && member.mayBeReady(interest)) {
             selector.lookAt(this);
         }
     }

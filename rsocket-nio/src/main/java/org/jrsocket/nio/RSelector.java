@@ -76,6 +76,7 @@ final class RSelector extends AbstractSelector {
 
     // The selecting thread's, which holds this.
     private boolean inSelect;
+    private Thread selecting; // written by the thread that selects alone, so that it knows itself
     private final List<RSelectionKey> found = new ArrayList<>();
     private List<RSelectionKey> again = new ArrayList<>(); // found ready, and not hot
     private List<RSelectionKey> lastAgain = new ArrayList<>();
@@ -165,7 +166,12 @@ final class RSelector extends AbstractSelector {
             try {
                 synchronized (publicSelected) {
                     deregisterCancelled();
-                    findReady(nanos);
+                    selecting = Thread.currentThread();
+                    try {
+                        findReady(nanos);
+                    } finally {
+                        selecting = null;
+                    }
                     deregisterCancelled();
                     return publish(action);
                 }
@@ -273,6 +279,7 @@ final class RSelector extends AbstractSelector {
     private void look(RSelectionKey key, boolean active) {
         disarmed(key);
         if (!key.isValid() || key.hot) {
+            key.arrived = true;
             return; // the hot ones have their turn
         }
         int interest = key.interest();
@@ -342,9 +349,9 @@ final class RSelector extends AbstractSelector {
             RSelectionKey key = hot.get(i);
             int interest = key.interest();
             // Room to write comes without a message, too.
-            boolean poll = key.arrived || (interest & SelectionKey.OP_WRITE) != 0;
-            key.arrived = false;
-            int ops = interest == 0 || !key.isValid() ? 0 : key.member.readyOps(interest, poll);
+            boolean look = key.arrived || (interest & SelectionKey.OP_WRITE) != 0;
+            int ops = look && interest != 0 && key.isValid() ? key.member.readyOps(interest, true) : 0;
+            key.arrived = ops != 0; // until it is not ready any more, whatever the application takes
             if (ops != 0) {
                 any = true;
                 key.idleRounds = 0;
@@ -531,6 +538,11 @@ final class RSelector extends AbstractSelector {
         } else if (where == IN_EPOLL) {
             descriptors.signal();
         }
+    }
+
+    /** Whether the calling thread is looking for ready keys here: what its polls bring it sees by itself. */
+    boolean isLooking() {
+        return selecting == Thread.currentThread();
     }
 
     /** The key may have become ready, or its interest changed. Any thread; must not block. */

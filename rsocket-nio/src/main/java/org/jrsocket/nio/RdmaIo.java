@@ -166,7 +166,11 @@ final class RdmaIo {
     int readyOps(int interest, boolean poll) {
         int ops = now(interest);
         if (poll && ops != (interest & (SelectionKey.OP_READ | SelectionKey.OP_WRITE))) {
-            stream.poll();
+            if ((interest & SelectionKey.OP_WRITE) != 0) {
+                stream.poll();
+            } else {
+                stream.pollMessages();
+            }
             ops = now(interest);
         }
         return ops;

@@ -29,7 +29,7 @@ public final class ManyKeys {
     private static final int LOOPS = 40;
 
     private static final int SAMPLE_MILLIS = 2000;
-    private static final int WARM_UPS = 5;
+    private static final int WARM_UPS = 10;
     private static final int IDLE_SECONDS = 20;
     private static final double TARGET_RATIO = 1.5;
     private static final double TARGET_IDLE_PERCENT = 1;
