@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Which package may use which: the table of docs/architecture.md, held against the sources. */
-public final class PackageOrder {
+final class PackageOrder {
 
     private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
             Map.entry("wire", Set.of()),
@@ -27,7 +27,9 @@ public final class PackageOrder {
             Map.entry("verbs", Set.of("os")),
             Map.entry("verbs.disni", Set.of("verbs", "os")),
             Map.entry("verbs.rdmacore", Set.of("verbs", "verbs.disni", "os")),
+            Map.entry("verbs.loopback", Set.of("verbs", "verbs.disni", "wire", "os")),
             Map.entry("protocol", Set.of("wire")),
+            Map.entry("sim", Set.of("protocol", "wire")),
             Map.entry("stream", Set.of("protocol", "verbs", "wire", "os", "jfr")),
             Map.entry("connect", Set.of("stream", "verbs", "verbs.rdmacore", "os", "jfr")),
             Map.entry("net", Set.of("connect", "stream")),
@@ -43,7 +45,7 @@ public final class PackageOrder {
     private PackageOrder() {}
 
     /** Uses that the table does not have, as "file uses package"; {@code sources} is a module's {@code src/main/java}. */
-    public static List<String> violations(Path sources) throws IOException {
+    static List<String> violations(Path sources) throws IOException {
         Path root = sources.resolve("org/jrsocket");
         List<String> found = new ArrayList<>();
         try (Stream<Path> files = Files.walk(root)) {

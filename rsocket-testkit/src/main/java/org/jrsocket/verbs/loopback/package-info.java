@@ -4,7 +4,7 @@
  */
 /**
  * Verbs within one JVM: the seam of {@link org.jrsocket.verbs} implemented in Java, for tests and benchmarks without an
- * RDMA device. Ships as test-jar, never in the drop-in jar.
+ * RDMA device. Part of {@code jrsocket-testkit}, never of the drop-in jar.
  *
  * <p>{@link org.jrsocket.verbs.loopback.LoopbackProvider} is where to begin: it makes devices, serves addresses, counts
  * what lives and takes {@linkplain org.jrsocket.verbs.loopback.Faults faults}. Both ends of every connection live in

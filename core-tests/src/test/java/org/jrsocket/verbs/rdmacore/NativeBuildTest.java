@@ -30,7 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 public class NativeBuildTest {
 
-    private static final Path SCRIPT = Path.of("src/main/native/build").toAbsolutePath();
+    private static final Path SCRIPT =
+            Path.of("../rsocket-core/src/main/native/build").toAbsolutePath();
 
     @TempDir
     Path folder;

@@ -7,7 +7,7 @@ package org.jrsocket.connect;
 import java.net.InetSocketAddress;
 
 /** TCP's side of a listener without a socket. */
-public final class FakePort implements TcpPort {
+final class FakePort implements TcpPort {
 
     private InetSocketAddress address;
     private final boolean any;
@@ -19,7 +19,7 @@ public final class FakePort implements TcpPort {
     }
 
     /** The application asked for this port. */
-    public static FakePort given(InetSocketAddress address) {
+    static FakePort given(InetSocketAddress address) {
         return new FakePort(address, false);
     }
 

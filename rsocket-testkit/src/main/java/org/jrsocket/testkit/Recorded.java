@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.jfr;
+package org.jrsocket.testkit;
 
 import java.io.IOException;
 import java.nio.file.Files;
