@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.jrsocket.Waiting;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -79,9 +80,10 @@ public class NativeFdsTest {
         try (EventFd event = new EventFd();
                 Epoll epoll = new Epoll(1)) {
             epoll.add(event.fd(), Epoll.IN, 1);
+            Thread sleeper = Thread.currentThread();
             Thread waker = new Thread(() -> {
                 try {
-                    Thread.sleep(20);
+                    Waiting.inside(sleeper, Epoll.class, "await");
                 } catch (InterruptedException e) {
                     return;
                 }

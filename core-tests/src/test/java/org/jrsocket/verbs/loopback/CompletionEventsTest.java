@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import org.jrsocket.Waiting;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -195,9 +196,10 @@ class CompletionEventsTest {
         assertEquals(0, server.recvCq.spin(server.wc, 2_000_000));
         assertTrue(System.nanoTime() - start >= 2_000_000);
         assertEquals(0, server.recvCq.spin(server.wc, 0));
+        Thread spinning = Thread.currentThread();
         Thread later = new Thread(() -> {
             try {
-                Thread.sleep(20);
+                Waiting.inside(spinning, LoopbackCq.class, "spin");
                 message();
             } catch (IOException | InterruptedException e) {
                 throw new IllegalStateException(e);

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
+import org.jrsocket.Waiting;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -352,9 +353,10 @@ class ConnectionTest {
         long start = System.nanoTime();
         assertNull(client.cm.getCmEvent(client.events, 30));
         assertTrue(System.nanoTime() - start >= 30_000_000);
+        Thread waiting = Thread.currentThread();
         Thread thread = new Thread(() -> {
             try {
-                Thread.sleep(20);
+                Waiting.inside(waiting, LoopbackCm.class, "getCmEvent");
                 client.request(new byte[0]);
             } catch (IOException | InterruptedException e) {
                 throw new IllegalStateException(e);

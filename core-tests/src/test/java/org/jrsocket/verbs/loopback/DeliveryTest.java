@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.jrsocket.Waiting;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.RawEndpoint.Completion;
@@ -181,10 +182,12 @@ class DeliveryTest {
     @Test
     void shouldWakeTheThreadAfterItFellAsleep() throws Exception {
         connect(new LoopbackConfig().delivery(Delivery.THREAD));
+        Thread[] mover = new Thread[1];
+        provider.onMessage((from, to, opcode, imm, length, address, key) -> mover[0] = Thread.currentThread());
         for (int i = 0; i < 5; i++) {
-            Thread.sleep(5);
             send(client, i);
             server.poll(server.recvCq, 1);
+            Waiting.parked(mover[0]);
         }
     }
 

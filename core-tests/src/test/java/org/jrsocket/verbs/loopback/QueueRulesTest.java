@@ -340,8 +340,11 @@ class QueueRulesTest {
                 throw new IllegalStateException(e);
             }
         });
+        long before = provider.messageCount();
         writer.start();
-        Thread.sleep(20);
+        while (provider.messageCount() < before + 10) {
+            Thread.onSpinWait(); // it is at work
+        }
         server.verbs.deregisterMr(server.mr);
         NativeMemory gone = server.memory;
         gone.free(); // a transfer still under way would take the JVM down
