@@ -47,7 +47,7 @@ public class EventsTest {
         assertEquals(
                 List.of(),
                 lines.stream()
-                        .filter(line -> line.contains("jdk.jfr.Event ") || line.contains("observe.FallbackEvent"))
+                        .filter(line -> line.contains("jdk.jfr.Event ") || line.contains("jfr.FallbackEvent"))
                         .toList());
     }
 

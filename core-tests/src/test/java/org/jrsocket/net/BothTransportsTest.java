@@ -158,12 +158,15 @@ class BothTransportsTest {
     void shouldTakeTurnsWhenBothKindsWait() throws Exception {
         TransportContext stack = stack(null);
         List<Socket> open = new ArrayList<>();
-        try (ServerSocket server = listening(stack, served)) {
+        try (ServerSocket server = listening(stack, served);
+                ServerSocket last = listening(stack, served)) {
             for (int i = 0; i < 4; i++) {
                 open.add(connected(stack, server));
                 open.add(plain(server));
             }
-            SocketBehaviour.aMoment(); // an RDMA connection reaches the queue a little after its client has it
+            // An RDMA connection reaches the queue a little after its client has it, but one after the other.
+            open.add(connected(stack, last));
+            open.add(last.accept());
             int overRdma = 0;
             for (int i = 0; i < 4; i++) {
                 Socket accepted = server.accept();

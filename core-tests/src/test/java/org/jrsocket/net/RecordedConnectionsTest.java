@@ -225,10 +225,11 @@ class RecordedConnectionsTest {
                 client.getOutputStream().write(new byte[bytes]);
                 return null;
             });
-            while (accepted.getInputStream().available() == 0) {
-                Thread.sleep(1);
-            }
-            Thread.sleep(500); // what was granted is used up in a fraction of that
+            int before;
+            do { // until what was granted is used up, and the writer has waited for a while
+                before = accepted.getInputStream().available();
+                SocketBehaviour.awaitWaiting(writer);
+            } while (before == 0 || accepted.getInputStream().available() > before);
             assertEquals(bytes, accepted.getInputStream().readNBytes(bytes).length);
             writer.get();
             List<RecordedEvent> stalls = recorded.events(

@@ -522,7 +522,10 @@ abstract class StreamBehaviour {
         }
         waitForNoStreams();
         transport.freeIdle();
-        assertEquals(before, NativeMemory.allocatedBytes());
+        // Not more: what other tests of this JVM left to the collector may be given back meanwhile.
+        RawPeer.await(
+                () -> NativeMemory.allocatedBytes() <= before,
+                () -> NativeMemory.allocatedBytes() + " bytes, " + before + " before");
     }
 
     /** Neither reads any more, so neither can wait for the other to. */

@@ -70,8 +70,11 @@ class ObjectLifetimeTest {
             RawPair.connected(provider).close();
             provider.close();
         }
-        assertEquals(before, Fds.openCount());
-        assertEquals(bytes, NativeMemory.allocatedBytes());
+        // Not more: what other tests of this JVM left to the collector may be given back meanwhile.
+        assertTrue(Fds.openCount() <= before, () -> Fds.openCount() + " descriptors, " + before + " before");
+        assertTrue(
+                NativeMemory.allocatedBytes() <= bytes,
+                () -> NativeMemory.allocatedBytes() + " bytes, " + bytes + " before");
     }
 
     @Test
