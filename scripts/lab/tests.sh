@@ -11,11 +11,11 @@ lab_groups() {
 
 # lab_settings GROUP: sets the JDK of a group, its classpath, the folder of its classes and the tags of its tests.
 lab_settings() {
-  local core=$here/rsocket-core/target nio=$here/rsocket-nio/target interop=$here/interop-tests/target
-  local libraries=$core/classes:$(cat "$core/test-classpath")
-  lab_jdk=$jdk17 lab_tags='' lab_classpath=$core/test-classes:$libraries lab_folder=$core/test-classes
+  local tests=$here/core-tests/target nio=$here/rsocket-nio/target interop=$here/interop-tests/target
+  local libraries=$here/rsocket-core/target/classes:$here/rsocket-testkit/target/classes:$(cat "$tests/test-classpath")
+  lab_jdk=$jdk17 lab_tags='' lab_classpath=$tests/test-classes:$libraries lab_folder=$tests/test-classes
   case $1 in
-    nio* | own-nio*) lab_classpath=$nio/test-classes:$nio/classes:$lab_classpath lab_folder=$nio/test-classes ;;
+    nio* | own-nio*) lab_classpath=$nio/test-classes:$nio/classes:$libraries lab_folder=$nio/test-classes ;;
     interop*) lab_classpath=$interop/test-classes:$interop/classes:$interop/programs/h2.jar:$libraries lab_folder=$interop/test-classes ;;
   esac
   case $1 in
@@ -42,12 +42,6 @@ lab_select() {
   "$lab_jdk/bin/java" -jar "$console" discover --disable-banner --disable-ansi-colors --details=verbose --class-path "$lab_classpath" \
     --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
     sed -n 's/.*uniqueId: .*\[class:\([^]]*\)\].*/\1/p' | sort -u | sed 's/^/--select-class\n/'
-}
-
-# The libraries of the tests, for the guest.
-lab_libraries() {
-  (cd "$here" && mvn -q -B -ntp -pl rsocket-core dependency:build-classpath -Dmdep.includeScope=test \
-    -Dmdep.outputFile="$here/rsocket-core/target/test-classpath") >&2
 }
 
 # in_guest GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP. Names each test when it
@@ -86,9 +80,9 @@ lab_one() {
   local jdk=$1 class=${2%%#*} method='' source module group status=0 scratch stage=boot since=$SECONDS build line needs=''
   local -A took=([boot]=- [warm-up]=- [tests]=-)
   [[ $2 != *#* ]] || method=${2#*#}
-  source=$(grep -rlE "^(public |final )*class ${class##*.}\b" "$here"/{rsocket-core,rsocket-nio,interop-tests}/src/test/java || true)
+  source=$(grep -rlE "^(public |final )*class ${class##*.}\b" "$here"/{core-tests,rsocket-nio,interop-tests}/src/test/java || true)
   if [ "$(grep -c . <<<"$source")" != 1 ]; then
-    note lab failed "no class '$class', or not one alone, among the tests of rsocket-core, rsocket-nio and interop-tests: $source"
+    note lab failed "no class '$class', or not one alone, in core-tests, rsocket-nio and interop-tests: $source"
     return
   fi
   module=${source#"$here/"} module=${module%%/*}
@@ -102,14 +96,13 @@ lab_one() {
   # What the class needs; everything where there has been no build.
   [ -e "$console" ] || needs=all
   case ${needs:-$group} in
-    rsocket-core) built test-compile -pl rsocket-core -am ;;
-    rsocket-core-installed | rsocket-nio*) built package -pl rsocket-nio -am ;;
+    core-tests) built test-compile -pl core-tests -am ;;
+    core-tests-installed | rsocket-nio*) built package -pl core-tests,rsocket-nio -am ;;
     *) built package ;;
   esac
-  [ "$here/rsocket-core/target/test-classpath" -nt "$here/rsocket-core/pom.xml" ] || lab_libraries
   case $group in
-    rsocket-core) group=core ;;
-    rsocket-core-installed) group=net ;;
+    core-tests) group=core ;;
+    core-tests-installed) group=net ;;
     rsocket-nio) group=own-nio ;;
     rsocket-nio-installed) group=nio ;;
     *) group=interop ;;

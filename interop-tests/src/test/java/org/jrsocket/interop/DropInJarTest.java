@@ -61,10 +61,10 @@ class DropInJarTest {
     }
 
     @Test
-    void shouldNotCarryTheLoopbackVerbs() {
+    void shouldNotCarryTheTestkit() {
         assertEquals(
                 List.of(),
-                names().filter(name -> name.startsWith("org/jrsocket/verbs/loopback/")
+                names().filter(name -> name.matches("org/jrsocket/(verbs/loopback|sim|testkit)/.*")
                                 || name.matches(".*(Test|Loopback)[^/]*"))
                         .toList());
     }

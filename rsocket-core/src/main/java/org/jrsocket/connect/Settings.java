@@ -220,8 +220,8 @@ public final class Settings {
     }
 
     /**
-     * The most that a stream's ring becomes when an application asks for a buffer size, bytes. TCP has such a limit
-     * too, of the kernel.
+     * The most memory that a stream may have in one direction when an application asks for a buffer size, bytes. TCP
+     * has such a limit too, of the kernel.
      */
     public int maxBuffer() {
         return maxBuffer;

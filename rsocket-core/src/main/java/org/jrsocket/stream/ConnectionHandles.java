@@ -171,7 +171,7 @@ final class ConnectionHandles {
         return receiveSlots - Inbound.SPARE_RECEIVES;
     }
 
-    /** Bytes at the start of the ring that tell whether anything was written there. */
+    /** Bytes at the start of the first receive slab that tell whether anything was written there. */
     private static final int TELLING = 64;
 
     /**

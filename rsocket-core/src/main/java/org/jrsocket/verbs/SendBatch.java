@@ -25,7 +25,7 @@ public final class SendBatch {
 
     public static final int INLINE = 1 << 3;
 
-    /** Scatter entries a request can have: a ring's tail and its start. */
+    /** Scatter entries a request can have: the end of one slab and the start of the next. */
     public static final int MAX_SGE = 2;
 
     static final int WR_ID = 0;

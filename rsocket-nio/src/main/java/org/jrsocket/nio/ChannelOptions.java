@@ -158,7 +158,7 @@ final class ChannelOptions {
     private synchronized Object kept(SocketOption<?> name, RdmaStream stream) throws ClosedChannelException {
         Object value = tcp == null ? kept.get(name) : null;
         if (stream != null && name == StandardSocketOptions.SO_SNDBUF) {
-            value = stream.config().sendBuffer(); // over RDMA the buffers are the stream's rings
+            value = stream.config().sendBuffer(); // over RDMA the most memory of the stream
         } else if (stream != null && name == StandardSocketOptions.SO_RCVBUF) {
             value = stream.config().receiveBuffer();
         }

@@ -21,9 +21,9 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.DualListener;
-import org.jrsocket.connect.FakePort;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.TcpPort;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaStream;
@@ -83,6 +83,20 @@ class TransportBeanTest {
         }
     };
 
+    /** TCP's side of a listener, without a socket. */
+    private record NoSocket(InetSocketAddress address) implements TcpPort {
+
+        @Override
+        public boolean isAny() {
+            return false;
+        }
+
+        @Override
+        public void change() {
+            throw new AssertionError("the application asked for this port");
+        }
+    }
+
     private ConnectAttempt attempt(InetSocketAddress remote) throws IOException {
         return stack.connector().attempt(null, remote, StreamConfig.DEFAULT, 0);
     }
@@ -90,7 +104,7 @@ class TransportBeanTest {
     @Test
     void shouldTellWhatIsOpenAndWhatWas() throws Exception {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 7471);
-        try (DualListener listener = DualListener.open(stack, FakePort.given(address), 5, StreamConfig.DEFAULT)) {
+        try (DualListener listener = DualListener.open(stack, new NoSocket(address), 5, StreamConfig.DEFAULT)) {
             RdmaStream client = attempt(address).await();
             RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
             client.write(new byte[100], 0, 100, 0);

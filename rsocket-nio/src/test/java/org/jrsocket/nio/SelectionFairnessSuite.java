@@ -380,8 +380,7 @@ abstract class SelectionFairnessSuite extends NioSuite {
         while (System.nanoTime() - deadline < 0) {
             try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
                 for (Path task : (Iterable<Path>) tasks::iterator) {
-                    if (Files.exists(task)
-                            && Files.readString(task.resolve("comm")).trim().equals(name)) {
+                    if (name(task).equals(name)) {
                         long sleeps = sleeps(task);
                         pause(50);
                         if (sleeps > 0 && sleeps(task) == sleeps) {
@@ -392,6 +391,14 @@ abstract class SelectionFairnessSuite extends NioSuite {
             }
         }
         throw new AssertionError("no thread " + name + " that sleeps");
+    }
+
+    private static String name(Path task) {
+        try {
+            return Files.readString(task.resolve("comm")).trim();
+        } catch (IOException e) {
+            return "a thread that has ended";
+        }
     }
 
     private static boolean isAsleep(Path task) throws IOException {

@@ -5,6 +5,7 @@
 package org.jrsocket.bench.lab;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -66,7 +67,7 @@ final class Programs {
     private static void awaitListening(Process server, int port, boolean listensOnTcp)
             throws IOException, InterruptedException {
         if (!listensOnTcp) {
-            Thread.sleep(400);
+            awaitListeningOverRdma(server, port);
             return;
         }
         String listening = String.format(Locale.ROOT, ":%04X 00000000:0000 0A", port);
@@ -79,5 +80,19 @@ final class Programs {
             Thread.sleep(50);
         }
         throw new IOException("a server did not start listening at " + port);
+    }
+
+    private static void awaitListeningOverRdma(Process server, int port) throws IOException, InterruptedException {
+        for (int i = 0; i < 400 && server.isAlive(); i++) {
+            Process rdma = new ProcessBuilder("rdma", "resource", "show", "cm_id")
+                    .redirectErrorStream(true)
+                    .start();
+            String ids = new String(rdma.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (ids.lines().anyMatch(id -> id.contains("LISTEN") && id.matches(".*src-addr \\S*:" + port + "\\b.*"))) {
+                return;
+            }
+            Thread.sleep(50);
+        }
+        throw new IOException("a server did not start listening over RDMA at " + port);
     }
 }

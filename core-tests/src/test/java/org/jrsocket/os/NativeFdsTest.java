@@ -1,0 +1,192 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.os;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jrsocket.Waiting;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+public class NativeFdsTest {
+
+    private static final long MILLI = 1_000_000;
+    private static final long NO_DESCRIPTOR = 100_000;
+
+    @Test
+    void shouldSignalAndClear() throws Exception {
+        try (EventFd event = new EventFd()) {
+            assertFalse(event.clear());
+            event.signal();
+            event.signal();
+            assertTrue(event.clear());
+            assertFalse(event.clear());
+        }
+    }
+
+    @Test
+    void shouldCloseOnce() throws Exception {
+        int before = Fds.openCount();
+        EventFd event = new EventFd();
+        assertEquals(before + 1, Fds.openCount());
+        event.close();
+        event.close();
+        event.signal();
+        assertFalse(event.clear());
+        assertEquals(before, Fds.openCount());
+    }
+
+    @Test
+    void shouldTellWhichOfTwoIsReadable() throws Exception {
+        try (EventFd a = new EventFd();
+                EventFd b = new EventFd()) {
+            assertEquals(0, Fds.waitReadable(a.fd(), b.fd(), 0));
+            b.signal();
+            assertEquals(2, Fds.waitReadable(a.fd(), b.fd(), -1));
+            a.signal();
+            assertEquals(3, Fds.waitReadable(a.fd(), b.fd(), -1));
+            assertEquals(1, Fds.waitReadable(a.fd(), -1, -1));
+            assertEquals(2, Fds.waitReadable(-1, b.fd(), 1));
+        }
+    }
+
+    @Test
+    void shouldWaitTheTimeAsked() throws Exception {
+        try (EventFd event = new EventFd()) {
+            long start = System.nanoTime();
+            assertEquals(0, Fds.waitReadable(event.fd(), -1, 3 * MILLI));
+            assertTrue(System.nanoTime() - start >= 3 * MILLI);
+        }
+    }
+
+    @Test
+    void shouldReportAClosedDescriptor() throws Exception {
+        assertEquals(-9, Fds.waitReadable((int) NO_DESCRIPTOR, -1, 0)); // EBADF
+        assertTrue(OsNative.eventFdRead((int) NO_DESCRIPTOR) < 0);
+        assertTrue(OsNative.eventFdWrite((int) NO_DESCRIPTOR) < 0);
+        assertTrue(Fds.nonBlocking((int) NO_DESCRIPTOR) < 0);
+    }
+
+    @Test
+    void shouldWakeASleeper() throws Exception {
+        try (EventFd event = new EventFd();
+                Epoll epoll = new Epoll(1)) {
+            epoll.add(event.fd(), Epoll.IN, 1);
+            Thread sleeper = Thread.currentThread();
+            Thread waker = new Thread(() -> {
+                try {
+                    Waiting.inside(sleeper, Epoll.class, "await");
+                } catch (InterruptedException e) {
+                    return;
+                }
+                event.signal();
+            });
+            waker.start();
+            assertEquals(1, epoll.await(-1));
+            waker.join();
+        }
+    }
+
+    @Test
+    void shouldReportDataOfManyEvents() throws Exception {
+        int many = 100;
+        EventFd[] events = new EventFd[many];
+        try (Epoll epoll = new Epoll(many)) {
+            for (int i = 0; i < many; i++) {
+                events[i] = new EventFd();
+                events[i].signal();
+                epoll.add(events[i].fd(), Epoll.IN, 0x1234_5678_0000_0000L + i);
+            }
+            assertEquals(many, epoll.await(0));
+            Map<Long, Integer> seen = new HashMap<>();
+            for (int i = 0; i < many; i++) {
+                seen.put(epoll.data(i), epoll.ready(i));
+            }
+            for (int i = 0; i < many; i++) {
+                assertEquals(Epoll.IN, seen.get(0x1234_5678_0000_0000L + i));
+            }
+        } finally {
+            for (EventFd event : events) {
+                event.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldReportNoMoreThanItsCapacity() throws Exception {
+        try (Epoll epoll = new Epoll(1);
+                EventFd a = new EventFd();
+                EventFd b = new EventFd()) {
+            a.signal();
+            b.signal();
+            epoll.add(a.fd(), Epoll.IN, 1);
+            epoll.add(b.fd(), Epoll.IN, 2);
+            assertEquals(1, epoll.await(0));
+        }
+    }
+
+    @Test
+    void shouldHonourOneShotEdgeAndRemoval() throws Exception {
+        try (Epoll epoll = new Epoll(4);
+                EventFd event = new EventFd()) {
+            event.signal();
+            epoll.add(event.fd(), Epoll.IN | Epoll.ONESHOT, 5);
+            assertEquals(1, epoll.await(0));
+            assertEquals(0, epoll.await(0));
+            epoll.modify(event.fd(), Epoll.IN | Epoll.EDGE, 6);
+            assertEquals(1, epoll.await(0));
+            assertEquals(6, epoll.data(0));
+            assertEquals(0, epoll.await(0));
+            epoll.remove(event.fd());
+            epoll.remove(event.fd());
+            event.signal();
+            assertEquals(0, epoll.await(0));
+        }
+    }
+
+    @Test
+    void shouldBeWatchableItself() throws Exception {
+        try (Epoll inner = new Epoll(1);
+                Epoll outer = new Epoll(1);
+                EventFd event = new EventFd()) {
+            inner.add(event.fd(), Epoll.IN, 1);
+            outer.add(inner.fd(), Epoll.IN, 2);
+            assertEquals(0, outer.await(0));
+            event.signal();
+            assertEquals(1, outer.await(0));
+            assertEquals(2, outer.data(0));
+        }
+    }
+
+    @Test
+    void shouldSleepFractionsOfAMillisecond() throws Exception {
+        try (Epoll epoll = new Epoll(1)) {
+            long best = Long.MAX_VALUE;
+            for (int i = 0; i < 20; i++) {
+                long start = System.nanoTime();
+                assertEquals(0, epoll.await(MILLI / 5));
+                long took = System.nanoTime() - start;
+                assertTrue(took >= MILLI / 5, took + " ns");
+                best = Math.min(best, took);
+            }
+            assertTrue(best < 5 * MILLI, best + " ns");
+        }
+    }
+
+    @Test
+    void shouldNameTheErrorOfAnEpollCall() throws Exception {
+        try (Epoll epoll = new Epoll(1)) {
+            ErrnoException e = assertThrows(ErrnoException.class, () -> epoll.add((int) NO_DESCRIPTOR, Epoll.IN, 1));
+            assertEquals("epoll_ctl (add fd " + NO_DESCRIPTOR + "): errno 9", e.getMessage());
+            assertEquals(9, e.errno());
+        }
+    }
+}

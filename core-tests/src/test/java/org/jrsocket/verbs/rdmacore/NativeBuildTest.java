@@ -1,0 +1,161 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script that compiles the native library, with a PATH of what a machine happens to have. */
+@Tag("slow")
+@Timeout(60)
+public class NativeBuildTest {
+
+    private static final Path SCRIPT =
+            Path.of("../rsocket-core/src/main/native/build").toAbsolutePath();
+
+    @TempDir
+    Path folder;
+
+    private Path bin;
+    private Path out;
+
+    @BeforeEach
+    void prepare() throws IOException {
+        assumeTrue(Files.exists(SCRIPT), "the tests do not run in the module's folder");
+        bin = Files.createDirectory(folder.resolve("bin"));
+        out = folder.resolve("out");
+        for (String tool :
+                List.of("sh", "uname", "dirname", "readlink", "find", "mkdir", "mktemp", "rm", "mv", "chmod", "cat")) {
+            tool(tool, "exec " + found(tool) + " \"$@\"");
+        }
+    }
+
+    private static Path found(String tool) {
+        for (String dir : System.getenv("PATH").split(":")) {
+            if (Files.isExecutable(Path.of(dir, tool))) {
+                return Path.of(dir, tool);
+            }
+        }
+        throw new AssertionError(tool + " is not on the PATH");
+    }
+
+    private void tool(String name, String script) throws IOException {
+        Path file = Files.writeString(bin.resolve(name), "#!/bin/sh\n" + script + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    /** Standard error; the status must be as expected. */
+    private String build(int status, Map<String, String> environment) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(SCRIPT.toString(), out.toString()).redirectErrorStream(true);
+        builder.environment().clear();
+        builder.environment().put("PATH", bin.toString());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assertEquals(status, process.exitValue(), output);
+        return output;
+    }
+
+    private void assertMissing(String what, String debian, String fedora, Map<String, String> environment)
+            throws Exception {
+        String output = build(1, environment);
+        assertEquals(1, output.lines().count(), output);
+        assertTrue(
+                output.contains(
+                        what + " is missing: apt-get install " + debian + " (Debian, Ubuntu) or dnf install " + fedora),
+                output);
+    }
+
+    private Path jdk() {
+        Path home = Path.of(System.getProperty("java.home"));
+        assumeTrue(Files.exists(home.resolve("include/jni.h")), "this JDK has no jni.h");
+        return home;
+    }
+
+    @Test
+    void shouldNameThePackageOfTheCompiler() throws Exception {
+        assertMissing("a C compiler (cc)", "gcc", "gcc", Map.of());
+        assertMissing("a C compiler (my-cc)", "gcc", "gcc", Map.of("CC", "my-cc -pipe"));
+    }
+
+    @Test
+    void shouldNameThePackageOfTheJdk() throws Exception {
+        tool("cc", "exit 0");
+        assertMissing("a JDK (javac)", "openjdk-17-jdk-headless", "java-17-openjdk-devel", Map.of());
+        tool("javac", "exit 0");
+        assertMissing(
+                "jni.h (in " + folder + "/include)", "openjdk-17-jdk-headless", "java-17-openjdk-devel", Map.of());
+    }
+
+    @Test
+    void shouldNameThePackagesOfTheHeaders() throws Exception {
+        Map<String, String> environment = Map.of("JAVA_HOME", jdk().toString());
+        tool("cc", "! grep -q stdio.h");
+        tool("grep", "exec " + found("grep") + " \"$@\"");
+        assertMissing("the C library's headers (stdio.h)", "libc6-dev", "glibc-devel", environment);
+        tool("cc", "! grep -q verbs.h");
+        assertMissing("infiniband/verbs.h", "libibverbs-dev", "rdma-core-devel", environment);
+        tool("cc", "! grep -q rdma_cma.h");
+        assertMissing("rdma/rdma_cma.h", "librdmacm-dev", "rdma-core-devel", environment);
+    }
+
+    /** Nothing on loopback verbs needs rdma-core; who asks for it gets the library that does not either. */
+    @Test
+    void shouldBuildWithoutRdmaCoreWhenAskedTo() throws Exception {
+        tool("cc", "case \"$*\" in *-E*) ! grep -q verbs.h ;; *) exec " + found("cc") + " \"$@\" ;; esac");
+        String output = build(
+                0,
+                Map.of(
+                        "JAVA_HOME",
+                        jdk().toString(),
+                        "PATH",
+                        bin + ":" + System.getenv("PATH"),
+                        "JRSOCKET_WITHOUT_RDMA_CORE",
+                        "1"));
+        assertTrue(output.contains("no rdma-core here: libjrsocket.so is not built"), output);
+        Path folder = out.resolve("META-INF/native/linux-" + uname());
+        assertTrue(Files.exists(folder.resolve("libjrsocket-os.so")));
+        assertFalse(Files.exists(folder.resolve("libjrsocket.so")));
+    }
+
+    @Test
+    void shouldBuildOnceAndAgainWhenASourceIsNewer() throws Exception {
+        Path library = out.resolve("META-INF/native/linux-" + uname() + "/libjrsocket.so");
+        Map<String, String> environment = Map.of("JAVA_HOME", jdk().toString(), "PATH", System.getenv("PATH"));
+        assertEquals("", build(0, environment));
+        Object first = Files.readAttributes(library, "unix:ino").get("ino");
+        assertEquals("", build(0, environment));
+        assertEquals(first, Files.readAttributes(library, "unix:ino").get("ino"));
+        Files.setLastModifiedTime(library, FileTime.fromMillis(0));
+        assertEquals("", build(0, environment));
+        assertNotEquals(first, Files.readAttributes(library, "unix:ino").get("ino"));
+        try (var files = Files.list(library.getParent())) {
+            assertEquals(2, files.count(), "the two libraries, and no temporary files");
+        }
+    }
+
+    private static String uname() {
+        return System.getProperty("os.arch").equals("amd64") ? "x86_64" : System.getProperty("os.arch");
+    }
+}
