@@ -16,6 +16,7 @@ import org.jrsocket.os.Epoll;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.Fds;
+import org.jrsocket.verbs.CqSet;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.Mr;
@@ -252,6 +253,70 @@ public class RdmaCoreDataTest {
             long nanos = System.nanoTime() - start;
             assertTrue(nanos >= 2_000_000 && nanos < 1_000_000_000, nanos + " ns");
             assertFalse(link.client.cq.spin(0));
+        }
+    }
+
+    @Test
+    void shouldLeaveToPollsInOrderWhatASpinHasFound() throws Exception {
+        try (RdmaCoreLink link = link()) {
+            End server = link.server;
+            WcBatch one = new WcBatch(1);
+            for (int i = 0; i < 5; i++) {
+                write(link, i, 0, 0, 4);
+            }
+            link.client.post();
+            for (int i = 0; i < 5; i++) {
+                assertTrue(server.cq.spin(5_000_000_000L));
+                assertTrue(server.cq.spin(0), "a look takes nothing");
+                assertEquals(1, server.cq.poll(one));
+                assertEquals(i, one.imm(0));
+                assertEquals(WcBatch.SUCCESS, one.status(0));
+            }
+            assertFalse(server.cq.spin(0));
+            assertEquals(0, server.cq.poll(one));
+            one.free();
+        }
+    }
+
+    @Test
+    void shouldTakeWhatASpinHasFoundAndWhatCameLaterAtOnce() throws Exception {
+        try (RdmaCoreLink link = link()) {
+            End server = link.server;
+            write(link, 0, 0, 0, 4);
+            link.client.post();
+            assertTrue(server.cq.spin(5_000_000_000L));
+            for (int i = 1; i < 4; i++) {
+                write(link, i, SendBatch.SIGNALED, 0, 4);
+            }
+            link.client.post();
+            link.client.completion();
+            link.client.completion();
+            link.client.completion(); // acknowledged, so they have arrived
+            for (int i = 0; i < 4; i++) {
+                assertEquals(i, server.wcs.imm(server.completion()));
+            }
+        }
+    }
+
+    @Test
+    void shouldTellWhichQueuesOfASetHaveSomething() throws Exception {
+        try (RdmaCoreLink link = link();
+                RdmaCoreLink other = link()) {
+            CqSet set = provider.openVerbs().createCqSet(3);
+            set.add(link.client.cq);
+            set.add(link.server.cq);
+            set.add(other.server.cq);
+            assertEquals(0, set.spin(1_000_000));
+            write(other, 7, 0, 0, 4);
+            other.client.post();
+            assertEquals(1, set.spin(5_000_000_000L));
+            assertEquals(2, set.found(0));
+            set.remove(0); // the last one gets its number
+            assertEquals(1, set.spin(0));
+            assertEquals(0, set.found(0));
+            assertEquals(7, other.server.wcs.imm(other.server.completion()));
+            assertEquals(0, set.spin(0));
+            set.free();
         }
     }
 
