@@ -2,9 +2,10 @@
 # The tests that run on a device: which they are, and what they need in the guest. Sourced by scripts/test, whose variables it uses.
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
-# The groups of tests that need a device; each has a guest of its own, so that one that dies takes no other along.
-lab_groups() {
-  echo core interop-c interop-frameworks interop net nio
+# The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest that dies takes no
+# other group along.
+lab_guests() {
+  printf '%s\n' core interop-c interop-frameworks interop 'net nio'
   # Once more only what differs: virtual threads, and the agent.
   [ -z "$jdk25" ] || echo net-jdk25 nio-jdk25 interop-jdk25
 }
@@ -24,7 +25,7 @@ lab_settings() {
     interop-c) lab_tags='lab & c' ;;
     interop-frameworks) lab_tags='lab & frameworks' ;;
     interop) lab_tags='lab & !c & !frameworks' ;;
-    interop-jdk25) lab_tags='lab & !c & !frameworks & !programs' echo_bytes=$((64 << 20)) ;;
+    interop-jdk25) lab_tags='lab & !c & !frameworks & !programs & !commands' echo_bytes=$((64 << 20)) ;;
     own-nio*) ;; # for a class by name
     *) say "no group '$1'"; return 2 ;;
   esac
@@ -44,12 +45,24 @@ lab_select() {
     sed -n 's/.*uniqueId: .*\[class:\([^]]*\)\].*/\1/p' | sort -u | sed 's/^/--select-class\n/'
 }
 
-# in_guest GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP. Names each test when it
-# starts, so that one that hangs can be told. Fails only where the reports do not tell.
+# in_guest SCRATCH GROUP...: in the guest, one group after the other. Fails only where the reports do not tell.
 in_guest() {
+  local scratch=$1 group status=0
+  shift
+  echo "lab: the guest is ready"
+  for group in "$@"; do
+    # A process of its own, which leaves nothing behind and ends at the first error.
+    lab_tests "$group" "$scratch" &
+    wait $! || status=$?
+  done
+  return "$status"
+}
+
+# lab_tests GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP. Names each test when it
+# starts, so that one that hangs can be told. Fails only where the reports do not tell.
+lab_tests() {
   local name=$1 options=() selected status=0
   lab_settings "$name"
-  echo "lab: the guest is ready"
   # The kernel's code is changed while nothing else runs: see lab-bytes.
   case $name in interop*) lab-bytes on && lab-bytes off ;; esac
   mapfile -t selected <"$2/$name.select"
@@ -63,7 +76,7 @@ in_guest() {
         -Dorg.jrsocket.test.rdma=true "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
   esac
   # The packages are those that surefire opens too. One compiler: see JvmProcess.
-  "$lab_jdk/bin/java" -XX:TieredStopAtLevel=1 "${options[@]}" --add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED \
+  "$lab_jdk/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "${options[@]}" --add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED \
     -Djrsocket.echo.bytes="$echo_bytes" -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
     --class-path "$lab_classpath" "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
     --config junit.jupiter.execution.timeout.default=10m --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |
@@ -125,7 +138,7 @@ lab_one() {
     esac
     printf '%s\n' "$line"
   done < <("$here/scripts/roce-lab" run --timeout "$(at_most $lab_limit)" --scratch "$scratch" -- "$here/scripts/test" \
-    --in-guest "$jdk17" "$jdk25" "$group" "$scratch" 2> >(tee "$results/lab/stderr" >&2) || echo $? >"$scratch/status")
+    --in-guest "$jdk17" "$jdk25" "$scratch" "$group" 2> >(tee "$results/lab/stderr" >&2) || echo $? >"$scratch/status")
   [ ! -e "$scratch/status" ] || status=$(cat "$scratch/status")
   [ ! -d "$scratch/reports" ] || cp -r "$scratch/reports/." "$results/lab/"
   rm -rf "$scratch"

@@ -6,7 +6,11 @@ package org.jrsocket.net;
 
 import org.junit.jupiter.api.Tag;
 
-// The reference: sockets as the JVM gives them. In a JVM with the agent the same tests judge the agent's.
+/** The reference: sockets as the JVM gives them. In a JVM with the agent the same tests judge the agent's. */
+final class InstalledSocketsTests {
+
+    private InstalledSocketsTests() {}
+}
 
 @Tag("lab")
 @Tag("installed")

@@ -16,7 +16,7 @@ import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /** Our sockets over RDMA, on loopback verbs. */
-final class Loopback {
+final class LoopbackTests {
 
     static final SocketKind KIND;
 
@@ -32,41 +32,41 @@ final class Loopback {
         }
     }
 
-    private Loopback() {}
+    private LoopbackTests() {}
 }
 
 class LoopbackConnectTest extends ConnectBehaviour {
     LoopbackConnectTest() {
-        super(Loopback.KIND);
+        super(LoopbackTests.KIND);
     }
 }
 
 class LoopbackReadTest extends ReadBehaviour {
     LoopbackReadTest() {
-        super(Loopback.KIND);
+        super(LoopbackTests.KIND);
     }
 }
 
 class LoopbackWriteTest extends WriteBehaviour {
     LoopbackWriteTest() {
-        super(Loopback.KIND);
+        super(LoopbackTests.KIND);
     }
 }
 
 class LoopbackCloseTest extends CloseBehaviour {
     LoopbackCloseTest() {
-        super(Loopback.KIND);
+        super(LoopbackTests.KIND);
     }
 }
 
 class LoopbackOptionTest extends OptionBehaviour {
     LoopbackOptionTest() {
-        super(Loopback.KIND);
+        super(LoopbackTests.KIND);
     }
 }
 
 class LoopbackServerTest extends ServerBehaviour {
     LoopbackServerTest() {
-        super(Loopback.KIND);
+        super(LoopbackTests.KIND);
     }
 }

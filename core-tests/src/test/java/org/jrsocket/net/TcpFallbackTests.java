@@ -11,7 +11,7 @@ import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** Our sockets in a process without RDMA. */
-final class TcpFallback {
+final class TcpFallbackTests {
 
     static final SocketKind KIND = SocketKind.over(
             new TransportContext(
@@ -21,41 +21,41 @@ final class TcpFallback {
                             VerbsUnavailableException.Reason.NO_DEVICE, "this test has no RDMA device", null))),
             false);
 
-    private TcpFallback() {}
+    private TcpFallbackTests() {}
 }
 
 class TcpFallbackConnectTest extends ConnectBehaviour {
     TcpFallbackConnectTest() {
-        super(TcpFallback.KIND);
+        super(TcpFallbackTests.KIND);
     }
 }
 
 class TcpFallbackReadTest extends ReadBehaviour {
     TcpFallbackReadTest() {
-        super(TcpFallback.KIND);
+        super(TcpFallbackTests.KIND);
     }
 }
 
 class TcpFallbackWriteTest extends WriteBehaviour {
     TcpFallbackWriteTest() {
-        super(TcpFallback.KIND);
+        super(TcpFallbackTests.KIND);
     }
 }
 
 class TcpFallbackCloseTest extends CloseBehaviour {
     TcpFallbackCloseTest() {
-        super(TcpFallback.KIND);
+        super(TcpFallbackTests.KIND);
     }
 }
 
 class TcpFallbackOptionTest extends OptionBehaviour {
     TcpFallbackOptionTest() {
-        super(TcpFallback.KIND);
+        super(TcpFallbackTests.KIND);
     }
 }
 
 class TcpFallbackServerTest extends ServerBehaviour {
     TcpFallbackServerTest() {
-        super(TcpFallback.KIND);
+        super(TcpFallbackTests.KIND);
     }
 }

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** {@code doctor}, {@code ping} and {@code perf} of the finished jar, as an operator runs them. */
 @Tag("lab")
+@Tag("commands")
 class AgentDoctorLabTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(3);

@@ -247,6 +247,7 @@ public final class JvmProcess implements AutoCloseable {
                 // they replace compiled methods that others are executing, whatever the program. Compiled once, they
                 // run; and they start sooner there.
                 line.add("-XX:TieredStopAtLevel=1");
+                line.add("-XX:+UseSerialGC"); // fewer threads to start, and cheaper writes to the heap
             }
             line.addAll(options);
             if (!classPath.isEmpty()) {

@@ -154,7 +154,6 @@ abstract class AdaptorSuite extends NioSuite {
         Pair p = pair();
         InputStream in = p.client().socket().getInputStream();
         Failing f = new Failing(in::read);
-        pause(60);
         f.thread.interrupt();
         assertInstanceOf(ClosedByInterruptException.class, f.join());
         assertFalse(p.client().isOpen());
@@ -167,7 +166,6 @@ abstract class AdaptorSuite extends NioSuite {
         p.client().socket().setSoTimeout(20_000);
         InputStream in = p.client().socket().getInputStream();
         Failing f = new Failing(in::read);
-        pause(60);
         f.thread.interrupt();
         assertInstanceOf(ClosedByInterruptException.class, f.join());
         assertFalse(p.client().isOpen());
@@ -178,7 +176,6 @@ abstract class AdaptorSuite extends NioSuite {
         Pair p = pair();
         InputStream in = p.client().socket().getInputStream();
         Failing f = new Failing(in::read);
-        pause(60);
         p.client().socket().close();
         assertInstanceOf(AsynchronousCloseException.class, f.join());
     }
@@ -468,7 +465,6 @@ abstract class AdaptorSuite extends NioSuite {
         ServerSocketChannel listener = listening();
         listener.socket().setSoTimeout(20_000);
         Failing f = new Failing(() -> listener.socket().accept());
-        pause(60);
         f.thread.interrupt();
         assertInstanceOf(ClosedByInterruptException.class, f.join());
         assertFalse(listener.isOpen());

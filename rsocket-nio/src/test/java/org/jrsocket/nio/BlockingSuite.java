@@ -68,7 +68,6 @@ abstract class BlockingSuite extends NioSuite {
     void shouldCloseAReadingChannelByInterrupt() throws Exception {
         Pair p = pair();
         Failing f = new Failing(() -> p.client().read(bytes(1)));
-        pause(60);
         f.thread.interrupt();
         assertClosedByInterrupt(f, p.client());
         assertEquals(-1, p.server().read(bytes(1)));
@@ -78,7 +77,6 @@ abstract class BlockingSuite extends NioSuite {
     void shouldCloseAScatteringChannelByInterrupt() throws Exception {
         Pair p = pair();
         Failing f = new Failing(() -> p.client().read(new ByteBuffer[] {bytes(1), bytes(1)}));
-        pause(60);
         f.thread.interrupt();
         assertClosedByInterrupt(f, p.client());
     }
@@ -120,7 +118,6 @@ abstract class BlockingSuite extends NioSuite {
     void shouldFailAReaderWhenClosedByAnother() throws Exception {
         Pair p = pair();
         Failing f = new Failing(() -> p.client().read(bytes(1)));
-        pause(60);
         p.client().close();
         assertClosedAsynchronously(f);
     }
@@ -354,7 +351,6 @@ abstract class BlockingSuite extends NioSuite {
     void shouldCloseAnAcceptingChannelByInterrupt() throws Exception {
         ServerSocketChannel listener = listening();
         Failing f = new Failing(listener::accept);
-        pause(60);
         f.thread.interrupt();
         assertClosedByInterrupt(f, listener);
     }
@@ -373,7 +369,6 @@ abstract class BlockingSuite extends NioSuite {
     void shouldFailAnAcceptorWhenClosedByAnother() throws Exception {
         ServerSocketChannel listener = listening();
         Failing f = new Failing(listener::accept);
-        pause(60);
         listener.close();
         assertClosedAsynchronously(f);
     }

@@ -6,9 +6,9 @@ package org.jrsocket.interop.c;
 
 import java.util.EnumMap;
 import java.util.Map;
+import org.jrsocket.interop.LabBytes;
 import org.jrsocket.interop.c.JavaEnd.Api;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -21,7 +21,7 @@ abstract class CPeerTests {
     private static final Map<Api, JavaEnd> ENDS = new EnumMap<>(Api.class);
 
     /** What the device delivers during a test. */
-    Lab.Delivered delivered;
+    LabBytes delivered;
 
     @BeforeAll
     static void findLab() {
@@ -30,12 +30,7 @@ abstract class CPeerTests {
 
     @BeforeEach
     void count() {
-        delivered = Lab.delivered();
-    }
-
-    @AfterEach
-    void stopCounting() {
-        delivered.close();
+        delivered = LabBytes.count();
     }
 
     @AfterAll

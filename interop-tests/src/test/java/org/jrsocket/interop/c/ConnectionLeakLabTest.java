@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jrsocket.interop.LabBytes;
 import org.jrsocket.interop.c.JavaEnd.Api;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -101,21 +102,20 @@ class ConnectionLeakLabTest {
         int connections = Integer.getInteger("jrsocket.leak.connections", 10_000);
         int port = server.listen(false);
         CompletableFuture<String> serving = server.ask("serve", port);
-        try (Lab.Delivered delivered = Lab.delivered()) {
-            touch(port, WARM_UP);
-            State before = settled(null);
-            long start = System.nanoTime();
-            touch(port, connections);
-            System.out.printf("%d connections in %.1f s%n", connections, (System.nanoTime() - start) / 1e9);
-            State after = settled(before);
-            System.out.println(before + " before, " + after + " after");
-            assertTrue(after.holdsAsMuchAs(before), () -> before + " before, " + after + " after");
-            assertTrue(
-                    after.client.resident - before.client.resident < RESIDENT_MARGIN
-                            && after.server.resident - before.server.resident < RESIDENT_MARGIN,
-                    () -> before + " before, " + after + " after");
-            delivered.assertAtLeast(2L * connections);
-        }
+        LabBytes delivered = LabBytes.count();
+        touch(port, WARM_UP);
+        State before = settled(null);
+        long start = System.nanoTime();
+        touch(port, connections);
+        System.out.printf("%d connections in %.1f s%n", connections, (System.nanoTime() - start) / 1e9);
+        State after = settled(before);
+        System.out.println(before + " before, " + after + " after");
+        assertTrue(after.holdsAsMuchAs(before), () -> before + " before, " + after + " after");
+        assertTrue(
+                after.client.resident - before.client.resident < RESIDENT_MARGIN
+                        && after.server.resident - before.server.resident < RESIDENT_MARGIN,
+                () -> before + " before, " + after + " after");
+        delivered.assertAtLeast(2L * connections);
         server.unlisten(port);
         serving.get(Lab.SOON.toSeconds(), TimeUnit.SECONDS);
     }

@@ -50,6 +50,7 @@ final class JavaEnd implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-Xmx256m",
                 "-Dorg.jrsocket.shaded.slf4j.simpleLogger.defaultLogLevel=debug"));
         Path classes = classes();

@@ -4,8 +4,6 @@
  */
 package org.jrsocket.interop.c;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -116,25 +114,5 @@ final class Lab {
     @FunctionalInterface
     interface Action {
         void run() throws Exception;
-    }
-
-    /** Counts the bytes that the device delivers, from now on. */
-    static Delivered delivered() {
-        Tool.run("lab-bytes", "on");
-        return new Delivered();
-    }
-
-    /** Bytes that the device put into memory. */
-    static final class Delivered implements AutoCloseable {
-
-        void assertAtLeast(long bytes) {
-            long count = Long.parseLong(Tool.run("lab-bytes").strip());
-            assertTrue(count >= bytes, () -> "the device delivered " + count + " bytes, not " + bytes);
-        }
-
-        @Override
-        public void close() {
-            Tool.run("lab-bytes", "off");
-        }
     }
 }

@@ -4,36 +4,33 @@
  */
 package org.jrsocket.interop.frameworks;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import java.io.IOException;
+import org.jrsocket.interop.LabBytes;
 import org.jrsocket.interop.Site;
-import org.jrsocket.interop.Tool;
 import org.jrsocket.interop.Traffic;
 
 /** What carries data from now on: bytes that the RDMA device puts into memory in the lab, IP elsewhere. */
 final class Carried implements AutoCloseable {
 
     private final Traffic before;
+    private final LabBytes delivered; // or null
 
-    private Carried(Traffic before) {
+    private Carried(Traffic before, LabBytes delivered) {
         this.before = before;
+        this.delivered = delivered;
     }
 
     static Carried fromNow() throws IOException {
-        if (Site.hasRdma()) {
-            Tool.run("lab-bytes", "on");
-        }
-        return new Carried(Traffic.now());
+        return new Carried(Traffic.now(), Site.hasRdma() ? LabBytes.count() : null);
     }
 
     /** Asserts that {@code bytes} of data went where they should. */
     void assertBytes(long bytes) throws IOException {
         Traffic traffic = Traffic.now().since(before);
-        if (Site.hasRdma()) {
-            long delivered = Long.parseLong(Tool.run("lab-bytes").strip());
-            System.out.printf("%d bytes of data: the RDMA device delivered %d, %s%n", bytes, delivered, traffic);
-            assertTrue(delivered >= bytes, () -> "the RDMA device delivered " + delivered + " bytes, not " + bytes);
+        if (delivered != null) {
+            System.out.printf(
+                    "%d bytes of data: the RDMA device delivered %d, %s%n", bytes, delivered.delivered(), traffic);
+            delivered.assertAtLeast(bytes);
             traffic.assertRdmaCarried(bytes);
         } else {
             traffic.assertIpCarried(bytes);
@@ -42,8 +39,8 @@ final class Carried implements AutoCloseable {
 
     @Override
     public void close() {
-        if (Site.hasRdma()) {
-            Tool.run("lab-bytes", "off");
+        if (delivered != null) {
+            delivered.close();
         }
     }
 }
