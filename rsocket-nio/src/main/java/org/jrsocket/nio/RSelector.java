@@ -441,7 +441,7 @@ final class RSelector extends AbstractSelector {
         }
     }
 
-    /** A key in the JDK's selector gets another interest. */
+    /** A key in the JDK's selector has got another interest. */
     void innerInterest(int before, int now) {
         if (before == 0 && now != 0) {
             tcpInterested.incrementAndGet();
