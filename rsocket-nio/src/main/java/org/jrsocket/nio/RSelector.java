@@ -322,6 +322,7 @@ final class RSelector extends AbstractSelector {
             return true;
         }
         if (key.hot) {
+            key.arrived = true; // the message is taken: no look at the hot keys will find it again
             found(key, ops);
         } else {
             foundAgain(key, ops);

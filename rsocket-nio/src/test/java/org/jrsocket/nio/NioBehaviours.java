@@ -36,7 +36,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
-    class OthersInterest extends OthersInterestSuite {
+    class SelectionRaces extends SelectionRaceSuite {
         @Override
         NioKind kind() {
             return NioBehaviours.this.kind();

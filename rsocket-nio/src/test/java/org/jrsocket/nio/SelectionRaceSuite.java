@@ -18,8 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Threads that set a key's interest while another selects. A selection that begins afterwards heeds it. */
-abstract class OthersInterestSuite extends NioSuite {
+/**
+ * Threads that write, or set a key's interest, while another selects. Whichever step of a selection they meet, one that
+ * begins afterwards reports the key, and so does the next as long as it is ready.
+ */
+abstract class SelectionRaceSuite extends NioSuite {
 
     private static final int ROUNDS = 3000;
 
@@ -103,5 +106,38 @@ abstract class OthersInterestSuite extends NioSuite {
         p.server().write(text("a"));
         SelectionKey key = p.client().register(selectorWithAQuietChannel(), 0);
         assertHeeded(key, SelectionKey.OP_READ);
+    }
+
+    /** The next selection is to be as good as the first, whatever the first one found it by. */
+    @Test
+    void shouldReportAgainWhatWasReadInPart() throws Exception {
+        Selector selector = selector();
+        Pair p = nonBlockingPair();
+        SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);
+        AtomicInteger turn = new AtomicInteger();
+        Future<?> writing = background(() -> {
+            for (int round = 1; round <= ROUNDS; round++) {
+                for (int looks = 0; turn.get() < round; looks++) {
+                    giveWay(looks);
+                }
+                assertEquals(2, p.server().write(text("ab")));
+            }
+        });
+        try {
+            for (int round = 1; round <= ROUNDS; round++) {
+                turn.set(round);
+                int current = round;
+                assertEquals(1, selector.select(20_000));
+                selector.selectedKeys().clear();
+                assertEquals("a", read(p.client(), 1));
+                assertEquals(1, selector.selectNow(), () -> "round " + current + ": not reported again: " + key);
+                selector.selectedKeys().clear();
+                assertEquals("b", read(p.client(), 1));
+                assertEquals(0, selector.selectNow());
+            }
+        } finally {
+            turn.set(Integer.MAX_VALUE);
+        }
+        get(writing);
     }
 }
