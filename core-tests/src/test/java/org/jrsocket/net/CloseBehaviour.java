@@ -15,6 +15,7 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.condition.JRE;
 
 /** Closing a Socket, by halves and wholly. */
 abstract class CloseBehaviour extends SocketBehaviour {
+
+    private static final int BACKLOG = 200;
 
     CloseBehaviour(SocketKind kind) {
         super(kind);
@@ -365,5 +368,27 @@ abstract class CloseBehaviour extends SocketBehaviour {
         Socket dropped = kind().socket();
         dropped.connect(server.getLocalSocketAddress());
         dropped.getOutputStream();
+    }
+
+    @Test
+    void shouldStopListeningWhereNobodyAcceptsAnyMore() throws Exception {
+        SocketAddress address = listenAndDrop();
+        assertThrows(
+                SocketException.class,
+                () -> { // refused, or reset if it closes just then
+                    for (int i = 0; i < BACKLOG; i++) {
+                        System.gc();
+                        try (Socket client = kind().socket()) {
+                            client.connect(address, 10_000);
+                        }
+                        Thread.sleep(10);
+                    }
+                });
+    }
+
+    private SocketAddress listenAndDrop() throws IOException {
+        ServerSocket dropped = kind().serverSocket();
+        dropped.bind(new InetSocketAddress(host(), 0), BACKLOG);
+        return dropped.getLocalSocketAddress();
     }
 }

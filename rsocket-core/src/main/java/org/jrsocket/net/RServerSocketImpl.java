@@ -8,6 +8,7 @@ import java.io.FileDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.ref.Cleaner;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -45,6 +46,7 @@ public final class RServerSocketImpl extends SocketImpl {
     private int boundPort; // as asked for: 0 lets TCP choose
     private final Object closeLock = new Object();
     private boolean closed; // guarded by closeLock
+    private volatile Cleaner.Cleanable cleanable; // set with dual
 
     RServerSocketImpl(TransportContext stack) {
         this.stack = stack;
@@ -83,10 +85,28 @@ public final class RServerSocketImpl extends SocketImpl {
                     throw new SocketException("Socket closed");
                 }
                 dual = listener;
+                cleanable = RdmaSocket.CLEANER.register(this, new Remains(listener, platform));
             }
         } catch (IOException e) {
             listener.close();
             throw e;
+        }
+    }
+
+    /**
+     * Of a server socket that nobody refers to any more, and that is closed then, as the JDK's. The TCP listener is
+     * among it, because its descriptor is watched and must not be closed by itself before.
+     */
+    private record Remains(DualListener dual, PlatformSocket platform) implements Runnable {
+
+        @Override
+        public void run() {
+            dual.close();
+            try {
+                platform.close();
+            } catch (IOException e) {
+                // nobody is there to hear of it
+            }
         }
     }
 
@@ -237,6 +257,9 @@ public final class RServerSocketImpl extends SocketImpl {
             dual.close(); // first: it watches the other's descriptor
         }
         platform.close();
+        if (cleanable != null) {
+            cleanable.clean();
+        }
     }
 
     // ---- addresses and options ----

@@ -31,7 +31,7 @@ import org.jrsocket.stream.Threads;
  */
 final class RdmaSocket {
 
-    private static final Cleaner CLEANER = Threads.cleaner("jrsocket-cleaner");
+    static final Cleaner CLEANER = Threads.cleaner("jrsocket-cleaner");
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 

@@ -143,13 +143,14 @@ final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Obs
             if (inner != null) {
                 int ops = member == null ? interest : member.tcpInterest(interest);
                 if (ops != innerInterest) {
-                    selector.innerInterest(innerInterest, ops);
+                    int before = innerInterest;
                     innerInterest = ops;
                     try {
                         inner.interestOps(ops);
                     } catch (CancelledKeyException | ClosedSelectorException e) {
                         // closed inside; the outer one is about to be
                     }
+                    selector.innerInterest(before, ops); // last: before, there would be nothing to take over
                 }
             }
         }

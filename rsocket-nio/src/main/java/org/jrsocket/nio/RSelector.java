@@ -322,6 +322,7 @@ final class RSelector extends AbstractSelector {
             return true;
         }
         if (key.hot) {
+            key.arrived = true; // the message is taken: no look at the hot keys will find it again
             found(key, ops);
         } else {
             foundAgain(key, ops);
@@ -441,7 +442,7 @@ final class RSelector extends AbstractSelector {
         }
     }
 
-    /** A key in the JDK's selector gets another interest. */
+    /** A key in the JDK's selector has got another interest. */
     void innerInterest(int before, int now) {
         if (before == 0 && now != 0) {
             tcpInterested.incrementAndGet();

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
@@ -64,6 +65,19 @@ final class RSocketChannel extends ConnectingChannel {
 
     // ---- data ----
 
+    /** As {@link #io()}, but a blocking connect that is under way and holds the lock comes first, as with the JDK. */
+    private RdmaIo io(ReentrantLock lock) throws ClosedChannelException {
+        if (state != State.UNDECIDED && state != State.PENDING) {
+            return io();
+        }
+        lock.lock();
+        try {
+            return io();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** The RDMA connection, or null if the inner channel is to be asked. */
     private RdmaIo io() throws ClosedChannelException {
         RdmaIo current = io;
@@ -80,7 +94,7 @@ final class RSocketChannel extends ConnectingChannel {
     @Override
     public int read(ByteBuffer target) throws IOException {
         Objects.requireNonNull(target);
-        RdmaIo rdma = io();
+        RdmaIo rdma = io(readLock);
         if (rdma == null) {
             try {
                 return tcp().read(target);
@@ -95,7 +109,7 @@ final class RSocketChannel extends ConnectingChannel {
     @Override
     public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, targets.length);
-        RdmaIo rdma = io();
+        RdmaIo rdma = io(readLock);
         if (rdma == null) {
             try {
                 return tcp().read(targets, offset, length);
@@ -177,7 +191,7 @@ final class RSocketChannel extends ConnectingChannel {
     @Override
     public int write(ByteBuffer source) throws IOException {
         Objects.requireNonNull(source);
-        RdmaIo rdma = io();
+        RdmaIo rdma = io(writeLock);
         if (rdma == null) {
             try {
                 return tcp().write(source);
@@ -192,7 +206,7 @@ final class RSocketChannel extends ConnectingChannel {
     @Override
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
-        RdmaIo rdma = io();
+        RdmaIo rdma = io(writeLock);
         if (rdma == null) {
             try {
                 return tcp().write(sources, offset, length);

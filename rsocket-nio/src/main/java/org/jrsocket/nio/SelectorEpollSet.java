@@ -30,7 +30,7 @@ final class SelectorEpollSet {
     private final Object lock = new Object();
     // Guarded by lock; the epoll set's own waits are not.
     private Epoll epoll;
-    private EventFd wake;
+    private volatile EventFd wake; // read without it
     private RSelectionKey[] keys = new RSelectionKey[64]; // by descriptor
     private volatile int size;
     private boolean closed;
@@ -122,12 +122,14 @@ final class SelectorEpollSet {
         size--;
     }
 
-    /** Ends a wait that is under way or about to be. */
+    /**
+     * Ends a wait that is under way or about to be. Takes no lock: a stream's may be held, for which somebody who adds
+     * that stream waits with ours.
+     */
     void signal() {
-        synchronized (lock) {
-            if (wake != null && !closed) {
-                wake.signal();
-            }
+        EventFd waker = wake;
+        if (waker != null) {
+            waker.signal(); // nothing, once it is closed
         }
     }
 

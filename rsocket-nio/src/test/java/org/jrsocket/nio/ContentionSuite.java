@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.InputStream;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
@@ -20,7 +22,9 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -156,6 +160,46 @@ abstract class ContentionSuite extends NioSuite {
         get(background(client::close));
         assertFails(AsynchronousCloseException.class, connecting);
         assertFails(ClosedChannelException.class, binding);
+    }
+
+    @Test
+    void shouldReadAndWriteOnceAConnectThatIsUnderWayIsDone() throws Exception {
+        SelectorProvider plain = NioKind.plainProvider();
+        try (ServerSocketChannel full = plain.openServerSocketChannel().bind(anyPort(), 1)) {
+            fill(full);
+            SocketChannel client = open().bind(anyPort());
+            SocketAddress address = client.getLocalAddress();
+            byte[] got = new byte[1];
+            Failing connecting = new Failing(() -> client.connect(full.getLocalAddress()));
+            Failing reader = new Failing(() -> client.read(ByteBuffer.wrap(got)));
+            Failing writer = new Failing(() -> client.write(text("b")));
+            Future<String> served = background(() -> {
+                SocketChannel accepted;
+                do {
+                    accepted = closing(full.accept());
+                } while (!accepted.getRemoteAddress().equals(address));
+                accepted.write(text("a"));
+                return read(accepted, 1);
+            });
+            assertSame(null, connecting.join());
+            assertSame(null, reader.join());
+            assertSame(null, writer.join());
+            assertEquals('a', got[0]);
+            assertEquals("b", get(served));
+        }
+    }
+
+    /** Until one more has to wait. */
+    private void fill(ServerSocketChannel server) throws Exception {
+        for (int i = 0; i < 100; i++) {
+            SocketChannel one = closing(NioKind.plainProvider().openSocketChannel());
+            try {
+                one.socket().connect(server.getLocalAddress(), 500);
+            } catch (SocketTimeoutException e) {
+                return;
+            }
+        }
+        throw new AssertionError("the backlog of " + server + " does not fill up");
     }
 
     @Test

@@ -36,6 +36,14 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    class SelectionRaces extends SelectionRaceSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
     class Readiness extends ReadinessSuite {
         @Override
         NioKind kind() {

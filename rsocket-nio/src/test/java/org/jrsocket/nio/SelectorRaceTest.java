@@ -1,0 +1,125 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.StreamLock;
+import org.junit.jupiter.api.Test;
+
+/** What is too seldom for {@link SelectorStressTest}: two threads that meet at a given step. */
+class SelectorRaceTest extends LoopbackChannelTests {
+
+    /** A key of a JDK selector that has another thread's selection come between the call and the change. */
+    private static final class SlowKey extends SelectionKey {
+        private final SelectionKey key;
+        private final Selector outer;
+
+        SlowKey(SelectionKey key, Selector outer) {
+            this.key = key;
+            this.outer = outer;
+        }
+
+        @Override
+        public SelectionKey interestOps(int ops) {
+            try {
+                assertEquals(0, outer.selectNow());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return key.interestOps(ops);
+        }
+
+        @Override
+        public SelectableChannel channel() {
+            return key.channel();
+        }
+
+        @Override
+        public Selector selector() {
+            return key.selector();
+        }
+
+        @Override
+        public boolean isValid() {
+            return key.isValid();
+        }
+
+        @Override
+        public void cancel() {
+            key.cancel();
+        }
+
+        @Override
+        public int interestOps() {
+            return key.interestOps();
+        }
+
+        @Override
+        public int readyOps() {
+            return key.readyOps();
+        }
+    }
+
+    @Test
+    void shouldHeedAnInterestThatASelectionComesInBetween() throws IOException {
+        RSelector selector = (RSelector) selector();
+        nonBlockingPair().client().register(selector, SelectionKey.OP_READ);
+        Pipe pipe = kind.provider().openPipe();
+        closing(pipe.sink()).write(text("a"));
+        SelectionKey key = nonBlocking(closing(pipe.source())).register(selector, 0);
+        SelectionKey inner = selector.jdk().keys().iterator().next();
+        assertEquals(key, inner.attachment());
+        ((RSelectionKey) key).inner(new SlowKey(inner, selector));
+        key.interestOps(SelectionKey.OP_READ);
+        assertEquals(1, selector.selectNow());
+        assertTrue(key.isReadable());
+    }
+
+    /** Adding takes the stream's lock, and whoever has that may be about to wake the selector. */
+    @Test
+    void shouldBeSignalledWhileWhoeverAddsAStreamWaitsForThatStream() throws Exception {
+        RdmaStream[] streams = {stream(pair()), stream(pair())};
+        SelectorEpollSet set = new SelectorEpollSet(-1);
+        set.add(new RSelectionKey(null, null), streams[0]);
+        AtomicBoolean signalled = new AtomicBoolean();
+        StreamLock.whileHeld(streams[1], () -> {
+            Failing adding = new Failing(() -> set.add(new RSelectionKey(null, null), streams[1])); // waits for us
+            assertTrue(adding.thread.isAlive());
+            signalled.set(endsInTime(background(set::signal)));
+        });
+        assertTrue(signalled.get(), "whoever signals waits for whoever adds");
+        assertEquals(1, set.await(TimeUnit.SECONDS.toNanos(20)));
+        set.close();
+    }
+
+    private static RdmaStream stream(Pair pair) {
+        return ((RSocketChannel) pair.client()).stream();
+    }
+
+    private static boolean endsInTime(Future<?> task) {
+        try {
+            task.get(10, TimeUnit.SECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (InterruptedException | ExecutionException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
