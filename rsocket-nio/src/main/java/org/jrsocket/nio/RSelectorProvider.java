@@ -101,7 +101,6 @@ public final class RSelectorProvider extends SelectorProvider {
             throw new IOException("another selector provider is in use already: "
                     + current.getClass().getName());
         }
-        RAsynchronousChannelProvider.install(stack);
     }
 
     // ---- what is opened ----
