@@ -34,8 +34,9 @@ final class PackageOrder {
             Map.entry("connect", Set.of("stream", "verbs", "verbs.rdmacore", "os", "jfr")),
             Map.entry("net", Set.of("connect", "stream")),
             Map.entry("nio", Set.of("connect", "stream", "verbs", "os")),
+            Map.entry("aio", Set.of("nio", "stream")),
             Map.entry("perf", Set.of("connect", "stream")),
-            Map.entry("agent", Set.of("net", "nio", "perf", "connect", "stream", "verbs", "os")));
+            Map.entry("agent", Set.of("net", "nio", "aio", "perf", "connect", "stream", "verbs", "os")));
 
     /** Names in imports, in code and in strings: a class found by name is used, too. */
     private static final Pattern USE = Pattern.compile("\\borg\\.jrsocket\\.([a-z]+(?:\\.[a-z]+)*)(?=\\.[A-Z])");

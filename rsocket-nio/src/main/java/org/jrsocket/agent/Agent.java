@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
+import org.jrsocket.aio.RAsynchronousChannelProvider;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.LogLevel;
 import org.jrsocket.connect.Policy;
@@ -54,6 +55,7 @@ public final class Agent {
             "org.jrsocket.net.RdmaSocket",
             "org.jrsocket.net.PlatformSocket",
             "org.jrsocket.net.Proxies",
+            "org.jrsocket.aio.Handlers",
             "org.jrsocket.connect.DualListener",
             "org.jrsocket.connect.OutgoingConnection",
             "org.jrsocket.connect.ConnectAttempt",
@@ -192,6 +194,7 @@ public final class Agent {
     private static void installNio(TransportContext stack, TransportHolder holder) {
         try {
             RSelectorProvider.install(stack, holder);
+            RAsynchronousChannelProvider.install();
             NettyNatives.leaveOut(System.getProperties());
         } catch (IOException e) {
             warn(stack.settings().log(), "TCP only for NIO channels: " + e.getMessage());

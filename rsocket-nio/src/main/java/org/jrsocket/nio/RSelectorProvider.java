@@ -15,6 +15,7 @@ import java.nio.channels.Pipe;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Set;
 import org.jrsocket.connect.ConfigurationException;
@@ -100,7 +101,6 @@ public final class RSelectorProvider extends SelectorProvider {
             throw new IOException("another selector provider is in use already: "
                     + current.getClass().getName());
         }
-        RAsynchronousChannelProvider.install(stack);
     }
 
     // ---- what is opened ----
@@ -180,8 +180,13 @@ public final class RSelectorProvider extends SelectorProvider {
 
     // ---- for the parts ----
 
+    /** The JDK's own provider of asynchronous channels, whatever is set for the system. */
+    public static AsynchronousChannelProvider newJdkAsynchronousProvider() {
+        return JdkChannels.newAsynchronousProvider();
+    }
+
     /** Whether ours are needed. */
-    private boolean isRdmaUsable() {
+    public boolean isRdmaUsable() {
         try {
             holder.transport();
             return true;

@@ -24,8 +24,6 @@
  * <ul>
  *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions} and
  *       {@code KeptPort} ask it for the JDK's own and for the context.
- *   <li>{@code TcpOnlyAsynchronous...Channel} has the provider that made it: the JDK's constructors want one, and it
- *       knows the rules.
  *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for.
  *   <li>A key belongs to a selector and a channel: it tells the selector of the progress that the channel makes.
  *       {@code RdmaSelectable} and {@code BusyPollSet} are what channels and selectors know of keys.

@@ -1,0 +1,444 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.aio;
+
+import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * The threads of a group and the selector that they share. One of them, the leader, selects; what it finds, they handle
+ * one by one.
+ *
+ * <p>A leader that has found one thing handles it itself, and stays the leader: to wake another thread for each message
+ * would take longer than most handlers do. If there is more to do than that, others are woken. If its handler takes
+ * long, the lead is taken from it: by a thread that comes back from its own work, or else at the {@link #tick}, which
+ * wakes one. After that the lead is passed on at each find for a while ({@link #generous}).
+ *
+ * <p>Threads of the pool call handlers. An internal thread, in groups whose pool is not a fixed one, only finishes
+ * operations, so it is always there; it leads while no thread of the pool is free to.
+ *
+ * <p>Locks: {@code lock} is never held while a channel's is taken, nor during a selection.
+ */
+final class EventLoop {
+
+    /** Ticks without work until there are no more of them. */
+    private static final int QUIET_TICKS = 20;
+
+    /** Finds at which the lead is passed on after it had to be taken from somebody. */
+    private static final int GENEROUS = 64;
+
+    /** Where threads come from. */
+    interface Threads {
+        /** @throws RejectedExecutionException there are no more */
+        void start(Worker worker);
+
+        /** Soon, on another thread, {@link EventLoop#tick}. */
+        void scheduleTick();
+
+        /** The selector fails. */
+        void failed(IOException e);
+    }
+
+    private final RAsynchronousChannelGroup group;
+    private final Threads threads;
+    private final Selector selector;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition selected = lock.newCondition();
+    // Guarded by lock.
+    private final Deque<Runnable> tasks = new ArrayDeque<>();
+    private final Deque<Readiness> ready = new ArrayDeque<>();
+    private final Deque<Worker> idle = new ArrayDeque<>(); // of the pool
+    private final Deque<Worker> idleInternal = new ArrayDeque<>();
+    private Worker leader; // selects, or will when it comes back from a handler; null: who is free next
+    private boolean selecting;
+    private long selections;
+    private int workers;
+    private boolean ending;
+    private boolean ticking;
+    private int quiet; // ticks in a row in which the leader waited
+    private long turnsAtTick;
+    private int generous;
+
+    private final List<Readiness> found = new ArrayList<>(); // of whoever selects
+    private final Consumer<SelectionKey> collector = this::collect;
+
+    EventLoop(RAsynchronousChannelGroup group, Selector selector, Threads threads) {
+        this.group = group;
+        this.selector = selector;
+        this.threads = threads;
+    }
+
+    Selector selector() {
+        return selector;
+    }
+
+    /** A thread of the group. */
+    final class Worker implements Runnable {
+        final boolean internal;
+        private final Condition called = lock.newCondition();
+        // Guarded by lock.
+        private boolean waits;
+        private boolean works; // on what next() gave it
+        private long turns;
+
+        // What next() gave it.
+        private Runnable task;
+        private Readiness event;
+
+        private Worker(boolean internal) {
+            this.internal = internal;
+        }
+
+        @Override
+        public void run() {
+            boolean died = true;
+            try {
+                while (true) {
+                    Thread.interrupted(); // a selection would return at once
+                    if (!internal) {
+                        Handlers.begin(group);
+                    }
+                    if (!next(this)) {
+                        break;
+                    }
+                    if (task != null) {
+                        task.run();
+                    } else {
+                        event.handle(!internal);
+                    }
+                }
+                died = false;
+            } catch (IOException e) {
+                died = false; // the next one would fare no better
+                threads.failed(e);
+            } finally {
+                task = null;
+                event = null;
+                ended(this, died);
+            }
+        }
+    }
+
+    /** So many threads of the pool, and so many of ours. */
+    void start(int pooled, int internal) {
+        for (int i = 0; i < pooled + internal; i++) {
+            Worker worker = new Worker(i >= pooled);
+            count(1);
+            try {
+                threads.start(worker);
+            } catch (RejectedExecutionException e) {
+                count(-1); // an executor that takes fewer; the JDK does with what it gets, too
+            } catch (RuntimeException | Error e) {
+                count(-1);
+                throw e;
+            }
+        }
+    }
+
+    private void count(int more) {
+        lock.lock();
+        try {
+            workers += more;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * On a thread of the pool.
+     *
+     * @throws RejectedExecutionException all of them have ended
+     */
+    void execute(Runnable task) {
+        lock.lock();
+        try {
+            if (workers == 0) {
+                throw new RejectedExecutionException("the channel group is shut down");
+            }
+            tasks.add(task);
+            if (!callSomebody() && selecting) {
+                selector.wakeup();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- who does what ----
+
+    /** Waits for something to do. @return false if there will be nothing more */
+    private boolean next(Worker me) throws IOException {
+        lock.lock();
+        try {
+            me.works = false;
+            me.event = null;
+            me.task = null;
+            while (true) {
+                me.task = tasks.poll();
+                if (me.task == null) {
+                    me.event = ready.poll();
+                }
+                if (me.task != null || me.event != null) {
+                    begin(me);
+                    return true;
+                }
+                if (ending) {
+                    return false;
+                }
+                if (mayLead(me)) {
+                    lead(me);
+                } else {
+                    waitForCall(me);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** With lock. */
+    private void begin(Worker me) {
+        me.works = true;
+        me.turns++;
+        if (!tasks.isEmpty() || !ready.isEmpty()) {
+            callSomebody(); // who calls the next
+        }
+        if (leader == me) {
+            if (generous > 0) {
+                generous--;
+                leader = null;
+                callSomebody();
+            } else if (!ticking && !(idle.isEmpty() && idleInternal.isEmpty())) {
+                ticking = true;
+                quiet = 0;
+                turnsAtTick = -1;
+                threads.scheduleTick();
+            }
+        }
+    }
+
+    /** With lock. */
+    private boolean mayLead(Worker me) {
+        if (me.internal && !idle.isEmpty()) {
+            if (leader == null || leader == me) {
+                leader = null;
+                callSomebody();
+            }
+            return false;
+        }
+        // a thread that is here is better than one that is away, and one that calls handlers better than one that does
+        // not
+        return leader == null || leader == me || leader.works || leader.internal && !me.internal;
+    }
+
+    /** With lock, which it gives up meanwhile. */
+    private void lead(Worker me) throws IOException {
+        leader = me;
+        if (selecting) { // the one that led before, which is to come out
+            selector.wakeup();
+            while (selecting && leader == me) {
+                selected.awaitUninterruptibly();
+            }
+            return;
+        }
+        select(false);
+    }
+
+    /** With lock, which it gives up meanwhile. */
+    private void select(boolean now) throws IOException {
+        assert !selecting;
+        selecting = true;
+        lock.unlock();
+        try {
+            if (now) {
+                selector.selectNow(collector);
+            } else {
+                selector.select(collector);
+            }
+            for (int i = 0; i < found.size(); i++) {
+                if (!found.get(i).found()) {
+                    found.set(i, null);
+                }
+            }
+        } finally {
+            lock.lock();
+            selecting = false;
+            selections++;
+            for (int i = 0; i < found.size(); i++) {
+                if (found.get(i) != null) {
+                    ready.add(found.get(i));
+                }
+            }
+            found.clear();
+            selected.signalAll();
+        }
+    }
+
+    private void collect(SelectionKey key) {
+        Readiness channel = (Readiness) key.attachment();
+        try {
+            channel.seen = key.readyOps();
+            found.add(channel);
+        } catch (CancelledKeyException e) {
+            // closed meanwhile: nobody waits any more
+        }
+    }
+
+    /** With lock. @return false if everybody has something to do */
+    private boolean callSomebody() {
+        Worker called = idle.poll();
+        if (called == null) {
+            called = idleInternal.poll();
+        }
+        if (called == null) {
+            return false;
+        }
+        called.waits = false;
+        called.called.signal();
+        return true;
+    }
+
+    /** With lock. */
+    private void waitForCall(Worker me) {
+        (me.internal ? idleInternal : idle).push(me);
+        me.waits = true;
+        while (me.waits) {
+            me.called.awaitUninterruptibly();
+        }
+    }
+
+    /** From time to time while there is work: takes the lead from a thread that is away for long. */
+    void tick() {
+        lock.lock();
+        try {
+            Worker current = leader;
+            if (ending || current == null) {
+                ticking = false;
+                return;
+            }
+            if (!current.works) {
+                quiet = current.turns == turnsAtTick ? quiet + 1 : 0;
+            } else if (current.turns == turnsAtTick) {
+                leader = null;
+                generous = GENEROUS;
+                callSomebody();
+            }
+            turnsAtTick = current.turns;
+            ticking = quiet < QUIET_TICKS && leader != null;
+            if (ticking) {
+                threads.scheduleTick();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- the end ----
+
+    /**
+     * A channel was closed: when this returns the selector has forgotten it, and what the kernel keeps for it, such as
+     * its port, is free.
+     */
+    void forget() {
+        lock.lock();
+        try {
+            if (!selector.isOpen()) {
+                return;
+            }
+            if (!selecting) {
+                select(true);
+                if (!ready.isEmpty()) {
+                    callSomebody();
+                }
+                return;
+            }
+            long before = selections;
+            selector.wakeup();
+            while (selecting && selections == before) {
+                selected.awaitUninterruptibly();
+            }
+        } catch (IOException | ClosedSelectorException e) {
+            // the thread that selects next has to do with it; or the group has ended meanwhile
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Soon the threads end, after what there is to do. */
+    void end() {
+        lock.lock();
+        try {
+            ending = true;
+            while (callSomebody()) {
+                // all of them
+            }
+            if (selecting) {
+                selector.wakeup();
+            }
+            if (workers == 0) {
+                close();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void ended(Worker me, boolean died) {
+        boolean replace;
+        lock.lock();
+        try {
+            if (leader == me) {
+                leader = null;
+                callSomebody();
+            }
+            replace = died && !ending;
+            if (!replace) {
+                leave();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (replace) {
+            try {
+                threads.start(new Worker(me.internal));
+            } catch (RejectedExecutionException e) {
+                lock.lock();
+                try {
+                    leave();
+                } finally {
+                    lock.unlock();
+                }
+            }
+        }
+    }
+
+    /** With lock. */
+    private void leave() {
+        workers--;
+        if (workers == 0 && ending) {
+            close();
+        }
+    }
+
+    private void close() {
+        try {
+            selector.close();
+        } catch (IOException e) {
+            // it is the end of it all the same
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.aio;
+
+import java.io.IOException;
+import java.nio.channels.AsynchronousChannel;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The outcome of an operation without a handler. Safe for use by many threads. */
+final class PendingFuture<V> implements Future<V> {
+
+    private final CompletableFuture<V> outcome = new CompletableFuture<>();
+    private final AsynchronousChannel channel;
+    private final Runnable onCancel;
+
+    /** @param onCancel what the channel refuses from then on: nobody knows how far the operation got */
+    PendingFuture(AsynchronousChannel channel, Runnable onCancel) {
+        this.channel = channel;
+        this.onCancel = onCancel;
+    }
+
+    /** Complete. */
+    static <V> PendingFuture<V> of(V value, Throwable failure) {
+        PendingFuture<V> complete = new PendingFuture<>(null, null);
+        complete.set(value, failure);
+        return complete;
+    }
+
+    /** @return false if it was cancelled before */
+    synchronized boolean set(V value, Throwable failure) {
+        return failure == null ? outcome.complete(value) : outcome.completeExceptionally(failure);
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        synchronized (this) {
+            if (outcome.isDone()) {
+                return false;
+            }
+            onCancel.run();
+            outcome.cancel(false);
+        }
+        if (mayInterruptIfRunning) {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                // it is closed all the same, and nobody asked how
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return outcome.isCancelled();
+    }
+
+    @Override
+    public boolean isDone() {
+        return outcome.isDone();
+    }
+
+    @Override
+    public V get() throws InterruptedException, ExecutionException {
+        return outcome.get();
+    }
+
+    @Override
+    public V get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        return outcome.get(timeout, unit);
+    }
+}

@@ -1,0 +1,251 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.aio;
+
+import java.io.IOException;
+import java.nio.channels.AsynchronousChannel;
+import java.nio.channels.AsynchronousChannelGroup;
+import java.nio.channels.ShutdownChannelGroupException;
+import java.security.AccessControlContext;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.stream.Threads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Channels that share a selector and a pool of threads. In a fixed pool all threads look after the selector, and call
+ * the handlers of what they find. Other pools run handlers as tasks; a thread of ours looks after the selector. Safe
+ * for use by many threads.
+ */
+final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implements Executor {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RAsynchronousChannelGroup.class);
+
+    /** How long a thread that selects may be away before another does. */
+    private static final long TICK_MILLIS = 1;
+
+    private final ExecutorService pool;
+    private final boolean fixed;
+    private final EventLoop loop;
+    private final ScheduledThreadPoolExecutor timer;
+
+    private final Set<AsynchronousChannel> channels = new HashSet<>(); // guarded by itself, as the next two
+    private boolean shutdown;
+    private boolean ended;
+
+    /**
+     * @param fixed whether {@code threads} is all that the pool has
+     * @param threads how many threads of the pool look after the selector
+     */
+    RAsynchronousChannelGroup(
+            RAsynchronousChannelProvider provider,
+            RSelectorProvider selectors,
+            ExecutorService pool,
+            boolean fixed,
+            int threads)
+            throws IOException {
+        super(provider);
+        this.pool = pool;
+        this.fixed = fixed;
+        this.timer = new ScheduledThreadPoolExecutor(1, task -> Threads.daemon("jrsocket-aio-timer", task));
+        timer.setRemoveOnCancelPolicy(true);
+        this.loop = new EventLoop(this, selectors.openSelector(), new Source());
+        boolean started = false;
+        try {
+            loop.start(threads, fixed ? 0 : 1);
+            started = true;
+        } finally {
+            if (!started) {
+                loop.end();
+                timer.shutdown();
+            }
+        }
+    }
+
+    private final class Source implements EventLoop.Threads {
+        @Override
+        public void start(EventLoop.Worker worker) {
+            if (worker.internal) {
+                Threads.daemon("jrsocket-aio", worker).start();
+            } else {
+                pool.execute(worker);
+            }
+        }
+
+        @Override
+        public void scheduleTick() {
+            try {
+                ScheduledFuture<?> unused = timer.schedule(loop::tick, TICK_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                // the group has ended
+            }
+        }
+
+        @Override
+        public void failed(IOException e) {
+            LOG.error("an asynchronous channel group closes its channels, because its selector fails", e);
+            closeAll();
+        }
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    // ---- threads ----
+
+    /**
+     * On a thread of the pool.
+     *
+     * @throws RejectedExecutionException the pool has ended
+     */
+    void executeOnPool(Runnable task) {
+        if (fixed) {
+            loop.execute(task);
+        } else {
+            pool.execute(() -> {
+                Handlers.begin(this);
+                task.run();
+            });
+        }
+    }
+
+    /** As the JDK's groups, which are executors, too: with the rights of the caller. */
+    @Override
+    @SuppressWarnings("removal") // JDK 17 has programs with a security manager
+    public void execute(Runnable task) {
+        if (System.getSecurityManager() == null) {
+            executeOnPool(task);
+            return;
+        }
+        AccessControlContext caller = AccessController.getContext();
+        executeOnPool(() -> AccessController.doPrivileged(
+                (PrivilegedAction<Void>) () -> {
+                    task.run();
+                    return null;
+                },
+                caller));
+    }
+
+    /** @return null if the group has ended, which fails what waits */
+    Future<?> schedule(Runnable task, long timeout, TimeUnit unit) {
+        try {
+            return timer.schedule(task, timeout, unit);
+        } catch (RejectedExecutionException e) {
+            return null;
+        }
+    }
+
+    // ---- channels ----
+
+    /** @throws ShutdownChannelGroupException no more of them */
+    void add(AsynchronousChannel channel) {
+        synchronized (channels) {
+            if (shutdown) {
+                throw new ShutdownChannelGroupException();
+            }
+            channels.add(channel);
+        }
+    }
+
+    /** Before anybody opens what the group would not take. */
+    void ensureTakesChannels() {
+        if (isShutdown()) {
+            throw new ShutdownChannelGroupException();
+        }
+    }
+
+    /** The channel is closed, and nobody waits for it. */
+    void remove(AsynchronousChannel channel) {
+        synchronized (channels) {
+            channels.remove(channel);
+        }
+        endIfEmpty();
+    }
+
+    // ---- shutting down ----
+
+    @Override
+    public boolean isShutdown() {
+        synchronized (channels) {
+            return shutdown;
+        }
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return pool.isTerminated();
+    }
+
+    @Override
+    public void shutdown() {
+        synchronized (channels) {
+            shutdown = true;
+        }
+        endIfEmpty();
+    }
+
+    private void endIfEmpty() {
+        synchronized (channels) {
+            if (!shutdown || ended || !channels.isEmpty()) {
+                return;
+            }
+            ended = true;
+        }
+        loop.end();
+        endThreads();
+    }
+
+    /** Whoever may shut the group down needs no right to the threads. */
+    @SuppressWarnings("removal") // JDK 17 has programs with a security manager
+    private void endThreads() {
+        AccessController.doPrivileged(
+                (PrivilegedAction<Void>) () -> {
+                    pool.shutdown();
+                    timer.shutdown();
+                    return null;
+                },
+                null,
+                new RuntimePermission("modifyThread"));
+    }
+
+    @Override
+    public void shutdownNow() {
+        closeAll();
+    }
+
+    private void closeAll() {
+        List<AsynchronousChannel> all;
+        synchronized (channels) {
+            shutdown = true;
+            all = List.copyOf(channels);
+        }
+        for (AsynchronousChannel channel : all) {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                LOG.debug("closing {}", channel, e); // it is closed all the same
+            }
+        }
+        endIfEmpty();
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+        return pool.awaitTermination(timeout, unit);
+    }
+}

@@ -1,0 +1,327 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.aio;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.nio.channels.AcceptPendingException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.AsynchronousServerSocketChannel;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.CompletionHandler;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.ShutdownChannelGroupException;
+import java.nio.channels.SocketChannel;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Future;
+
+/**
+ * A listening channel over a non-blocking one of ours, which takes connections from RDMA and from TCP. Safe for use by
+ * many threads.
+ *
+ * <p>The lock is {@link Readiness}.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // where there is a handler there is no future
+final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketChannel implements Readiness.Handler {
+
+    private final RAsynchronousChannelGroup group;
+    private final ServerSocketChannel channel;
+    private final Readiness readiness;
+
+    // Written with readiness.
+    private volatile boolean closed;
+    private boolean killed;
+    private boolean busy; // an accept is on its way
+    private Accepting accepting; // that waits
+
+    /** An accept that waits for the selector. */
+    private record Accepting(
+            PendingFuture<AsynchronousSocketChannel> future,
+            CompletionHandler<AsynchronousSocketChannel, Object> handler,
+            Object attachment) {}
+
+    private RAsynchronousServerSocketChannel(RAsynchronousChannelGroup group, ServerSocketChannel channel) {
+        super(group.provider());
+        this.group = group;
+        this.channel = channel;
+        this.readiness = new Readiness(group.loop(), channel, this);
+    }
+
+    /**
+     * Over one that is closed if this fails.
+     *
+     * @throws ShutdownChannelGroupException the group takes no more
+     */
+    static RAsynchronousServerSocketChannel over(ServerSocketChannel channel, RAsynchronousChannelGroup group)
+            throws IOException {
+        boolean done = false;
+        try {
+            channel.configureBlocking(false);
+            RAsynchronousServerSocketChannel made = new RAsynchronousServerSocketChannel(group, channel);
+            group.add(made);
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                channel.close();
+            }
+        }
+    }
+
+    private void ensureOpen() throws ClosedChannelException {
+        if (closed) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    @Override
+    public AsynchronousServerSocketChannel bind(SocketAddress local, int backlog) throws IOException {
+        if (local != null) {
+            Addresses.checked(local);
+        }
+        ensureOpen();
+        channel.bind(local, backlog);
+        return this;
+    }
+
+    // ---- accepting ----
+
+    @Override
+    public Future<AsynchronousSocketChannel> accept() {
+        return start(null, null);
+    }
+
+    @Override
+    public <A> void accept(A attachment, CompletionHandler<AsynchronousSocketChannel, ? super A> handler) {
+        start(attachment, Objects.requireNonNull(handler, "'handler' is null"));
+    }
+
+    @SuppressWarnings("unchecked") // the handler of the caller's attachment
+    private <A> Future<AsynchronousSocketChannel> start(
+            A attachment, CompletionHandler<AsynchronousSocketChannel, ? super A> handler) {
+        if (closed) {
+            ClosedChannelException failure = new ClosedChannelException();
+            if (handler == null) {
+                return PendingFuture.of(null, failure);
+            }
+            Handlers.deliver(group, handler, attachment, null, failure);
+            return null;
+        }
+        begin();
+        AsynchronousSocketChannel accepted = null;
+        Throwable failure = null;
+        try {
+            accepted = take();
+        } catch (Throwable e) {
+            failure = translate(e);
+        }
+        if (accepted == null && failure == null) {
+            PendingFuture<AsynchronousSocketChannel> future =
+                    handler == null ? new PendingFuture<>(this, this::kill) : null;
+            synchronized (readiness) {
+                failure = await(new Accepting(
+                        future, (CompletionHandler<AsynchronousSocketChannel, Object>) handler, attachment));
+                if (failure == null) {
+                    return future;
+                }
+            }
+        }
+        end();
+        if (handler == null) {
+            return PendingFuture.of(accepted, failure);
+        }
+        Handlers.handOver(group, handler, attachment, accepted, failure);
+        return null;
+    }
+
+    private void begin() {
+        try {
+            if (channel.getLocalAddress() == null) {
+                throw new NotYetBoundException();
+            }
+        } catch (IOException e) {
+            // closed meanwhile, which the accept is about to find
+        }
+        synchronized (readiness) {
+            if (killed) {
+                throw new RuntimeException("Accept not allowed due cancellation");
+            }
+            if (busy) {
+                throw new AcceptPendingException();
+            }
+            busy = true;
+        }
+    }
+
+    private void end() {
+        synchronized (readiness) {
+            busy = false;
+        }
+    }
+
+    /** A connection may have been dropped. */
+    private void kill() {
+        synchronized (readiness) {
+            killed = true;
+        }
+    }
+
+    /** Without waiting. */
+    private AsynchronousSocketChannel take() throws IOException {
+        SocketChannel accepted = channel.accept();
+        try {
+            return accepted == null ? null : RAsynchronousSocketChannel.over(accepted, group);
+        } catch (ShutdownChannelGroupException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private static Throwable translate(Throwable failure) {
+        return failure instanceof ClosedChannelException ? new AsynchronousCloseException() : failure;
+    }
+
+    /** With readiness. @return why it cannot wait, or null */
+    private Throwable await(Accepting pending) {
+        if (closed) {
+            return new AsynchronousCloseException();
+        }
+        try {
+            readiness.await(SelectionKey.OP_ACCEPT);
+            accepting = pending;
+            return null;
+        } catch (IOException e) {
+            return translate(e);
+        }
+    }
+
+    @Override
+    public void onReady(int ops, boolean direct) {
+        Accepting pending;
+        synchronized (readiness) {
+            pending = accepting;
+            accepting = null;
+            if (pending == null) {
+                readiness.giveUp(ops);
+                return;
+            }
+        }
+        AsynchronousSocketChannel accepted = null;
+        Throwable failure = null;
+        try {
+            accepted = take();
+        } catch (Throwable e) {
+            failure = translate(e);
+        }
+        if (accepted == null && failure == null) {
+            synchronized (readiness) {
+                failure = await(pending);
+                if (failure == null) {
+                    return;
+                }
+            }
+        }
+        end();
+        tell(pending, accepted, failure, direct);
+    }
+
+    private void tell(Accepting pending, AsynchronousSocketChannel accepted, Throwable failure, boolean direct) {
+        if (pending.handler == null) {
+            if (!pending.future.set(accepted, failure) && accepted != null) {
+                discard(accepted); // it was cancelled: nobody will ever have it
+            }
+        } else if (direct) {
+            Handlers.call(pending.handler, pending.attachment, accepted, failure);
+        } else {
+            Handlers.handOver(group, pending.handler, pending.attachment, accepted, failure);
+        }
+    }
+
+    private static void discard(AsynchronousSocketChannel accepted) {
+        try {
+            accepted.close();
+        } catch (IOException e) {
+            // it is closed all the same
+        }
+    }
+
+    // ---- close ----
+
+    @Override
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    @Override
+    public void close() throws IOException {
+        Accepting pending;
+        synchronized (readiness) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            pending = accepting;
+            accepting = null;
+        }
+        try {
+            channel.close();
+        } finally {
+            try {
+                if (readiness.isRegistered()) {
+                    group.loop().forget(); // else clients could go on connecting
+                }
+                if (pending != null) {
+                    tell(pending, null, new AsynchronousCloseException(), false);
+                }
+            } finally {
+                group.remove(this);
+            }
+        }
+    }
+
+    // ---- addresses and options ----
+
+    @Override
+    public SocketAddress getLocalAddress() throws IOException {
+        ensureOpen();
+        return channel.getLocalAddress();
+    }
+
+    @Override
+    public <T> AsynchronousServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        ensureSupported(name);
+        ensureOpen();
+        channel.setOption(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        ensureSupported(name);
+        ensureOpen();
+        return channel.getOption(name);
+    }
+
+    private void ensureSupported(SocketOption<?> name) {
+        if (!supportedOptions().contains(Objects.requireNonNull(name))) {
+            throw new UnsupportedOperationException("'" + name + "' not supported");
+        }
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return channel.supportedOptions();
+    }
+
+    @Override
+    public String toString() {
+        String inner = channel.toString();
+        return AsynchronousServerSocketChannel.class.getName() + inner.substring(inner.indexOf('['));
+    }
+}

@@ -1,0 +1,301 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.aio;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.CompletionHandler;
+import java.nio.channels.InterruptedByTimeoutException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One direction of a channel, in which one operation at a time is on its way. The operation tries at once, and again
+ * whenever the selector says so; between tries it <em>waits</em>, which is when a close or its time limit may take it.
+ *
+ * <p>The lock is the channel's {@link Readiness}.
+ */
+abstract class Transfer {
+
+    private final RAsynchronousSocketChannel channel;
+    private final Object lock;
+    private final int op; // of the selection key
+
+    // Guarded by lock.
+    private boolean busy;
+    private boolean waiting;
+    private boolean killed;
+    private boolean shut;
+    private boolean late; // timed out while it tried
+    private long serial; // of the operation that its timer is for
+
+    // Of the operation on its way: whoever has it, by busy and waiting, reads and writes these.
+    private ByteBuffer one; // or null
+    private ByteBuffer[] many;
+    private CompletionHandler<Object, Object> handler; // or null
+    private Object attachment;
+    private PendingFuture<Object> future; // or null
+    private Future<?> timer; // or null
+
+    Transfer(RAsynchronousSocketChannel channel, Object lock, int op) {
+        this.channel = channel;
+        this.lock = lock;
+        this.op = op;
+    }
+
+    /** Without waiting. */
+    abstract long attempt(ByteBuffer one) throws IOException;
+
+    /** Without waiting. */
+    abstract long attempt(ByteBuffer[] many) throws IOException;
+
+    /** Another operation is on its way. */
+    abstract IllegalStateException pending();
+
+    /** What a caller hears after a time limit or a cancellation. */
+    abstract String refusal();
+
+    // ---- starting ----
+
+    enum Admission {
+        ADMITTED,
+        SHUT,
+        NOTHING_TO_DO
+    }
+
+    /** Without waiting for its turn. */
+    Admission admit(boolean somethingToDo) {
+        synchronized (lock) {
+            if (killed) {
+                throw new IllegalStateException(refusal());
+            }
+            if (busy) {
+                throw pending();
+            }
+            if (shut) {
+                return Admission.SHUT;
+            }
+            if (!somethingToDo) {
+                return Admission.NOTHING_TO_DO;
+            }
+            busy = true;
+            return Admission.ADMITTED;
+        }
+    }
+
+    /**
+     * Once admitted.
+     *
+     * @param handler null for a future
+     * @param timeout of what is greater than 0
+     */
+    @SuppressWarnings("unchecked") // the handler of the caller's attachment
+    <A> Future<?> start(
+            ByteBuffer one,
+            ByteBuffer[] many,
+            long timeout,
+            TimeUnit unit,
+            A attachment,
+            CompletionHandler<?, ? super A> handler) {
+        this.one = one;
+        this.many = many;
+        this.handler = (CompletionHandler<Object, Object>) handler;
+        this.attachment = attachment;
+        long n = 0;
+        Throwable failure = null;
+        try {
+            n = attempt();
+        } catch (Throwable e) {
+            failure = e;
+        }
+        if (failure == null && isUnfinished(n)) {
+            PendingFuture<Object> result = handler == null ? new PendingFuture<>(channel, this::kill) : null;
+            synchronized (lock) {
+                failure = suspend();
+                if (failure == null) {
+                    future = result;
+                    if (timeout > 0) {
+                        long mine = ++serial;
+                        timer = channel.group().schedule(() -> expire(mine), timeout, unit);
+                    }
+                    return result;
+                }
+            }
+        }
+        return finishAtOnce(n, translate(failure));
+    }
+
+    private Future<?> finishAtOnce(long n, Throwable failure) {
+        Object value = failure == null ? value(n) : null;
+        CompletionHandler<Object, Object> told = handler;
+        Object with = attachment;
+        release(false);
+        if (told == null) {
+            return PendingFuture.of(value, failure);
+        }
+        Handlers.deliver(channel.group(), told, with, value, failure);
+        return null;
+    }
+
+    private long attempt() throws IOException {
+        return many == null ? attempt(one) : attempt(many);
+    }
+
+    private boolean isUnfinished(long n) {
+        if (n != 0) {
+            return false;
+        }
+        if (many == null) {
+            return one.hasRemaining();
+        }
+        for (ByteBuffer each : many) {
+            if (each.hasRemaining()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Object value(long n) {
+        if (many == null) {
+            return (int) n;
+        }
+        return n;
+    }
+
+    /** With lock. @return why it cannot wait, or null */
+    private Throwable suspend() {
+        if (!channel.isOpen()) {
+            return new AsynchronousCloseException();
+        }
+        try {
+            channel.readiness().await(op);
+            waiting = true;
+            return null;
+        } catch (IOException e) {
+            return e;
+        }
+    }
+
+    private Throwable translate(Throwable failure) {
+        return failure instanceof ClosedChannelException && !(failure instanceof AsynchronousCloseException)
+                ? new AsynchronousCloseException()
+                : failure;
+    }
+
+    // ---- going on ----
+
+    /** Whether there is an operation that waited and is the caller's now. */
+    boolean take() {
+        synchronized (lock) {
+            if (!waiting) {
+                channel.readiness().giveUp(op);
+                return false;
+            }
+            waiting = false;
+            return true;
+        }
+    }
+
+    /** After {@link #take}. */
+    void proceed(boolean direct) {
+        long n = 0;
+        Throwable failure = null;
+        try {
+            n = attempt();
+        } catch (Throwable e) {
+            failure = e;
+        }
+        if (failure == null && isUnfinished(n)) {
+            synchronized (lock) {
+                failure = late ? new InterruptedByTimeoutException() : suspend();
+                if (failure == null) {
+                    return;
+                }
+            }
+        }
+        finish(failure == null ? value(n) : null, translate(failure), direct);
+    }
+
+    /** An operation that was taken, or is the caller's otherwise. */
+    private void finish(Object value, Throwable failure, boolean direct) {
+        CompletionHandler<Object, Object> told = handler;
+        Object with = attachment;
+        PendingFuture<Object> result = future;
+        Future<?> limit = timer;
+        release(failure instanceof InterruptedByTimeoutException);
+        if (limit != null) {
+            limit.cancel(false);
+        }
+        if (told == null) {
+            result.set(value, failure);
+        } else if (direct) {
+            Handlers.call(told, with, value, failure);
+        } else {
+            Handlers.handOver(channel.group(), told, with, value, failure);
+        }
+    }
+
+    /** The next may start. */
+    private void release(boolean kill) {
+        synchronized (lock) {
+            one = null;
+            many = null;
+            handler = null;
+            attachment = null;
+            future = null;
+            timer = null;
+            late = false;
+            serial++;
+            busy = false;
+            killed |= kill;
+        }
+    }
+
+    private void expire(long ofSerial) {
+        synchronized (lock) {
+            if (serial != ofSerial) {
+                return;
+            }
+            if (!waiting) {
+                late = true; // it is trying, perhaps in vain
+                return;
+            }
+            waiting = false;
+        }
+        finish(null, new InterruptedByTimeoutException(), false);
+    }
+
+    // ---- ends ----
+
+    /** The channel is closed. */
+    void fail(Throwable failure) {
+        finish(null, failure, false);
+    }
+
+    /** Nobody knows how far an operation got: no more of them. */
+    void kill() {
+        synchronized (lock) {
+            killed = true;
+        }
+    }
+
+    /** @return false if it was shut before */
+    boolean shut() {
+        synchronized (lock) {
+            boolean first = !shut;
+            shut = true;
+            return first;
+        }
+    }
+
+    boolean isShut() {
+        synchronized (lock) {
+            return shut;
+        }
+    }
+}

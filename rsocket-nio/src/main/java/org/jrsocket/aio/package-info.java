@@ -1,0 +1,23 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+/**
+ * Asynchronous socket channels: {@link org.jrsocket.aio.RAsynchronousChannelProvider} with its groups and channels.
+ *
+ * <p>Each channel has a non-blocking channel of {@code nio} inside, which is over RDMA or TCP, and each group one
+ * selector of it. So which transport a connection gets, and what its bytes do, is not this package's: it tries, waits
+ * for the selector, tries again, and calls completion handlers on the right threads.
+ *
+ * <p>May use {@code nio}, by what {@code java.nio.channels} has and the provider, and the threads of {@code stream}.
+ *
+ * <p>From top to bottom: provider, channels, {@code Transfer}, group, {@code EventLoop}, {@code Readiness},
+ * {@code Handlers}, {@code PendingFuture}. Arrows that point up:
+ *
+ * <ul>
+ *   <li>A transfer is one direction of a channel, and has that channel's group and key.
+ *   <li>A channel and a group know the provider that made them: the JDK's constructors want it.
+ *   <li>{@code EventLoop} and {@code Handlers} know the group whose threads they run on: handlers belong to it.
+ * </ul>
+ */
+package org.jrsocket.aio;

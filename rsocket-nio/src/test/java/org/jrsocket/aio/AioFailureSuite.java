@@ -1,0 +1,167 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.aio;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.InterruptedByTimeoutException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Time limits, cancelled futures, channels that are closed meanwhile. */
+abstract class AioFailureSuite extends AioSuite {
+
+    @Test
+    void shouldEndAReadAfterItsTime() throws Exception {
+        Pair pair = pair();
+        Told<Integer> told = new Told<>();
+        pair.client().read(ByteBuffer.allocate(1), 50, TimeUnit.MILLISECONDS, "late", told);
+        assertFails(InterruptedByTimeoutException.class, told.outcome);
+        assertEquals("late", told.attachment);
+        assertTrue(pair.client().isOpen());
+        assertEquals(
+                "Reading not allowed due to timeout or cancellation",
+                assertThrows(IllegalStateException.class, () -> pair.client().read(ByteBuffer.allocate(1)))
+                        .getMessage());
+        get(pair.client().write(text("still")));
+        assertEquals("still", read(pair.server(), 5));
+    }
+
+    @Test
+    void shouldEndAScatteringReadAfterItsTime() throws Exception {
+        Pair pair = pair();
+        Told<Long> told = new Told<>();
+        pair.client().read(new ByteBuffer[] {ByteBuffer.allocate(1)}, 0, 1, 50, TimeUnit.MILLISECONDS, null, told);
+        assertFails(InterruptedByTimeoutException.class, told.outcome);
+    }
+
+    @Test
+    void shouldEndAWriteAfterItsTime() throws Exception {
+        Pair pair = pair();
+        Told<Integer> told;
+        do {
+            told = new Told<>();
+            pair.client().write(ByteBuffer.allocate(1 << 16), 500, TimeUnit.MILLISECONDS, null, told);
+            told.outcome.exceptionally(failure -> 0).get(60, TimeUnit.SECONDS);
+        } while (!told.outcome.isCompletedExceptionally());
+        assertFails(InterruptedByTimeoutException.class, told.outcome);
+        assertThrows(IllegalStateException.class, () -> pair.client().write(text("more")));
+        get(pair.server().write(text("in")));
+        assertEquals("in", read(pair.client(), 2));
+    }
+
+    @Test
+    void shouldForgetATimeThatWasNotNeeded() throws Exception {
+        Pair pair = pair();
+        for (int i = 0; i < 20; i++) {
+            Told<Integer> told = new Told<>();
+            pair.client().read(ByteBuffer.allocate(1), 1, TimeUnit.HOURS, null, told);
+            get(pair.server().write(text("x")));
+            assertEquals(1, told.get());
+        }
+        Told<Integer> unlimited = new Told<>();
+        pair.client().read(ByteBuffer.allocate(1), -1, TimeUnit.SECONDS, null, unlimited);
+        get(pair.server().write(text("x")));
+        assertEquals(1, unlimited.get());
+    }
+
+    @Test
+    void shouldReadNoMoreAfterACancel() throws Exception {
+        Pair pair = pair();
+        Future<Integer> reading = pair.client().read(ByteBuffer.allocate(1));
+        assertTrue(reading.cancel(false));
+        assertTrue(reading.isCancelled());
+        assertThrows(CancellationException.class, reading::get);
+        assertFalse(reading.cancel(false));
+        assertTrue(pair.client().isOpen());
+        get(pair.server().write(text("x")));
+        assertThrows(IllegalStateException.class, () -> pair.client().read(ByteBuffer.allocate(1)));
+        get(pair.client().write(text("still")));
+        assertEquals("still", read(pair.server(), 5));
+    }
+
+    @Test
+    void shouldWriteNoMoreAfterACancel() throws Exception {
+        Pair pair = pair();
+        assertTrue(fill(pair.client()).cancel(false));
+        assertThrows(IllegalStateException.class, () -> pair.client().write(text("more")));
+        assertTrue(pair.client().isOpen());
+    }
+
+    @Test
+    void shouldCloseWhenACancelInterrupts() throws Exception {
+        Pair pair = pair();
+        Future<Integer> reading = pair.client().read(ByteBuffer.allocate(1));
+        assertTrue(reading.cancel(true));
+        assertFalse(pair.client().isOpen());
+        assertThrows(CancellationException.class, reading::get);
+        assertEquals(-1, get(pair.server().read(ByteBuffer.allocate(1))));
+    }
+
+    @Test
+    void shouldNotCancelWhatIsDone() throws Exception {
+        Pair pair = pair();
+        Future<Integer> written = pair.client().write(text("x"));
+        get(written);
+        assertFalse(written.cancel(true));
+        assertTrue(pair.client().isOpen());
+        assertTrue(written.isDone());
+        assertFalse(written.isCancelled());
+    }
+
+    @Test
+    void shouldFailWhatWaitsWhenItIsClosed() throws Exception {
+        Pair pair = pair();
+        Future<Integer> reading = pair.client().read(ByteBuffer.allocate(1));
+        Future<Integer> writing = fill(pair.client());
+        pair.client().close();
+        assertFails(AsynchronousCloseException.class, reading);
+        assertFails(AsynchronousCloseException.class, writing);
+        Told<Integer> told = new Told<>();
+        pair.server().shutdownInput();
+        ByteBuffer one = ByteBuffer.allocate(1);
+        Pair other = pair();
+        other.server().read(one, null, told);
+        other.server().close();
+        assertFails(AsynchronousCloseException.class, told.outcome);
+    }
+
+    @Test
+    void shouldRefuseWhatComesAfterTheClose() throws Exception {
+        AsynchronousSocketChannel client = pair().client();
+        client.close();
+        assertFails(ClosedChannelException.class, client.read(ByteBuffer.allocate(1)));
+        assertFails(ClosedChannelException.class, client.write(ByteBuffer.allocate(1)));
+        Told<Integer> told = new Told<>();
+        client.read(ByteBuffer.allocate(0), null, told);
+        assertFails(ClosedChannelException.class, told.outcome);
+        Told<Long> gathered = new Told<>();
+        client.write(new ByteBuffer[0], 0, 0, 0, TimeUnit.SECONDS, null, gathered);
+        assertFails(ClosedChannelException.class, gathered.outcome);
+        assertThrows(ClosedChannelException.class, client::shutdownInput);
+        assertThrows(ClosedChannelException.class, client::shutdownOutput);
+        assertFalse(client.isOpen());
+    }
+
+    @Test
+    void shouldHearOfAPeerThatIsGone() throws Exception {
+        Pair pair = pair();
+        get(pair.client().write(text("never read")));
+        Future<Integer> writing = fill(pair.server());
+        pair.client().close(); // with what the other wrote
+        assertThrows(IOException.class, () -> get(writing));
+        assertTrue(pair.server().isOpen());
+    }
+}

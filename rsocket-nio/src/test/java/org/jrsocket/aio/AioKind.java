@@ -1,0 +1,176 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.aio;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.spi.AsynchronousChannelProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.TcpReason;
+import org.jrsocket.connect.TransportContext;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+
+/** A provider under test, and where it can listen. */
+abstract class AioKind {
+
+    abstract AsynchronousChannelProvider provider();
+
+    InetAddress address() {
+        return InetAddress.getLoopbackAddress();
+    }
+
+    /** Fails unless the connection is what this kind is about. */
+    void check(AsynchronousSocketChannel channel) {}
+
+    boolean isRdma() {
+        return false;
+    }
+
+    /** After many connections: fails unless they were what this kind is about. */
+    void assertUsed() {}
+
+    void close() throws IOException {}
+
+    /**
+     * What a program gets here: in the build the JDK's own. With {@code org.jrsocket.test.rdma} every connection has to
+     * be over RDMA, to {@code org.jrsocket.test.address}. The agent's classes are out of a test's reach then: they are
+     * in another class loader.
+     */
+    static AioKind installed() throws IOException {
+        InetAddress address = InetAddress.getByName(System.getProperty("org.jrsocket.test.address", "127.0.0.1"));
+        return new AioKind() {
+            @Override
+            AsynchronousChannelProvider provider() {
+                return AsynchronousChannelProvider.provider();
+            }
+
+            @Override
+            InetAddress address() {
+                return address;
+            }
+
+            @Override
+            boolean isRdma() {
+                return Boolean.getBoolean("org.jrsocket.test.rdma");
+            }
+
+            @Override
+            void check(AsynchronousSocketChannel channel) {
+                if (isRdma()) {
+                    assertOverRdma(channel);
+                }
+            }
+        };
+    }
+
+    /** The JDK's own, whatever is installed; by reflection, because the agent's classes are out of a test's reach. */
+    static AsynchronousChannelProvider plainProvider() throws ReflectiveOperationException {
+        return (AsynchronousChannelProvider) Class.forName("sun.nio.ch.DefaultAsynchronousChannelProvider")
+                .getMethod("create")
+                .invoke(null);
+    }
+
+    static void assertOverRdma(AsynchronousSocketChannel channel) {
+        if (!channel.toString().endsWith(" over RDMA]")) {
+            throw new AssertionError("not over RDMA: " + channel);
+        }
+    }
+
+    /** Everything over RDMA, in one JVM. */
+    static AioKind loopback() throws Exception {
+        return new OverLoopback("policy=auto", Rules.NONE) {
+            @Override
+            boolean isRdma() {
+                return true;
+            }
+
+            @Override
+            void check(AsynchronousSocketChannel channel) {
+                assertOverRdma(channel);
+            }
+
+            @Override
+            void assertUsed() {
+                if (stack.counts().rdmaConnected() < 50 || stack.counts().tcpAccepted() > 0) {
+                    throw new AssertionError(stack.counts().rdmaConnected() + " connected over RDMA, "
+                            + stack.counts().tcpAccepted() + " accepted over TCP");
+                }
+            }
+        };
+    }
+
+    /** Clients try RDMA each time and are refused, because servers listen over TCP alone. */
+    static AioKind fallback() throws Exception {
+        return new OverLoopback("policy=auto", rules("bind * * tcp\n")) {
+            @Override
+            void check(AsynchronousSocketChannel channel) {
+                if (!channel.toString().endsWith("]") || channel.toString().contains("RDMA")) {
+                    throw new AssertionError("not over TCP: " + channel);
+                }
+            }
+
+            @Override
+            void assertUsed() {
+                if (stack.counts().rdmaConnected() > 0 || stack.counts().tcpChosen(TcpReason.REFUSED) < 50) {
+                    throw new AssertionError(stack.counts().rdmaConnected() + " connected over RDMA, "
+                            + stack.counts().tcpChosen(TcpReason.REFUSED) + " refused");
+                }
+            }
+        };
+    }
+
+    static Rules rules(String text) throws Exception {
+        Path file = Files.createTempFile("rules", ".conf");
+        try {
+            Files.writeString(file, text);
+            return Rules.load(file);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** Ours, over verbs within this JVM. */
+    static class OverLoopback extends AioKind {
+
+        // a busy machine is not a silent peer
+        final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000));
+        final RdmaTransport transport;
+        final TransportContext stack;
+        private final RAsynchronousChannelProvider provider;
+
+        OverLoopback(String settings, Rules rules) throws Exception {
+            transport = RdmaTransport.over(verbs);
+            TransportHolder holder = TransportHolder.of(transport);
+            // A busy machine is not a silent peer, and ports that refused are listened on a moment later.
+            stack = new TransportContext(
+                    Settings.read(settings + ",memory.rejected=0,connect.timeout=50s", new Properties(), Map.of()),
+                    rules,
+                    holder);
+            provider = new RAsynchronousChannelProvider(new RSelectorProvider(stack, holder));
+        }
+
+        @Override
+        AsynchronousChannelProvider provider() {
+            return provider;
+        }
+
+        @Override
+        void close() throws IOException {
+            transport.close();
+            verbs.assertClean();
+            verbs.close();
+        }
+    }
+}
