@@ -23,6 +23,7 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
@@ -211,8 +212,27 @@ class ConnectorTest {
         TransportContext stack = stack("connect.timeout=1ms");
         connect(stack, PEER, null);
         assertNull(attempt(stack, PEER, 0));
-        rdma.peer.answered(true);
+        rdma.peer.answered(Answer.OURS);
         assertNotNull(attempt(stack, PEER, 0));
+    }
+
+    @Test
+    void shouldHaveAProbeAskASilentHostAndNoConnectionWait() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        TransportContext stack = stack("connect.timeout=1ms");
+        connect(stack, PEER, null);
+        for (int i = 0; i < 3; i++) {
+            assertNull(attempt(stack, PEER, 0));
+            assertNull(attempt(stack, OTHER_PORT, 0));
+            assertEquals(1, rdma.scheduled.size(), "one probe for all");
+            rdma.scheduled.remove(0).run();
+        }
+        assertEquals(3, rdma.probes);
+        assertNull(attempt(stack, PEER, 0));
+        rdma.probeAnswer = Answer.OURS;
+        rdma.scheduled.remove(0).run();
+        assertNotNull(attempt(stack, PEER, 0));
+        assertEquals(2, rdma.attempts, "the first, and now");
     }
 
     @Test

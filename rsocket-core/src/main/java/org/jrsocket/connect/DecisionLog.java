@@ -45,6 +45,10 @@ final class DecisionLog {
         LOG.debug("connecting to {} over RDMA failed, trying TCP: {}{}", remote, reason.text(), because(detail));
     }
 
+    void notProbed(InetSocketAddress remote, Exception why) {
+        LOG.debug("{} was to be asked whether it speaks RDMA by now: {}", remote, why.getMessage());
+    }
+
     private static String because(Exception detail) {
         return detail == null || detail.getMessage() == null ? "" : " (" + detail.getMessage() + ")";
     }

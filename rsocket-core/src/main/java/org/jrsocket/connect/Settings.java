@@ -24,7 +24,7 @@ public final class Settings {
     static final SettingKey<Path> RULES = SettingKey.file("rules");
     static final SettingKey<LogLevel> LOG = SettingKey.choice("log", LogLevel.WARN);
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
-    static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "5m", "0", "24h");
+    static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "50s", "0", "24h");
     static final SettingKey<Long> MEMORY_REJECTED = SettingKey.duration("memory.rejected", "10s", "0", "24h");
     static final SettingKey<Integer> BUFFER_SEND = SettingKey.size("buffer.send", "1m", "4k", "256m");
     static final SettingKey<Integer> BUFFER_RECEIVE = SettingKey.size("buffer.receive", "4m", "4k", "256m");

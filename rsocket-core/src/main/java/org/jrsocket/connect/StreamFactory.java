@@ -19,6 +19,9 @@ interface StreamFactory {
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
             throws VerbsUnavailableException;
 
+    void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
+            throws VerbsUnavailableException;
+
     RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException;
 
     ServiceLoop service() throws VerbsUnavailableException;

@@ -16,6 +16,8 @@ public enum TcpReason {
     UNAVAILABLE("RDMA is not available"),
     /** An attempt on this peer failed a short while ago. */
     REMEMBERED("RDMA to this peer failed a short while ago"),
+    /** RDMA connections to this peer were made, and then lost on the way. */
+    PATH("RDMA connections to this peer were lost: its device did not answer any more"),
     /** No RDMA device serves the address. */
     NO_DEVICE("no RDMA device serves this address"),
     /** The address did not resolve to a route over RDMA. */

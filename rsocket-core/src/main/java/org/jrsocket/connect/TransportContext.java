@@ -26,6 +26,7 @@ public final class TransportContext {
         this(settings, rules, (StreamFactory) holder);
         holder.limitClosing(settings.maxClosing());
         holder.limitMemory(settings.registeredMemory());
+        holder.onPathLost(connector.memory()::lost);
     }
 
     TransportContext(Settings settings, Rules rules, StreamFactory rdma) {

@@ -10,6 +10,7 @@ import java.security.AccessController;
 import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
@@ -38,6 +39,7 @@ public final class TransportHolder implements StreamFactory {
     private volatile RdmaTransport transport; // written under this
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private long maxMemory = Long.MAX_VALUE; // guarded by this
+    private Consumer<InetSocketAddress> pathLost = peer -> {}; // guarded by this
 
     private TransportHolder(Opener opener) {
         this.opener = opener;
@@ -112,6 +114,14 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
+    /** As {@link RdmaTransport#onPathLost}; opens nothing. */
+    synchronized void onPathLost(Consumer<InetSocketAddress> action) {
+        pathLost = action;
+        if (transport != null) {
+            transport.onPathLost(action);
+        }
+    }
+
     /** The transport, opened if necessary. */
     public RdmaTransport transport() throws VerbsUnavailableException {
         RdmaTransport open = transport;
@@ -135,6 +145,7 @@ public final class TransportHolder implements StreamFactory {
                 RdmaTransport open = RdmaTransport.over(verbs);
                 open.limitClosing(maxClosing);
                 open.limitMemory(maxMemory);
+                open.onPathLost(pathLost);
                 transport = open;
             } catch (IOException e) { // descriptors have run out, for example: later it may work
                 throw new VerbsUnavailableException(
@@ -172,6 +183,12 @@ public final class TransportHolder implements StreamFactory {
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
             throws VerbsUnavailableException {
         return transport().connect(local, remote, config, observer);
+    }
+
+    @Override
+    public void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
+            throws VerbsUnavailableException {
+        transport().probe(remote, config, observer);
     }
 
     @Override

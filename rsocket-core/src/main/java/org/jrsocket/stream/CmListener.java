@@ -137,6 +137,10 @@ final class CmListener implements RdmaListener, CmHandler {
             refuse(request, NOTHING);
             return;
         }
+        if (peer.hasFeature(ConnData.FEATURE_PROBE)) {
+            refuse(request, Refusal.encode(Refusal.PROBED));
+            return;
+        }
         synchronized (this) {
             if (!closed && (isFull() || !admission.mayOpen(asked.source()))) {
                 if (admission.hold(asked)) {
