@@ -71,6 +71,9 @@ public final class Connector {
         if (policy == Policy.TCP) {
             return useTcp(remote, TcpReason.POLICY, null);
         }
+        if (policy == Policy.AUTO && !stack.isInScope(remote)) {
+            return useTcp(remote, TcpReason.SCOPE, null);
+        }
         TcpReason objection = policy == Policy.AUTO ? memory.objection(remote) : null;
         if (objection != null) {
             probeInTime(remote);
@@ -154,7 +157,7 @@ public final class Connector {
     private ConnectAttempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
         stack.counts().choseTcp(reason);
         stack.log().tcpInstead("connecting to", remote, reason, detail);
-        if (reason != TcpReason.POLICY) {
+        if (reason != TcpReason.POLICY && reason != TcpReason.SCOPE) {
             Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
         }
         return new ConnectAttempt(this, remote, reason, detail);

@@ -18,7 +18,7 @@ final class DecisionLog {
 
     private static final Logger LOG = LoggerFactory.getLogger("org.jrsocket");
     private static final Set<TcpReason> NO_SURPRISE =
-            EnumSet.of(TcpReason.POLICY, TcpReason.PROXY, TcpReason.REMEMBERED);
+            EnumSet.of(TcpReason.POLICY, TcpReason.SCOPE, TcpReason.PROXY, TcpReason.REMEMBERED);
 
     private final Set<TcpReason> warned = EnumSet.copyOf(NO_SURPRISE); // guarded by itself
 

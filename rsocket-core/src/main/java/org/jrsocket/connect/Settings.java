@@ -22,6 +22,7 @@ public final class Settings {
 
     static final SettingKey<Policy> POLICY = SettingKey.choice("policy", Policy.AUTO);
     static final SettingKey<Path> RULES = SettingKey.file("rules");
+    static final SettingKey<Scope> SCOPE = SettingKey.choice("scope", Scope.PRIVATE);
     static final SettingKey<LogLevel> LOG = SettingKey.choice("log", LogLevel.WARN);
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
     static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "50s", "0", "24h");
@@ -43,6 +44,7 @@ public final class Settings {
     public static final List<SettingKey<?>> KEYS = List.of(
             POLICY,
             RULES,
+            SCOPE,
             LOG,
             CONNECT_TIMEOUT,
             MEMORY_UNANSWERED,
@@ -193,6 +195,11 @@ public final class Settings {
     /** The rules file, or null. */
     public Path rules() {
         return get(RULES);
+    }
+
+    /** For which peers RDMA is tried where no rule names them. */
+    public Scope scope() {
+        return get(SCOPE);
     }
 
     public LogLevel log() {

@@ -10,6 +10,8 @@ import org.jrsocket.stream.RdmaConnectException;
 public enum TcpReason {
     /** The policy or a rule says so. */
     POLICY("the policy says so"),
+    /** Its address is not of those for which RDMA is tried. */
+    SCOPE("the address is beyond the scope of RDMA (setting scope), and no rule names it"),
     /** A SOCKS proxy is between; it speaks TCP. */
     PROXY("it goes through a proxy"),
     /** This process has no RDMA at all. */

@@ -19,6 +19,7 @@ public final class TransportContext {
     private final StreamFactory rdma;
     private final Counts counts = new Counts();
     private final DecisionLog log = new DecisionLog();
+    private final LocalNetworks networks = new LocalNetworks();
     private final Connector connector;
 
     /** Over the transport of {@code holder}. */
@@ -75,6 +76,12 @@ public final class TransportContext {
     /** Whether some connection might get this policy. */
     public boolean mayUse(Policy policy) {
         return rules.mention(policy) || unmatched() == policy;
+    }
+
+    /** Whether RDMA may be tried for this address if the policy leaves it open. */
+    boolean isInScope(InetSocketAddress remote) {
+        return settings.scope().includes(remote.getAddress(), networks)
+                || rules.match(Rules.Action.CONNECT, remote) != null;
     }
 
     private Policy unmatched() {
