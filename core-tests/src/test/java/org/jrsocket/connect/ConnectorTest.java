@@ -5,6 +5,7 @@
 package org.jrsocket.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -324,6 +325,20 @@ class ConnectorTest {
         assertEquals(
                 "cannot listen over RDMA: " + none.getMessage(),
                 assertThrows(SocketException.class, () -> listen(stack)).getMessage());
+    }
+
+    @Test
+    void shouldNotListenOverRdmaWhereThatIsSwitchedOff() throws Exception {
+        assertNull(listen(stack("policy=rdma,listen=off", "bind * 80 rdma")));
+        assertNotNull(attempt(stack("listen=off"), PEER, 0), "clients are not concerned");
+    }
+
+    @Test
+    void shouldUseRdmaAsBeforeBesideAcceptRules() throws Exception {
+        assertNotNull(attempt(stack(null, "accept 10.0.0.9 *"), PEER, 0));
+        assertNull(attempt(stack(null, "accept 10.0.0.9 *", "bind * *"), PEER, 0));
+        TransportContext tcp = stack("policy=tcp", "accept 10.0.0.9 *");
+        assertFalse(tcp.mayUse(Policy.AUTO));
     }
 
     @Test

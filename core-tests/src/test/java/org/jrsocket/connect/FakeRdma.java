@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.PendingConnect.Observer;
@@ -118,7 +119,7 @@ final class FakeRdma implements StreamFactory {
     }
 
     @Override
-    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config)
+    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
         if (unavailable != null) {
             throw unavailable;

@@ -79,7 +79,7 @@ public final class DualListener implements AutoCloseable {
                 return null;
             }
             try {
-                return new DualListener(stack, policy, stack.rdma().listen(local, backlog, config));
+                return new DualListener(stack, policy, stack.rdma().listen(local, backlog, config, stack.access()));
             } catch (IOException e) {
                 TcpReason reason = reason(e);
                 if (reason == TcpReason.IN_USE && tcp.isAny() && attempt < PORT_ATTEMPTS) {

@@ -20,9 +20,15 @@ import org.jrsocket.stream.StreamConfig;
  */
 public final class Settings {
 
+    private enum Switch {
+        ON,
+        OFF
+    }
+
     static final SettingKey<Policy> POLICY = SettingKey.choice("policy", Policy.AUTO);
     static final SettingKey<Path> RULES = SettingKey.file("rules");
     static final SettingKey<Scope> SCOPE = SettingKey.choice("scope", Scope.PRIVATE);
+    static final SettingKey<Switch> LISTEN = SettingKey.choice("listen", Switch.ON);
     static final SettingKey<LogLevel> LOG = SettingKey.choice("log", LogLevel.WARN);
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
     static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "50s", "0", "24h");
@@ -45,6 +51,7 @@ public final class Settings {
             POLICY,
             RULES,
             SCOPE,
+            LISTEN,
             LOG,
             CONNECT_TIMEOUT,
             MEMORY_UNANSWERED,
@@ -200,6 +207,11 @@ public final class Settings {
     /** For which peers RDMA is tried where no rule names them. */
     public Scope scope() {
         return get(SCOPE);
+    }
+
+    /** Whether server sockets may listen over RDMA at all. */
+    public boolean listens() {
+        return get(LISTEN) == Switch.ON;
     }
 
     public LogLevel log() {

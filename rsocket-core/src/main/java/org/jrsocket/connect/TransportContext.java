@@ -6,6 +6,7 @@ package org.jrsocket.connect;
 
 import java.net.InetSocketAddress;
 import org.jrsocket.jfr.Events;
+import org.jrsocket.stream.Access;
 import org.jrsocket.stream.RdmaStream;
 
 /**
@@ -78,6 +79,17 @@ public final class TransportContext {
         return rules.mention(policy) || unmatched() == policy;
     }
 
+    /** Who may connect to this process's listeners over RDMA, by the rules of the moment. */
+    Access access() {
+        return (source, port) -> {
+            boolean admitted = rules.admit(source, port);
+            if (!admitted) {
+                counts.refusedRdma();
+            }
+            return admitted;
+        };
+    }
+
     /** Whether RDMA may be tried for this address if the policy leaves it open. */
     boolean isInScope(InetSocketAddress remote) {
         return settings.scope().includes(remote.getAddress(), networks)
@@ -85,7 +97,9 @@ public final class TransportContext {
     }
 
     private Policy unmatched() {
-        return rules == Rules.NONE || settings.isGiven(Settings.POLICY) ? settings.policy() : Policy.TCP;
+        return rules == Rules.NONE || rules.onlyAccept() || settings.isGiven(Settings.POLICY)
+                ? settings.policy()
+                : Policy.TCP;
     }
 
     /**
@@ -95,6 +109,9 @@ public final class TransportContext {
      * @param address local for BIND, remote for CONNECT; resolved
      */
     public Policy policy(Rules.Action action, InetSocketAddress address) {
+        if (action == Rules.Action.BIND && !settings.listens()) {
+            return Policy.TCP;
+        }
         Policy matched = rules.match(action, address);
         return matched != null ? matched : unmatched();
     }

@@ -11,6 +11,7 @@ import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
@@ -192,8 +193,9 @@ public final class TransportHolder implements StreamFactory {
     }
 
     @Override
-    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
-        return transport().listen(local, backlog, config);
+    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            throws IOException {
+        return transport().listen(local, backlog, config, access);
     }
 
     @Override

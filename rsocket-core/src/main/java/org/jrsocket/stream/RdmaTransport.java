@@ -160,7 +160,13 @@ public final class RdmaTransport implements AutoCloseable {
      *     taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
-        return CmListener.open(this, local, backlog, config);
+        return listen(local, backlog, config, Access.ALL);
+    }
+
+    /** The same, for those whom {@code access} admits; others are refused before anything is made for them. */
+    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            throws IOException {
+        return CmListener.open(this, local, backlog, config, access);
     }
 
     /**
