@@ -29,6 +29,7 @@ public final class Settings {
     static final SettingKey<Path> RULES = SettingKey.file("rules");
     static final SettingKey<Scope> SCOPE = SettingKey.choice("scope", Scope.PRIVATE);
     static final SettingKey<Switch> LISTEN = SettingKey.choice("listen", Switch.ON);
+    static final SettingKey<Switch> DEVICE_LATE = SettingKey.choice("device.late", Switch.OFF);
     static final SettingKey<LogLevel> LOG = SettingKey.choice("log", LogLevel.WARN);
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
     static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "50s", "0", "24h");
@@ -52,6 +53,7 @@ public final class Settings {
             RULES,
             SCOPE,
             LISTEN,
+            DEVICE_LATE,
             LOG,
             CONNECT_TIMEOUT,
             MEMORY_UNANSWERED,
@@ -212,6 +214,11 @@ public final class Settings {
     /** Whether server sockets may listen over RDMA at all. */
     public boolean listens() {
         return get(LISTEN) == Switch.ON;
+    }
+
+    /** Whether sockets are to be served although there is no RDMA yet. */
+    public boolean expectsDevice() {
+        return get(DEVICE_LATE) == Switch.ON;
     }
 
     public LogLevel log() {

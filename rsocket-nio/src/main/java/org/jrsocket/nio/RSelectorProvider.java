@@ -45,6 +45,8 @@ public final class RSelectorProvider extends SelectorProvider {
     private final TransportContext stack;
     private final TransportHolder holder;
     private volatile ClientDefaults clientDefaults;
+    /** A selector of the JDK's was handed out, which takes no channel of ours: so it stays with TCP, whatever comes. */
+    private volatile boolean plainSelectors;
 
     /**
      * With the settings of the system properties and the environment, unless {@link #install} brought others.
@@ -153,8 +155,12 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public AbstractSelector openSelector() throws IOException {
+        boolean ours = isRdmaUsable();
+        if (!ours && !holder.hasVerbs()) {
+            plainSelectors = true;
+        }
         AbstractSelector inner = jdk.openSelector();
-        return isRdmaUsable() ? new RSelector(this, inner) : inner;
+        return ours ? new RSelector(this, inner) : inner;
     }
 
     @Override
@@ -182,12 +188,16 @@ public final class RSelectorProvider extends SelectorProvider {
 
     /** Whether ours are needed. */
     private boolean isRdmaUsable() {
+        if (plainSelectors) {
+            return false;
+        }
         try {
             holder.transport();
             return true;
         } catch (VerbsUnavailableException e) {
             LOG.debug("no RDMA: {}", e.getMessage());
-            return stack.mayUse(Policy.RDMA); // connections that must not use TCP have to fail
+            // connections that must not use TCP have to fail
+            return stack.mayUse(Policy.RDMA) || stack.settings().expectsDevice();
         }
     }
 
