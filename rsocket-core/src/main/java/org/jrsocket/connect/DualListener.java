@@ -127,7 +127,7 @@ public final class DualListener implements AutoCloseable {
 
     /** Whether the policy wants no TCP here: its clients are to be refused. */
     public boolean isRdmaAlone() {
-        return policy == Policy.RDMA;
+        return policy == Policy.RDMA && stack.override() != Policy.TCP;
     }
 
     // ---- waking ----

@@ -4,6 +4,9 @@
  */
 package org.jrsocket.connect;
 
+import java.net.InetAddress;
+import org.jrsocket.connect.PeerState.Kind;
+
 /** What {@link PeerMemory} knows of one host. Whoever uses it has its lock. */
 final class KnownHost {
 
@@ -71,5 +74,15 @@ final class KnownHost {
         silences++;
         until = now + Math.min(pause, unansweredNanos);
         open = false;
+    }
+
+    /** For people. */
+    PeerState state(InetAddress address, long now) {
+        long broken = path.left(now);
+        Kind kind = silences > 0
+                ? Kind.SILENT
+                : broken > 0 ? Kind.PATH : owed(now) >= 0 || !spoke ? Kind.ASKED : Kind.ANSWERS;
+        long avoided = kind == Kind.SILENT ? Math.max(0, until - now) : broken;
+        return new PeerState(address, 0, kind, avoided, usual);
     }
 }

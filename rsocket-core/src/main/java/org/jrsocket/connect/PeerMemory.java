@@ -6,12 +6,15 @@ package org.jrsocket.connect;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jrsocket.connect.PeerState.Kind;
 import org.jrsocket.stream.PendingConnect.Answer;
 
 /**
@@ -273,6 +276,33 @@ final class PeerMemory {
             }
             willing.add(peer);
         }
+    }
+
+    // ---- for people ----
+
+    List<PeerState> states() {
+        List<PeerState> states = new ArrayList<>();
+        hosts.forEach((address, host) -> {
+            synchronized (host) {
+                states.add(host.state(address, clock.getAsLong()));
+            }
+        });
+        refusals.forEach((peer, refusal) -> {
+            long left = refusal.until - clock.getAsLong();
+            if (left > 0) {
+                states.add(new PeerState(peer.getAddress(), peer.getPort(), Kind.REFUSED, left, 0));
+            }
+        });
+        return states;
+    }
+
+    /** Forgets all. @return how many peers there were */
+    int clear() {
+        int count = hosts.size() + refusals.size();
+        hosts.clear();
+        refusals.clear();
+        willing.clear();
+        return count;
     }
 
     /** How many peers are remembered, of the kind of which there are most. */

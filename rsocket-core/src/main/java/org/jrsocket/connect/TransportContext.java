@@ -5,6 +5,7 @@
 package org.jrsocket.connect;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.Access;
 import org.jrsocket.stream.RdmaStream;
@@ -16,7 +17,8 @@ import org.jrsocket.stream.RdmaStream;
 public final class TransportContext {
 
     private final Settings settings;
-    private final Rules rules;
+    private volatile Rules rules;
+    private volatile Policy override; // null: none
     private final StreamFactory rdma;
     private final Counts counts = new Counts();
     private final DecisionLog log = new DecisionLog();
@@ -66,6 +68,46 @@ public final class TransportContext {
                 stream.localAddress(), stream.remoteAddress(), true, stream.deviceName(), null, stream.nanosOpen());
     }
 
+    // ---- at run time ----
+
+    /** What all new connections may use, whatever rules and settings say; null if those decide. */
+    public Policy override() {
+        return override;
+    }
+
+    /**
+     * Has new connections and listeners use this, whatever rules and settings say, until it is null again. With TCP,
+     * listeners that exist refuse requests over RDMA. Connections that exist stay as they are.
+     */
+    public void override(Policy policy) {
+        override = policy;
+    }
+
+    /**
+     * Reads the rules file again, for connections and listeners from now on.
+     *
+     * @return what it has, for people
+     * @throws ConfigurationException it cannot be used, and the rules before stay; or the settings name none
+     */
+    public String reloadRules() throws ConfigurationException {
+        if (settings.rules() == null) {
+            throw new ConfigurationException("rules", "the settings name no file");
+        }
+        Rules read = Rules.load(settings.rules());
+        rules = read;
+        return read + " of " + settings.rules();
+    }
+
+    /** What is remembered of peers at this moment. */
+    public List<PeerState> remembered() {
+        return connector.memory().states();
+    }
+
+    /** Forgets what is remembered of peers. @return how many there were */
+    public int forgetRemembered() {
+        return connector.memory().clear();
+    }
+
     StreamFactory rdma() {
         return rdma;
     }
@@ -82,7 +124,7 @@ public final class TransportContext {
     /** Who may connect to this process's listeners over RDMA, by the rules of the moment. */
     Access access() {
         return (source, port) -> {
-            boolean admitted = rules.admit(source, port);
+            boolean admitted = override != Policy.TCP && rules.admit(source, port);
             if (!admitted) {
                 counts.refusedRdma();
             }
@@ -111,6 +153,10 @@ public final class TransportContext {
     public Policy policy(Rules.Action action, InetSocketAddress address) {
         if (action == Rules.Action.BIND && !settings.listens()) {
             return Policy.TCP;
+        }
+        Policy forced = override;
+        if (forced != null) {
+            return forced;
         }
         Policy matched = rules.match(action, address);
         return matched != null ? matched : unmatched();
