@@ -5,6 +5,7 @@
 package org.jrsocket.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -23,6 +24,7 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
@@ -211,8 +213,27 @@ class ConnectorTest {
         TransportContext stack = stack("connect.timeout=1ms");
         connect(stack, PEER, null);
         assertNull(attempt(stack, PEER, 0));
-        rdma.peer.answered(true);
+        rdma.peer.answered(Answer.OURS);
         assertNotNull(attempt(stack, PEER, 0));
+    }
+
+    @Test
+    void shouldHaveAProbeAskASilentHostAndNoConnectionWait() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        TransportContext stack = stack("connect.timeout=1ms");
+        connect(stack, PEER, null);
+        for (int i = 0; i < 3; i++) {
+            assertNull(attempt(stack, PEER, 0));
+            assertNull(attempt(stack, OTHER_PORT, 0));
+            assertEquals(1, rdma.scheduled.size(), "one probe for all");
+            rdma.scheduled.remove(0).run();
+        }
+        assertEquals(3, rdma.probes);
+        assertNull(attempt(stack, PEER, 0));
+        rdma.probeAnswer = Answer.OURS;
+        rdma.scheduled.remove(0).run();
+        assertNotNull(attempt(stack, PEER, 0));
+        assertEquals(2, rdma.attempts, "the first, and now");
     }
 
     @Test
@@ -304,6 +325,20 @@ class ConnectorTest {
         assertEquals(
                 "cannot listen over RDMA: " + none.getMessage(),
                 assertThrows(SocketException.class, () -> listen(stack)).getMessage());
+    }
+
+    @Test
+    void shouldNotListenOverRdmaWhereThatIsSwitchedOff() throws Exception {
+        assertNull(listen(stack("policy=rdma,listen=off", "bind * 80 rdma")));
+        assertNotNull(attempt(stack("listen=off"), PEER, 0), "clients are not concerned");
+    }
+
+    @Test
+    void shouldUseRdmaAsBeforeBesideAcceptRules() throws Exception {
+        assertNotNull(attempt(stack(null, "accept 10.0.0.9 *"), PEER, 0));
+        assertNull(attempt(stack(null, "accept 10.0.0.9 *", "bind * *"), PEER, 0));
+        TransportContext tcp = stack("policy=tcp", "accept 10.0.0.9 *");
+        assertFalse(tcp.mayUse(Policy.AUTO));
     }
 
     @Test

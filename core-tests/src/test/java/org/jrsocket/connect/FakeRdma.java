@@ -6,9 +6,13 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
+import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.PendingConnect.Observer;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
@@ -37,6 +41,11 @@ final class FakeRdma implements StreamFactory {
     /** Of the last attempt: the test may speak for the peer. */
     Observer peer;
 
+    /** What a probe is answered; null for nothing. */
+    Answer probeAnswer;
+
+    final List<Runnable> scheduled = new ArrayList<>();
+    int probes;
     int attempts;
     long lastWait;
     boolean cancelled;
@@ -55,7 +64,7 @@ final class FakeRdma implements StreamFactory {
         if (asks) {
             observer.asked();
             switch (outcome) {
-                case REFUSED, BUSY, PROTOCOL -> observer.answered(false);
+                case REFUSED, BUSY, PROTOCOL -> observer.answered(Answer.REFUSED);
                 default -> {
                     // silent
                 }
@@ -101,7 +110,17 @@ final class FakeRdma implements StreamFactory {
     }
 
     @Override
-    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
+    public void probe(InetSocketAddress remote, StreamConfig config, Observer observer) {
+        probes++;
+        observer.asked();
+        if (probeAnswer != null) {
+            observer.answered(probeAnswer);
+        }
+    }
+
+    @Override
+    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            throws IOException {
         if (unavailable != null) {
             throw unavailable;
         }
@@ -111,8 +130,28 @@ final class FakeRdma implements StreamFactory {
         return listener;
     }
 
+    /** Keeps what is scheduled, for the test to run. */
     @Override
     public ServiceLoop service() throws VerbsUnavailableException {
-        throw new AssertionError("nothing to watch");
+        if (unavailable != null) {
+            throw unavailable;
+        }
+        return new ServiceLoop() {
+            @Override
+            public void execute(Runnable task) {
+                scheduled.add(task);
+            }
+
+            @Override
+            public Timer schedule(Runnable task, long nanos) {
+                scheduled.add(task);
+                return () -> scheduled.remove(task);
+            }
+
+            @Override
+            public Watch watch(int fd, Runnable onReadable) {
+                throw new AssertionError("nothing to watch");
+            }
+        };
     }
 }

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.stream.PendingConnect.Answer;
 import org.junit.jupiter.api.Test;
 
 class PeerMemoryTest {
@@ -32,11 +33,19 @@ class PeerMemoryTest {
         now.addAndGet(nanos);
     }
 
+    private boolean knows(InetSocketAddress peer) {
+        return knows(memory, peer);
+    }
+
+    private static boolean knows(PeerMemory memory, InetSocketAddress peer) {
+        return memory.objection(peer) != null;
+    }
+
     /** A connection that is over RDMA after so long. */
     private void connects(InetSocketAddress peer, long nanos) {
         memory.asked(peer);
         pass(nanos);
-        memory.answered(peer, nanos);
+        memory.answered(peer, Answer.OURS, nanos);
         memory.worked(peer);
     }
 
@@ -49,53 +58,73 @@ class PeerMemoryTest {
 
     @Test
     void shouldKnowNobodyAtFirst() {
-        assertFalse(memory.knows(web));
+        assertFalse(knows(web));
     }
 
     // ---- how long an attempt lasts ----
 
     @Test
     void shouldGiveAnUnknownHostTheHeadStart() {
-        assertEquals(HEAD_START, memory.left(web, 30 * MILLI, 0));
+        assertEquals(HEAD_START, memory.left(web, 30 * MILLI, 0, true));
         memory.asked(web);
         pass(99 * MILLI);
-        assertEquals(MILLI, memory.left(web, 200 * MILLI, 99 * MILLI));
+        assertEquals(MILLI, memory.left(web, 200 * MILLI, 99 * MILLI, true));
         pass(MILLI);
-        assertEquals(0, memory.left(web, 201 * MILLI, 100 * MILLI));
+        assertEquals(0, memory.left(web, 201 * MILLI, 100 * MILLI, true));
     }
 
     @Test
     void shouldNotTakeThisHostsOwnWorkForThePeersSilence() {
-        assertEquals(200 * MILLI, memory.left(web, 300 * MILLI, NOT_ASKED));
-        assertEquals(HEAD_START, memory.left(web, 499 * MILLI, 0));
-        assertEquals(0, memory.left(web, 500 * MILLI, NOT_ASKED));
+        assertEquals(200 * MILLI, memory.left(web, 300 * MILLI, NOT_ASKED, true));
+        assertEquals(HEAD_START, memory.left(web, 499 * MILLI, 0, true));
+        assertEquals(0, memory.left(web, 500 * MILLI, NOT_ASKED, true));
     }
 
     @Test
-    void shouldEndTheAttemptsOfAllWhenTheFirstHadNoAnswer() {
+    void shouldLetOnlyTheFirstWaitForAnUnknownHost() {
+        assertTrue(memory.asked(web));
+        pass(10 * MILLI);
+        assertFalse(memory.asked(tls));
+        assertEquals(15 * MILLI, memory.left(tls, 0, 0, false));
+        assertEquals(15 * MILLI, memory.left(tls, 0, NOT_ASKED, false));
+        assertEquals(90 * MILLI, memory.left(web, 10 * MILLI, 10 * MILLI, true));
+        assertFalse(knows(tls));
+        pass(15 * MILLI);
+        assertEquals(0, memory.left(tls, 15 * MILLI, 15 * MILLI, false));
+        assertTrue(knows(tls), "those that begin now use TCP at once");
+        assertEquals(75 * MILLI, memory.left(web, 25 * MILLI, 25 * MILLI, true));
+        assertEquals(HEAD_START, memory.left(other, 0, 0, true));
+        memory.answered(web, Answer.OURS, 25 * MILLI);
+        assertFalse(knows(tls));
+    }
+
+    /** A moment's pause there would send all that connect at that moment to TCP, for as long as they last. */
+    @Test
+    void shouldLetAllWaitForAHostThatHasAnsweredBefore() {
+        connects(web, 5 * MILLI);
+        pass(SECOND);
         memory.asked(web);
         pass(60 * MILLI);
-        memory.asked(tls);
-        assertEquals(40 * MILLI, memory.left(tls, 0, 0));
-        assertEquals(40 * MILLI, memory.left(tls, 0, NOT_ASKED));
-        assertEquals(HEAD_START, memory.left(other, 0, 0));
+        assertFalse(memory.asked(tls));
+        assertEquals(40 * MILLI, memory.left(tls, 0, 0, false));
+        assertFalse(knows(tls));
     }
 
     @Test
     void shouldGiveAHostThatAnswersItsUsualTimeWithAMargin() {
         connects(web, 80 * MILLI);
-        assertEquals(320 * MILLI, memory.left(tls, SECOND, 80 * MILLI));
+        assertEquals(320 * MILLI, memory.left(tls, SECOND, 80 * MILLI, true));
         pass(SECOND);
         memory.asked(web);
-        assertEquals(220 * MILLI, memory.left(tls, 100 * MILLI, 100 * MILLI));
+        assertEquals(220 * MILLI, memory.left(tls, 100 * MILLI, 100 * MILLI, true));
     }
 
     @Test
     void shouldGiveNobodyMoreThanTwoSeconds() {
         connects(web, 5 * SECOND);
         pass(SECOND);
-        assertEquals(SECOND, memory.left(web, SECOND, SECOND));
-        assertEquals(10 * MILLI, memory.left(web, 1990 * MILLI, 100 * MILLI));
+        assertEquals(SECOND, memory.left(web, SECOND, SECOND, true));
+        assertEquals(10 * MILLI, memory.left(web, 1990 * MILLI, 100 * MILLI, true));
     }
 
     @Test
@@ -105,17 +134,17 @@ class PeerMemoryTest {
             connects(web, MILLI);
         }
         pass(SECOND);
-        assertEquals(HEAD_START, memory.left(web, 0, 0));
+        assertEquals(HEAD_START, memory.left(web, 0, 0, true));
     }
 
     @Test
     void shouldWaitForAHostThatIsAnsweringOthers() {
         connects(web, 5 * MILLI);
         pass(90 * MILLI);
-        assertEquals(10 * MILLI, memory.left(web, 400 * MILLI, 400 * MILLI));
-        assertEquals(410 * MILLI, memory.left(web, 600 * MILLI, NOT_ASKED));
-        memory.answered(web, -1); // a refusal is a sign of life too
-        assertEquals(HEAD_START, memory.left(web, 400 * MILLI, 400 * MILLI));
+        assertEquals(10 * MILLI, memory.left(web, 400 * MILLI, 400 * MILLI, true));
+        assertEquals(410 * MILLI, memory.left(web, 600 * MILLI, NOT_ASKED, true));
+        memory.answered(web, Answer.REFUSED, MILLI); // a refusal is a sign of life too
+        assertEquals(HEAD_START, memory.left(web, 400 * MILLI, 400 * MILLI, true));
     }
 
     // ---- hosts that are silent ----
@@ -123,9 +152,9 @@ class PeerMemoryTest {
     @Test
     void shouldRememberAWholeHostThatDidNotAnswer() {
         meetsSilence(web);
-        assertTrue(memory.knows(web));
-        assertTrue(memory.knows(tls));
-        assertFalse(memory.knows(other));
+        assertTrue(knows(web));
+        assertTrue(knows(tls));
+        assertFalse(knows(other));
     }
 
     @Test
@@ -133,86 +162,156 @@ class PeerMemoryTest {
         memory.asked(web);
         pass(50 * MILLI);
         memory.reached(web);
-        assertFalse(memory.knows(web));
+        assertTrue(memory.probeIn(web) < 0, "it is in doubt, not silent");
+        pass(PeerMemory.DOUBT_NANOS);
+        assertFalse(knows(web));
     }
 
     @Test
     void shouldDoubtAHostThatLeftTheRequestOfAClosedChannelUnanswered() {
         memory.asked(web);
-        pass(50 * MILLI);
-        assertFalse(memory.knows(web));
+        pass(20 * MILLI);
+        assertFalse(knows(web));
         memory.asked(web); // the next try
-        pass(50 * MILLI);
-        assertTrue(memory.knows(web));
+        pass(80 * MILLI);
+        assertTrue(knows(web));
         memory.reached(web);
         pass(REJECTED - 1);
-        assertTrue(memory.knows(web));
+        assertTrue(knows(web));
     }
 
     @Test
     void shouldLearnNothingFromAHostThatIsDown() {
         memory.asked(web);
         pass(HEAD_START);
-        assertTrue(memory.knows(web));
+        assertTrue(knows(web));
         memory.down(web);
-        assertFalse(memory.knows(web));
+        assertFalse(knows(web));
     }
 
     @Test
     void shouldNotDoubtForEver() {
         memory.asked(web);
         pass(PeerMemory.DOUBT_NANOS);
-        assertFalse(memory.knows(web));
-        assertEquals(HEAD_START, memory.left(web, 0, 0));
+        assertFalse(knows(web));
+        assertEquals(HEAD_START, memory.left(web, 0, 0, true));
         memory.asked(web);
         pass(HEAD_START);
-        assertTrue(memory.knows(web));
+        assertTrue(knows(web));
     }
 
+    /** So none waits for a silent host again. */
     @Test
-    void shouldAskASilentHostAgainByOneConnectionAndLessAndLessOften() {
+    void shouldProbeASilentHostLessAndLessOftenAndNotHaveAConnectionAskIt() {
+        meetsSilence(web);
         long pause = PeerMemory.FIRST_PAUSE_NANOS;
         for (int i = 0; i < 10; i++) {
-            meetsSilence(web);
-            pass(Math.min(pause, UNANSWERED) - 1);
-            assertTrue(memory.knows(web), "silence " + i);
-            pass(1);
-            assertFalse(memory.knows(web), "silence " + i);
-            assertTrue(memory.knows(web), "one asks");
-            assertTrue(memory.knows(tls), "one asks");
+            pass(SECOND);
+            assertTrue(knows(tls));
+            assertEquals(Math.min(pause, UNANSWERED) - SECOND, memory.probeIn(tls), "silence " + i);
+            assertTrue(memory.probeIn(web) < 0, "one is enough");
+            pass(Math.min(pause, UNANSWERED) - SECOND);
+            assertTrue(memory.probing(tls));
+            assertTrue(knows(web), "silence " + i);
             pause *= 2;
         }
+        pass(UNANSWERED + SECOND); // in which nobody wanted it
+        assertTrue(knows(web));
+        assertEquals(0, memory.probeIn(web));
+        assertTrue(memory.probing(web));
+        memory.answered(web, Answer.OURS, MILLI);
+        assertFalse(knows(web));
+        assertTrue(memory.probeIn(web) < 0);
     }
 
     @Test
-    void shouldAskAgainAfterOneThatLeftWithoutAnOutcome() {
+    void shouldNotProbeAHostThatHasAnsweredMeanwhile() {
         meetsSilence(web);
+        assertTrue(memory.probeIn(web) > 0);
+        memory.answered(web, Answer.OURS, MILLI);
         pass(PeerMemory.FIRST_PAUSE_NANOS);
-        assertFalse(memory.knows(web));
+        assertFalse(memory.probing(web));
+        assertTrue(memory.probeIn(other) < 0);
+        assertFalse(memory.probing(other));
+    }
+
+    /** A program on plain rsocket may see a probe as a connection. */
+    @Test
+    void shouldHaveOneConnectionAskASilentHostThatDoesNotKnowProbes() {
+        memory.asked(web);
+        memory.answered(web, Answer.FOREIGN, MILLI);
+        pass(SECOND);
+        for (int i = 0; i < 3; i++) {
+            meetsSilence(web);
+            assertTrue(memory.probeIn(web) < 0);
+            pass(PeerMemory.FIRST_PAUSE_NANOS << i);
+            assertFalse(knows(web), "silence " + i);
+            assertTrue(knows(web), "one asks");
+            assertTrue(knows(tls), "one asks");
+        }
         pass(PeerMemory.MOST_NANOS);
-        assertFalse(memory.knows(web));
+        assertFalse(knows(web), "the one that was to ask left without an outcome");
     }
 
     @Test
     void shouldForgetTheSilenceOfAHostThatAnswersAfterAll() {
         meetsSilence(web);
-        memory.answered(web, 300 * MILLI);
-        assertFalse(memory.knows(web));
+        memory.answered(web, Answer.OURS, 300 * MILLI);
+        assertFalse(knows(web));
         pass(SECOND);
-        assertEquals(1200 * MILLI, memory.left(web, 0, 0));
+        assertEquals(1200 * MILLI, memory.left(web, 0, 0, true));
         meetsSilence(web);
         pass(1100 * MILLI);
         memory.reached(web);
-        pass(PeerMemory.FIRST_PAUSE_NANOS);
-        assertFalse(memory.knows(web), "counted from the start");
+        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.probeIn(web), "counted from the start");
     }
 
     @Test
     void shouldRememberAHostWithoutARoute() {
         memory.unreachable(web);
-        assertTrue(memory.knows(tls));
-        pass(PeerMemory.FIRST_PAUSE_NANOS);
-        assertFalse(memory.knows(tls));
+        assertTrue(knows(tls));
+        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.probeIn(tls));
+    }
+
+    // ---- paths that break connections ----
+
+    @Test
+    void shouldAvoidAHostWhoseConnectionsAreLostOnTheWay() {
+        connects(web, MILLI);
+        memory.lost(web);
+        memory.lost(tls); // at the same time
+        assertEquals(TcpReason.PATH, memory.objection(tls));
+        memory.answered(web, Answer.OURS, MILLI); // the handshake is not what the path breaks
+        pass(10 * SECOND - 1);
+        assertEquals(TcpReason.PATH, memory.objection(web));
+        pass(1);
+        assertFalse(knows(web), "one tries it");
+        assertEquals(TcpReason.PATH, memory.objection(web));
+        memory.lost(web);
+        pass(20 * SECOND - 1);
+        assertEquals(TcpReason.PATH, memory.objection(web));
+        pass(1);
+        assertFalse(knows(web));
+        pass(BrokenPath.TRIAL_NANOS);
+        assertFalse(knows(web), "it lasted");
+        assertFalse(knows(web));
+        memory.lost(web);
+        pass(40 * SECOND - 1);
+        assertEquals(TcpReason.PATH, memory.objection(web));
+    }
+
+    @Test
+    void shouldTakeALossAfterALongTimeForAnotherStory() {
+        for (int i = 0; i < 5; i++) {
+            memory.lost(web);
+            pass(1000 * SECOND);
+            assertFalse(knows(web));
+            pass(1000 * SECOND);
+            assertFalse(knows(web));
+        }
+        memory.lost(web);
+        pass(10 * SECOND);
+        assertFalse(knows(web));
     }
 
     @Test
@@ -223,10 +322,11 @@ class PeerMemoryTest {
         none.reached(web);
         none.rejected(tls);
         none.unreachable(web);
-        assertFalse(none.knows(web));
-        assertFalse(none.knows(web));
-        assertFalse(none.knows(tls));
-        assertEquals(HEAD_START, none.left(web, 0, 0));
+        none.lost(web);
+        assertFalse(knows(none, web));
+        assertFalse(knows(none, web));
+        assertFalse(knows(none, tls));
+        assertEquals(HEAD_START, none.left(web, 0, 0, true));
     }
 
     // ---- ports that refuse ----
@@ -234,19 +334,19 @@ class PeerMemoryTest {
     @Test
     void shouldRememberOnlyThePortThatRefused() {
         memory.rejected(web);
-        assertTrue(memory.knows(web));
-        assertFalse(memory.knows(tls));
+        assertTrue(knows(web));
+        assertFalse(knows(tls));
         pass(REJECTED - 1);
-        assertTrue(memory.knows(web));
+        assertTrue(knows(web));
         pass(1);
-        assertFalse(memory.knows(web));
+        assertFalse(knows(web));
     }
 
     @Test
     void shouldForgetARefusalWhenRdmaWorks() {
         memory.rejected(web);
         memory.worked(web);
-        assertFalse(memory.knows(web));
+        assertFalse(knows(web));
     }
 
     @Test
@@ -256,17 +356,17 @@ class PeerMemoryTest {
         for (int i = 0; i < 10; i++) {
             memory.rejected(web); // its server is starting: TCP comes first
             pass(Math.min(pause, REJECTED) - 1);
-            assertTrue(memory.knows(web), "refusal " + i);
+            assertTrue(knows(web), "refusal " + i);
             pass(1);
-            assertFalse(memory.knows(web), "refusal " + i);
+            assertFalse(knows(web), "refusal " + i);
             pause *= 2;
         }
         memory.rejected(web);
         pass(2 * REJECTED);
-        assertFalse(memory.knows(web));
+        assertFalse(knows(web));
         memory.rejected(web); // that is another story
         pass(PeerMemory.FIRST_REFUSAL_NANOS);
-        assertFalse(memory.knows(web));
+        assertFalse(knows(web));
     }
 
     @Test

@@ -5,8 +5,10 @@
 package org.jrsocket.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -100,11 +102,42 @@ class RulesTest {
         assertNull(connect(rules("connect no-such-host.invalid *"), "127.0.0.1", 1));
     }
 
+    private static boolean admit(Rules rules, String source, int port) throws IOException {
+        return rules.admit(InetAddress.getByName(source), port);
+    }
+
+    @Test
+    void shouldAdmitAllUntilThereIsAnAcceptRule() throws Exception {
+        assertTrue(admit(Rules.NONE, "203.0.113.1", 80));
+        assertTrue(admit(rules("bind * * tcp", "connect * * tcp"), "203.0.113.1", 80));
+    }
+
+    @Test
+    void shouldAdmitOnlyThoseThatAnAcceptRuleNames() throws Exception {
+        Rules rules = rules("accept 10.1.2.3 * tcp", "accept 10.0.0.0/8 5432", "accept fd00::/8 1024-* auto");
+        assertTrue(admit(rules, "10.1.2.4", 5432));
+        assertTrue(admit(rules, "::ffff:10.1.2.4", 5432));
+        assertFalse(admit(rules, "10.1.2.4", 5433));
+        assertFalse(admit(rules, "10.1.2.3", 5432));
+        assertFalse(admit(rules, "11.0.0.1", 5432));
+        assertTrue(admit(rules, "fd00::1", 1024));
+        assertFalse(admit(rules, "fd00::1", 1023));
+        assertTrue(admit(rules("accept 10.1.2.3 * tcp", "accept * *"), "11.0.0.1", 1));
+        assertNull(connect(rules, "10.1.2.4", 5432));
+    }
+
+    /** A name server that is away must not open the door. */
+    @Test
+    void shouldAdmitNobodyByANameThatCannotBeLookedUp() throws Exception {
+        assertFalse(admit(rules("accept no-such-host.invalid *"), "127.0.0.1", 1));
+    }
+
     @ParameterizedTest
     @CsvSource({
-        "connect 10.0.0.1, 'expected \"bind|connect address port [auto|rdma|tcp]\"'",
-        "connect 10.0.0.1 80 tcp please, 'expected \"bind|connect address port [auto|rdma|tcp]\"'",
-        "listen 10.0.0.1 80, 'not one of bind, connect'",
+        "connect 10.0.0.1, 'expected \"bind|connect|accept address port [auto|rdma|tcp]\"'",
+        "connect 10.0.0.1 80 tcp please, 'expected \"bind|connect|accept address port [auto|rdma|tcp]\"'",
+        "listen 10.0.0.1 80, 'not one of bind, connect, accept'",
+        "accept 10.0.0.1 80 rdma, accept is about RDMA connections alone: auto or tcp",
         "connect 10.0.0.1 80 fast, 'not one of auto, rdma, tcp'",
         "connect 10.0.0.1 http, port is not a number from 0 to 65535",
         "connect 10.0.0.1 65536, port is not a number from 0 to 65535",

@@ -40,7 +40,7 @@ class SettingsTest {
         assertNull(settings.rules());
         assertEquals(LogLevel.WARN, settings.log());
         assertEquals(100_000_000L, settings.connectNanos());
-        assertEquals(300_000_000_000L, settings.unansweredNanos());
+        assertEquals(50_000_000_000L, settings.unansweredNanos());
         assertEquals(10_000_000_000L, settings.rejectedNanos());
         assertEquals(16 << 20, settings.maxBuffer());
         assertEquals(StreamConfig.DEFAULT, settings.streamConfig());

@@ -152,6 +152,76 @@ class HeadStartTest {
         }
     }
 
+    /** Its device came back, or it got the agent: nobody waits for it meanwhile. */
+    @Test
+    void shouldUseRdmaToAHostThatWasSilentSoonAfterItIsNot() throws Exception {
+        TransportContext stack = stack(SHORT + ",memory.unanswered=20ms");
+        try (ServerSocket server = listening(stack, InetAddress.getByName("0.0.0.0"), 0)) {
+            InetSocketAddress address = new InetSocketAddress(silent, server.getLocalPort());
+            int made = 0;
+            boolean rdma = false;
+            while (!rdma) {
+                try (Socket client = socket(stack)) {
+                    client.connect(address);
+                    rdma = isRdma(client);
+                    try (Socket accepted = server.accept()) {
+                        assertEquals(rdma, isRdma(accepted), "a connection that nobody made");
+                    }
+                }
+                if (++made == 20) {
+                    assertEquals(1, stack.counts().tcpChosen(TcpReason.TIMEOUT));
+                    verbs.serve(silent, verbs.device());
+                }
+            }
+            assertEquals(1, stack.counts().tcpChosen(TcpReason.TIMEOUT));
+            assertEquals(1, stack.counts().rdmaAccepted(), "the server hears of no probe");
+        }
+    }
+
+    // ---- paths that do not carry what they promise ----
+
+    @Test
+    void shouldUseTcpToAHostToWhichAConnectionWasLostOnTheWay() throws Exception {
+        TransportContext stack = stack(PATIENT);
+        try (ServerSocket server = listening(stack, served, 0)) {
+            try (Socket client = connected(stack, server);
+                    Socket accepted = server.accept()) {
+                assertTalks(client, accepted);
+                verbs.faults().breakAfter(0);
+                assertThrows(SocketException.class, () -> {
+                    client.getOutputStream().write(3);
+                    client.getInputStream().read();
+                });
+            }
+            try (Socket client = connected(stack, server)) {
+                assertFalse(isRdma(client));
+            }
+            assertEquals(1, stack.counts().tcpChosen(TcpReason.PATH));
+        }
+    }
+
+    @Test
+    void shouldNotBlameThePathForAPeerThatLeaves() throws Exception {
+        TransportContext stack = stack(PATIENT);
+        try (ServerSocket server = listening(stack, served, 0)) {
+            for (int i = 0; i < 20; i++) {
+                try (Socket client = connected(stack, server)) {
+                    Socket accepted = server.accept();
+                    assertTalks(client, accepted);
+                    accepted.setSoLinger(true, 0);
+                    accepted.close();
+                    assertThrows(SocketException.class, () -> {
+                        while (client.getInputStream().read() >= 0) {
+                            client.getOutputStream().write(1);
+                        }
+                        throw new SocketException("ended");
+                    });
+                }
+            }
+        }
+        assertEquals(0, stack.counts().tcpChosen(TcpReason.PATH));
+    }
+
     // ---- answers that come late ----
 
     @Test

@@ -29,6 +29,7 @@ public final class ConnectAttempt {
     private final long nanos; // 0 is no limit but the policy's
     private final long start = System.nanoTime();
     private PendingConnect pending; // null: TCP at once
+    private boolean first; // to ask a peer that has not answered yet; published by the next
     private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
     private TcpReason failure; // of the awaiting thread, as the next
     private Exception detail;
@@ -53,13 +54,13 @@ public final class ConnectAttempt {
         pending = rdma.connect(local, remote, config, new PendingConnect.Observer() {
             @Override
             public void asked() {
+                first = connector.memory().asked(remote);
                 askedAfter = System.nanoTime() - start;
-                connector.memory().asked(remote);
             }
 
             @Override
-            public void answered(boolean willing) {
-                connector.memory().answered(remote, willing ? System.nanoTime() - start - askedAfter : -1);
+            public void answered(PendingConnect.Answer answer) {
+                connector.memory().answered(remote, answer, System.nanoTime() - start - askedAfter);
             }
         });
     }
@@ -72,7 +73,7 @@ public final class ConnectAttempt {
             return left;
         }
         long asked = askedAfter;
-        return Math.min(left, connector.memory().left(remote, age, asked < 0 ? -1 : age - asked));
+        return Math.min(left, connector.memory().left(remote, age, asked < 0 ? -1 : age - asked, asked >= 0 && first));
     }
 
     /** Whether TCP is to be used at once: RDMA is not tried, and there is nothing to await. */

@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
 import org.jrsocket.jfr.Events;
+import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
@@ -70,8 +71,13 @@ public final class Connector {
         if (policy == Policy.TCP) {
             return useTcp(remote, TcpReason.POLICY, null);
         }
-        if (policy == Policy.AUTO && memory.knows(remote)) {
-            return useTcp(remote, TcpReason.REMEMBERED, null);
+        if (policy == Policy.AUTO && !stack.isInScope(remote)) {
+            return useTcp(remote, TcpReason.SCOPE, null);
+        }
+        TcpReason objection = policy == Policy.AUTO ? memory.objection(remote) : null;
+        if (objection != null) {
+            probeInTime(remote);
+            return useTcp(remote, objection, null);
         }
         long limit = policy == Policy.RDMA || timeoutNanos == 0 ? timeoutNanos : Math.max(1, timeoutNanos / 2);
         ConnectAttempt attempt = new ConnectAttempt(this, remote, policy, limit);
@@ -83,6 +89,53 @@ public final class Connector {
                 throw new RdmaConnectException(RdmaConnectException.Reason.NO_DEVICE, e.getMessage(), e);
             }
             return useTcp(remote, TcpReason.UNAVAILABLE, e);
+        }
+    }
+
+    /**
+     * A host that was silent is asked in the background when its pause is over and somebody has wanted it meanwhile: no
+     * connection waits for it. Those of its peers that only know plain rsocket are left out, since a program there may
+     * see a connection that ends at once; there a connection asks that somebody wants to have.
+     */
+    private void probeInTime(InetSocketAddress remote) {
+        long nanos = memory.probeIn(remote);
+        if (nanos >= 0) {
+            try {
+                rdma.service().schedule(() -> probe(remote), nanos);
+            } catch (VerbsUnavailableException e) {
+                memory.probing(remote); // and that is as if it were silent
+            }
+        }
+    }
+
+    /** On the service thread. */
+    private void probe(InetSocketAddress remote) {
+        if (memory.probing(remote)) {
+            try {
+                rdma.probe(remote, stack.settings().streamConfig(), new Probe(remote));
+            } catch (VerbsUnavailableException e) {
+                stack.log().notProbed(remote, e);
+            }
+        }
+    }
+
+    /** Learns what a probe's peer says. On the service thread. */
+    private final class Probe implements PendingConnect.Observer {
+        private final InetSocketAddress remote;
+        private long asked;
+
+        Probe(InetSocketAddress remote) {
+            this.remote = remote;
+        }
+
+        @Override
+        public void asked() {
+            asked = System.nanoTime();
+        }
+
+        @Override
+        public void answered(PendingConnect.Answer answer) {
+            memory.answered(remote, answer, System.nanoTime() - asked);
         }
     }
 
@@ -104,7 +157,7 @@ public final class Connector {
     private ConnectAttempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
         stack.counts().choseTcp(reason);
         stack.log().tcpInstead("connecting to", remote, reason, detail);
-        if (reason != TcpReason.POLICY) {
+        if (reason != TcpReason.POLICY && reason != TcpReason.SCOPE) {
             Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
         }
         return new ConnectAttempt(this, remote, reason, detail);

@@ -17,6 +17,7 @@ public final class Counts {
     private final LongAdder rdmaConnected = new LongAdder();
     private final LongAdder rdmaAccepted = new LongAdder();
     private final LongAdder tcpAccepted = new LongAdder();
+    private final LongAdder rdmaRefused = new LongAdder();
     private final Map<TcpReason, LongAdder> tcpChosen = new EnumMap<>(TcpReason.class);
 
     Counts() {
@@ -40,6 +41,15 @@ public final class Counts {
 
     void acceptedTcp() {
         tcpAccepted.increment();
+    }
+
+    void refusedRdma() {
+        rdmaRefused.increment();
+    }
+
+    /** RDMA connection requests that no rule admitted. */
+    public long rdmaRefused() {
+        return rdmaRefused.sum();
     }
 
     /** Connections made over RDMA. */

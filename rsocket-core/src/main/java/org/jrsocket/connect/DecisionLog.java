@@ -18,7 +18,7 @@ final class DecisionLog {
 
     private static final Logger LOG = LoggerFactory.getLogger("org.jrsocket");
     private static final Set<TcpReason> NO_SURPRISE =
-            EnumSet.of(TcpReason.POLICY, TcpReason.PROXY, TcpReason.REMEMBERED);
+            EnumSet.of(TcpReason.POLICY, TcpReason.SCOPE, TcpReason.PROXY, TcpReason.REMEMBERED);
 
     private final Set<TcpReason> warned = EnumSet.copyOf(NO_SURPRISE); // guarded by itself
 
@@ -43,6 +43,10 @@ final class DecisionLog {
     /** What TCP comes to is not known yet: if the peer is down, it is no fallback. */
     void rdmaFailed(InetSocketAddress remote, TcpReason reason, Exception detail) {
         LOG.debug("connecting to {} over RDMA failed, trying TCP: {}{}", remote, reason.text(), because(detail));
+    }
+
+    void notProbed(InetSocketAddress remote, Exception why) {
+        LOG.debug("{} was to be asked whether it speaks RDMA by now: {}", remote, why.getMessage());
     }
 
     private static String because(Exception detail) {

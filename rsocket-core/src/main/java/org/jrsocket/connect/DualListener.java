@@ -79,7 +79,7 @@ public final class DualListener implements AutoCloseable {
                 return null;
             }
             try {
-                return new DualListener(stack, policy, stack.rdma().listen(local, backlog, config));
+                return new DualListener(stack, policy, stack.rdma().listen(local, backlog, config, stack.access()));
             } catch (IOException e) {
                 TcpReason reason = reason(e);
                 if (reason == TcpReason.IN_USE && tcp.isAny() && attempt < PORT_ATTEMPTS) {
@@ -127,7 +127,7 @@ public final class DualListener implements AutoCloseable {
 
     /** Whether the policy wants no TCP here: its clients are to be refused. */
     public boolean isRdmaAlone() {
-        return policy == Policy.RDMA;
+        return policy == Policy.RDMA && stack.override() != Policy.TCP;
     }
 
     // ---- waking ----

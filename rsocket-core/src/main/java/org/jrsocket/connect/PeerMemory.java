@@ -6,12 +6,16 @@ package org.jrsocket.connect;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jrsocket.connect.PeerState.Kind;
+import org.jrsocket.stream.PendingConnect.Answer;
 
 /**
  * What is known of peers: hosts that do not answer over RDMA, addresses and ports that refuse it, and how long those
@@ -23,7 +27,7 @@ final class PeerMemory {
     /** Enough for any real set of peers; a client that talks to more pays for some of them twice. */
     static final int CAPACITY = 4096;
 
-    /** A silent host is asked again after this time, by one connection, and then after twice as long each time. */
+    /** A silent host is asked again after this time, and then after twice as long each time. */
     static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /**
      * The same for a port that refuses and had taken RDMA connections before: its server may be starting. A refusal
@@ -37,8 +41,6 @@ final class PeerMemory {
     static final long DOUBT_NANOS = TimeUnit.MINUTES.toNanos(1);
     /** The most that an attempt may take, head starts that are longer excepted. */
     static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** How many times its usual time a host is given. */
-    private static final int MARGIN = 4;
     /**
      * How many head starts this host may take itself, for resolving and for making queues, before the peer is asked.
      */
@@ -46,7 +48,7 @@ final class PeerMemory {
 
     private record Refusal(long until, long pause) {}
 
-    private final Map<InetAddress, Host> hosts = new ConcurrentHashMap<>();
+    private final Map<InetAddress, KnownHost> hosts = new ConcurrentHashMap<>();
     private final Map<InetSocketAddress, Refusal> refusals = new ConcurrentHashMap<>();
     /** Addresses and ports that took an RDMA connection. */
     private final Set<InetSocketAddress> willing = ConcurrentHashMap.newKeySet();
@@ -64,83 +66,81 @@ final class PeerMemory {
         this.clock = clock;
     }
 
-    /** What is known of one host. Its lock guards it all. */
-    private final class Host {
-        private boolean open; // there is a request that it has not answered, nor any after it
-        private long openSince; // of the oldest of those
-        private boolean spoke;
-        private long spokeAt;
-        private long usual; // how long its answers take: at once more, slowly less
-        private int silences; // in a row
-        private long until; // of the last silence: not to be asked before
-
-        /** How long it may be silent. */
-        long limit() {
-            return Math.max(headStartNanos, Math.min(MARGIN * usual, MOST_NANOS));
-        }
-
-        /** For how long it has owed an answer; -1 if it owes none. */
-        long owed(long now) {
-            return open && now - openSince < Math.max(DOUBT_NANOS, 2 * limit()) ? now - openSince : -1;
-        }
-
-        boolean isOverdue(long now) {
-            return owed(now) >= limit();
-        }
-
-        /** @return whether to leave it alone */
-        boolean isSilent(long now) {
-            if (silences > 0) {
-                if (until - now > 0) {
-                    return true;
-                }
-                until = now + MOST_NANOS; // one asks; the others learn from that
-                return false;
-            }
-            return isOverdue(now);
-        }
-
-        void silent(long now) {
-            long pause = FIRST_PAUSE_NANOS << Math.min(silences, 20);
-            silences++;
-            until = now + Math.min(pause, unansweredNanos);
-            open = false;
-        }
-    }
-
     // ---- asking ----
 
-    /** Whether an attempt over RDMA would be wasted, as far as is known. If not, the caller is taken to make it. */
-    boolean knows(InetSocketAddress peer) {
+    /**
+     * Why an attempt over RDMA would be wasted, as far as is known; null if it would not, and then the caller is taken
+     * to make it.
+     */
+    TcpReason objection(InetSocketAddress peer) {
         if (!refusals.isEmpty()) {
             Refusal refusal = refusals.get(peer);
             long over = refusal == null ? 0 : clock.getAsLong() - refusal.until;
             if (over < 0) {
-                return true;
+                return TcpReason.REMEMBERED;
             }
             if (refusal != null && over >= rejectedNanos) {
                 refusals.remove(peer, refusal);
             }
         }
-        Host host = host(peer);
+        KnownHost host = host(peer);
         if (host == null || unansweredNanos == 0) {
+            return null;
+        }
+        synchronized (host) {
+            long now = clock.getAsLong();
+            if (host.isSilent(now)) {
+                return TcpReason.REMEMBERED;
+            }
+            return host.path.isAvoided(now) ? TcpReason.PATH : null;
+        }
+    }
+
+    /**
+     * After how many nanoseconds a silent host is to be probed; negative if it is not, or somebody does it already. The
+     * caller is taken to do it.
+     */
+    long probeIn(InetSocketAddress peer) {
+        KnownHost host = host(peer);
+        if (host == null) {
+            return -1;
+        }
+        synchronized (host) {
+            if (host.silences == 0 || host.foreign || host.probing) {
+                return -1;
+            }
+            host.probing = true;
+            return Math.max(0, host.until - clock.getAsLong());
+        }
+    }
+
+    /** A probe is about to be sent; unless it is answered, that was one more silence. False if there is no need. */
+    boolean probing(InetSocketAddress peer) {
+        KnownHost host = host(peer);
+        if (host == null) {
             return false;
         }
         synchronized (host) {
-            return host.isSilent(clock.getAsLong());
+            host.probing = false;
+            if (host.silences == 0) {
+                return false;
+            }
+            host.silent(clock.getAsLong());
+            return true;
         }
     }
 
     /**
      * How long an attempt may still go on. Silence is what ends it, not time: an attempt that waits for this host's own
-     * work, or for a peer that is answering others, is not one that a silent host keeps waiting. Those that ask a host
-     * of which nothing is known wait no longer than the first of them.
+     * work, or for a peer that is answering others, is not one that a silent host keeps waiting. Of those that ask a
+     * host of which nothing is known the first waits for the whole head start, the others for a part of it.
      *
      * @param age of the attempt, nanoseconds
      * @param asked how long ago its own request went out, negative if it has not
+     * @param first what {@link #asked} said of its own request
      */
-    long left(InetSocketAddress peer, long age, long asked) {
-        Host host = host(peer);
+    long left(InetSocketAddress peer, long age, long asked, boolean first) {
+        KnownHost host = host(peer);
         long most = Math.max(MOST_NANOS, (PREPARATION + 1) * headStartNanos) - age;
         if (host == null) {
             return Math.min(most, asked < 0 ? PREPARATION * headStartNanos - age : headStartNanos - asked);
@@ -149,52 +149,72 @@ final class PeerMemory {
             long now = clock.getAsLong();
             long sign = host.spoke ? now - host.spokeAt : Long.MAX_VALUE;
             long silence = unansweredNanos == 0 ? asked : Math.max(asked, host.owed(now));
-            long limit = silence < 0 ? PREPARATION * headStartNanos : host.limit();
+            long limit = silence < 0
+                    ? PREPARATION * headStartNanos
+                    : first || unansweredNanos == 0 ? host.limit() : host.followersLimit();
             return Math.min(most, limit - Math.min(silence < 0 ? age : silence, sign));
         }
     }
 
     // ---- learning ----
 
-    /** A request went out. */
-    void asked(InetSocketAddress peer) {
-        Host host = host(peer);
-        if (host == null) {
-            makeRoom(hosts);
-            host = hosts.computeIfAbsent(peer.getAddress(), address -> new Host());
-        }
+    /** A request went out. @return whether it is the only one that the host has not answered */
+    boolean asked(InetSocketAddress peer) {
+        KnownHost host = hostToBe(peer);
         synchronized (host) {
             long now = clock.getAsLong();
-            if (host.owed(now) < 0) {
-                host.open = true;
-                host.openSince = now;
+            if (host.owed(now) >= 0) {
+                return false;
             }
+            host.open = true;
+            host.openSince = now;
+            return true;
         }
+    }
+
+    private KnownHost hostToBe(InetSocketAddress peer) {
+        KnownHost host = host(peer);
+        if (host == null) {
+            makeRoom(hosts);
+            host = hosts.computeIfAbsent(peer.getAddress(), address -> new KnownHost(headStartNanos, unansweredNanos));
+        }
+        return host;
     }
 
     /**
      * The host said something.
      *
-     * @param nanos after how long it would have the connection; negative if it would not
+     * @param nanos after how long
      */
-    void answered(InetSocketAddress peer, long nanos) {
-        Host host = host(peer);
+    void answered(InetSocketAddress peer, Answer answer, long nanos) {
+        KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
                 host.open = false;
                 host.silences = 0;
                 host.spoke = true;
                 host.spokeAt = clock.getAsLong();
-                if (nanos >= 0) {
+                if (answer != Answer.REFUSED) {
+                    host.foreign = answer == Answer.FOREIGN;
                     host.usual = Math.max(nanos, host.usual - (host.usual - nanos) / 8);
                 }
             }
         }
     }
 
+    /** A connection over RDMA was lost on the way to it. */
+    void lost(InetSocketAddress peer) {
+        if (unansweredNanos > 0) {
+            KnownHost host = hostToBe(peer);
+            synchronized (host) {
+                host.path.lost(clock.getAsLong());
+            }
+        }
+    }
+
     /** TCP reached the host: if it owes an answer over RDMA, it is there and silent. */
     void reached(InetSocketAddress peer) {
-        Host host = host(peer);
+        KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
                 long now = clock.getAsLong();
@@ -207,7 +227,7 @@ final class PeerMemory {
 
     /** TCP did not reach it either: nothing is to be learned from its silence. */
     void down(InetSocketAddress peer) {
-        Host host = host(peer);
+        KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
                 host.open = false;
@@ -218,7 +238,7 @@ final class PeerMemory {
     /** There is no way to the host over RDMA, although TCP reached it. */
     void unreachable(InetSocketAddress peer) {
         asked(peer);
-        Host host = host(peer);
+        KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
                 host.silent(clock.getAsLong());
@@ -258,12 +278,39 @@ final class PeerMemory {
         }
     }
 
+    // ---- for people ----
+
+    List<PeerState> states() {
+        List<PeerState> states = new ArrayList<>();
+        hosts.forEach((address, host) -> {
+            synchronized (host) {
+                states.add(host.state(address, clock.getAsLong()));
+            }
+        });
+        refusals.forEach((peer, refusal) -> {
+            long left = refusal.until - clock.getAsLong();
+            if (left > 0) {
+                states.add(new PeerState(peer.getAddress(), peer.getPort(), Kind.REFUSED, left, 0));
+            }
+        });
+        return states;
+    }
+
+    /** Forgets all. @return how many peers there were */
+    int clear() {
+        int count = hosts.size() + refusals.size();
+        hosts.clear();
+        refusals.clear();
+        willing.clear();
+        return count;
+    }
+
     /** How many peers are remembered, of the kind of which there are most. */
     int size() {
         return Math.max(hosts.size(), refusals.size());
     }
 
-    private Host host(InetSocketAddress peer) {
+    private KnownHost host(InetSocketAddress peer) {
         return hosts.get(peer.getAddress());
     }
 

@@ -14,7 +14,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   bind|connect  HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|rdma|tcp]
+ *   accept        HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|tcp]
  * </pre>
  *
  * The first line that matches decides; without a policy word it says {@code auto}. Host names are looked up once, when
@@ -36,11 +39,13 @@ public final class Rules {
         /** Listen on a local address. */
         BIND,
         /** Connect to a remote address. */
-        CONNECT
+        CONNECT,
+        /** Take an RDMA connection from a remote address, on a local port. */
+        ACCEPT
     }
 
     /** No rule at all. */
-    public static final Rules NONE = new Rules(List.of());
+    public static final Rules NONE = new Rules(List.of(), EnumSet.noneOf(Action.class));
 
     private static final Logger LOG = LoggerFactory.getLogger(Rules.class);
 
@@ -66,9 +71,11 @@ public final class Rules {
     }
 
     private final List<Rule> rules;
+    private final Set<Action> actions; // of its lines, those that match nothing included
 
-    private Rules(List<Rule> rules) {
+    private Rules(List<Rule> rules, Set<Action> actions) {
         this.rules = List.copyOf(rules);
+        this.actions = EnumSet.copyOf(actions);
     }
 
     /** @throws ConfigurationException naming file, line and reason */
@@ -86,30 +93,34 @@ public final class Rules {
 
     static Rules parse(String file, List<String> lines) throws ConfigurationException {
         List<Rule> rules = new ArrayList<>();
+        Set<Action> actions = EnumSet.noneOf(Action.class);
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i).strip();
             if (!line.isEmpty() && !line.startsWith("#")) {
                 String where = file + " line " + (i + 1);
                 try {
-                    addRules(rules, line.split("\\s+"), where);
+                    actions.add(addRules(rules, line.split("\\s+"), where));
                 } catch (IllegalArgumentException e) {
                     throw new ConfigurationException(where, e.getMessage() + ": " + line);
                 }
             }
         }
-        return new Rules(rules);
+        return new Rules(rules, actions);
     }
 
-    private static void addRules(List<Rule> rules, String[] words, String where) {
+    private static Action addRules(List<Rule> rules, String[] words, String where) {
         if (words.length < 3 || words.length > 4) {
-            throw new IllegalArgumentException("expected \"bind|connect address port [auto|rdma|tcp]\"");
+            throw new IllegalArgumentException("expected \"bind|connect|accept address port [auto|rdma|tcp]\"");
         }
-        Action action = SettingKey.parse(Action.class, words[0], "bind, connect");
+        Action action = SettingKey.parse(Action.class, words[0], "bind, connect, accept");
         int[] ports = ports(words[2]);
         Policy policy = words.length == 3 ? Policy.AUTO : SettingKey.parse(Policy.class, words[3], "auto, rdma, tcp");
+        if (action == Action.ACCEPT && policy == Policy.RDMA) {
+            throw new IllegalArgumentException("accept is about RDMA connections alone: auto or tcp");
+        }
         if (words[1].equals("*")) {
             rules.add(new Rule(action, null, 0, ports[0], ports[1], policy));
-            return;
+            return action;
         }
         int slash = words[1].indexOf('/');
         String host = slash < 0 ? words[1] : words[1].substring(0, slash);
@@ -131,6 +142,7 @@ public final class Rules {
             // A name server that is away for a moment must not keep a service from starting.
             LOG.warn("{}: {} cannot be looked up, so this line matches nothing", where, host);
         }
+        return action;
     }
 
     /** Whether it can only be meant as an IPv4 or IPv6 address: the JDK never looks such a text up. */
@@ -163,9 +175,28 @@ public final class Rules {
         return Integer.parseInt(text);
     }
 
-    /** Whether some rule says so. */
+    /** Whether some rule for a transport says so. */
     boolean mention(Policy policy) {
-        return rules.stream().anyMatch(rule -> rule.policy == policy);
+        return rules.stream().anyMatch(rule -> rule.action != Action.ACCEPT && rule.policy == policy);
+    }
+
+    /** Whether there are {@code accept} rules and no others. */
+    boolean onlyAccept() {
+        return actions.equals(EnumSet.of(Action.ACCEPT));
+    }
+
+    /**
+     * Whether an RDMA connection from there may be taken on this port of ours. As soon as there is one {@code accept}
+     * rule, whom none names may not.
+     */
+    boolean admit(InetAddress source, int port) {
+        byte[] bytes = source.getAddress();
+        for (Rule rule : rules) {
+            if (rule.matches(Action.ACCEPT, bytes, port)) {
+                return rule.policy != Policy.TCP;
+            }
+        }
+        return !actions.contains(Action.ACCEPT);
     }
 
     /** What the first matching rule says, or null if none matches. */

@@ -125,6 +125,6 @@ public record SettingKey<T>(String name, String fallback, String range, Function
     }
 
     private static String lower(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -20,11 +20,19 @@ import org.jrsocket.stream.StreamConfig;
  */
 public final class Settings {
 
+    private enum Switch {
+        ON,
+        OFF
+    }
+
     static final SettingKey<Policy> POLICY = SettingKey.choice("policy", Policy.AUTO);
     static final SettingKey<Path> RULES = SettingKey.file("rules");
+    static final SettingKey<Scope> SCOPE = SettingKey.choice("scope", Scope.PRIVATE);
+    static final SettingKey<Switch> LISTEN = SettingKey.choice("listen", Switch.ON);
+    static final SettingKey<Switch> DEVICE_LATE = SettingKey.choice("device.late", Switch.OFF);
     static final SettingKey<LogLevel> LOG = SettingKey.choice("log", LogLevel.WARN);
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
-    static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "5m", "0", "24h");
+    static final SettingKey<Long> MEMORY_UNANSWERED = SettingKey.duration("memory.unanswered", "50s", "0", "24h");
     static final SettingKey<Long> MEMORY_REJECTED = SettingKey.duration("memory.rejected", "10s", "0", "24h");
     static final SettingKey<Integer> BUFFER_SEND = SettingKey.size("buffer.send", "1m", "4k", "256m");
     static final SettingKey<Integer> BUFFER_RECEIVE = SettingKey.size("buffer.receive", "4m", "4k", "256m");
@@ -43,6 +51,9 @@ public final class Settings {
     public static final List<SettingKey<?>> KEYS = List.of(
             POLICY,
             RULES,
+            SCOPE,
+            LISTEN,
+            DEVICE_LATE,
             LOG,
             CONNECT_TIMEOUT,
             MEMORY_UNANSWERED,
@@ -193,6 +204,21 @@ public final class Settings {
     /** The rules file, or null. */
     public Path rules() {
         return get(RULES);
+    }
+
+    /** For which peers RDMA is tried where no rule names them. */
+    public Scope scope() {
+        return get(SCOPE);
+    }
+
+    /** Whether server sockets may listen over RDMA at all. */
+    public boolean listens() {
+        return get(LISTEN) == Switch.ON;
+    }
+
+    /** Whether sockets are to be served although there is no RDMA yet. */
+    public boolean expectsDevice() {
+        return get(DEVICE_LATE) == Switch.ON;
     }
 
     public LogLevel log() {

@@ -6,6 +6,7 @@ package org.jrsocket.connect;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.ServiceLoop;
@@ -19,7 +20,10 @@ interface StreamFactory {
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
             throws VerbsUnavailableException;
 
-    RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException;
+    void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
+            throws VerbsUnavailableException;
+
+    RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access) throws IOException;
 
     ServiceLoop service() throws VerbsUnavailableException;
 }

@@ -10,12 +10,16 @@ import org.jrsocket.stream.RdmaConnectException;
 public enum TcpReason {
     /** The policy or a rule says so. */
     POLICY("the policy says so"),
+    /** Its address is not of those for which RDMA is tried. */
+    SCOPE("the address is beyond the scope of RDMA (setting scope), and no rule names it"),
     /** A SOCKS proxy is between; it speaks TCP. */
     PROXY("it goes through a proxy"),
     /** This process has no RDMA at all. */
     UNAVAILABLE("RDMA is not available"),
     /** An attempt on this peer failed a short while ago. */
     REMEMBERED("RDMA to this peer failed a short while ago"),
+    /** RDMA connections to this peer were made, and then lost on the way. */
+    PATH("RDMA connections to this peer were lost: its device did not answer any more"),
     /** No RDMA device serves the address. */
     NO_DEVICE("no RDMA device serves this address"),
     /** The address did not resolve to a route over RDMA. */

@@ -5,7 +5,9 @@
 package org.jrsocket.connect;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 import org.jrsocket.jfr.Events;
+import org.jrsocket.stream.Access;
 import org.jrsocket.stream.RdmaStream;
 
 /**
@@ -15,10 +17,12 @@ import org.jrsocket.stream.RdmaStream;
 public final class TransportContext {
 
     private final Settings settings;
-    private final Rules rules;
+    private volatile Rules rules;
+    private volatile Policy override; // null: none
     private final StreamFactory rdma;
     private final Counts counts = new Counts();
     private final DecisionLog log = new DecisionLog();
+    private final LocalNetworks networks = new LocalNetworks();
     private final Connector connector;
 
     /** Over the transport of {@code holder}. */
@@ -26,6 +30,7 @@ public final class TransportContext {
         this(settings, rules, (StreamFactory) holder);
         holder.limitClosing(settings.maxClosing());
         holder.limitMemory(settings.registeredMemory());
+        holder.onPathLost(connector.memory()::lost);
     }
 
     TransportContext(Settings settings, Rules rules, StreamFactory rdma) {
@@ -63,6 +68,46 @@ public final class TransportContext {
                 stream.localAddress(), stream.remoteAddress(), true, stream.deviceName(), null, stream.nanosOpen());
     }
 
+    // ---- at run time ----
+
+    /** What all new connections may use, whatever rules and settings say; null if those decide. */
+    public Policy override() {
+        return override;
+    }
+
+    /**
+     * Has new connections and listeners use this, whatever rules and settings say, until it is null again. With TCP,
+     * listeners that exist refuse requests over RDMA. Connections that exist stay as they are.
+     */
+    public void override(Policy policy) {
+        override = policy;
+    }
+
+    /**
+     * Reads the rules file again, for connections and listeners from now on.
+     *
+     * @return what it has, for people
+     * @throws ConfigurationException it cannot be used, and the rules before stay; or the settings name none
+     */
+    public String reloadRules() throws ConfigurationException {
+        if (settings.rules() == null) {
+            throw new ConfigurationException("rules", "the settings name no file");
+        }
+        Rules read = Rules.load(settings.rules());
+        rules = read;
+        return read + " of " + settings.rules();
+    }
+
+    /** What is remembered of peers at this moment. */
+    public List<PeerState> remembered() {
+        return connector.memory().states();
+    }
+
+    /** Forgets what is remembered of peers. @return how many there were */
+    public int forgetRemembered() {
+        return connector.memory().clear();
+    }
+
     StreamFactory rdma() {
         return rdma;
     }
@@ -76,8 +121,27 @@ public final class TransportContext {
         return rules.mention(policy) || unmatched() == policy;
     }
 
+    /** Who may connect to this process's listeners over RDMA, by the rules of the moment. */
+    Access access() {
+        return (source, port) -> {
+            boolean admitted = override != Policy.TCP && rules.admit(source, port);
+            if (!admitted) {
+                counts.refusedRdma();
+            }
+            return admitted;
+        };
+    }
+
+    /** Whether RDMA may be tried for this address if the policy leaves it open. */
+    boolean isInScope(InetSocketAddress remote) {
+        return settings.scope().includes(remote.getAddress(), networks)
+                || rules.match(Rules.Action.CONNECT, remote) != null;
+    }
+
     private Policy unmatched() {
-        return rules == Rules.NONE || settings.isGiven(Settings.POLICY) ? settings.policy() : Policy.TCP;
+        return rules == Rules.NONE || rules.onlyAccept() || settings.isGiven(Settings.POLICY)
+                ? settings.policy()
+                : Policy.TCP;
     }
 
     /**
@@ -87,6 +151,13 @@ public final class TransportContext {
      * @param address local for BIND, remote for CONNECT; resolved
      */
     public Policy policy(Rules.Action action, InetSocketAddress address) {
+        if (action == Rules.Action.BIND && !settings.listens()) {
+            return Policy.TCP;
+        }
+        Policy forced = override;
+        if (forced != null) {
+            return forced;
+        }
         Policy matched = rules.match(action, address);
         return matched != null ? matched : unmatched();
     }

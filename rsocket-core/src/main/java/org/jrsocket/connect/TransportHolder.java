@@ -10,20 +10,28 @@ import java.security.AccessController;
 import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.stream.Threads;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The process's RDMA transport: verbs are opened when somebody first asks whether there are any, the transport with its
- * thread when the first socket needs it, each once; if verbs cannot be had, the reason is kept. Safe for use by many
- * threads.
+ * thread when the first socket needs it, each once. If verbs cannot be had, the reason is kept, and while somebody goes
+ * on asking, a thread of ours looks again every few seconds: a driver may be loaded later. Safe for use by many threads.
  */
 public final class TransportHolder implements StreamFactory {
 
@@ -32,15 +40,37 @@ public final class TransportHolder implements StreamFactory {
         VerbsProvider open() throws VerbsUnavailableException;
     }
 
+    /** At least so long between looks whether verbs have come. */
+    static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final Logger LOG = LoggerFactory.getLogger(TransportHolder.class);
+
     private final Opener opener;
+    private final Executor looks;
+    private final LongSupplier clock;
     private VerbsProvider provider; // guarded by this, as the next
     private VerbsUnavailableException unavailable;
+    private boolean looking; // guarded by this, as the next
+    private long looked;
     private volatile RdmaTransport transport; // written under this
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private long maxMemory = Long.MAX_VALUE; // guarded by this
+    private Consumer<InetSocketAddress> pathLost = peer -> {}; // guarded by this
 
     private TransportHolder(Opener opener) {
+        this(opener, task -> Threads.daemon("jrsocket-look", task).start(), System::nanoTime);
+    }
+
+    /**
+     * For tests.
+     *
+     * @param looks runs a look for verbs, which may take its time
+     * @param clock nanoseconds, as {@link System#nanoTime}
+     */
+    TransportHolder(Opener opener, Executor looks, LongSupplier clock) {
         this.opener = opener;
+        this.looks = looks;
+        this.clock = clock;
     }
 
     /** Over the devices of this host. */
@@ -79,10 +109,12 @@ public final class TransportHolder implements StreamFactory {
     /**
      * Opens verbs if that has not been tried.
      *
-     * @throws VerbsUnavailableException the reason why this process has no RDMA, the same at every call
+     * @throws VerbsUnavailableException the reason why this process has no RDMA, as of the last look; soon after
+     *     whatever was missing has come, calls succeed
      */
     public synchronized VerbsProvider provider() throws VerbsUnavailableException {
         if (unavailable != null) {
+            lookAgain();
             throw new VerbsUnavailableException(unavailable.reason(), unavailable.getMessage(), unavailable);
         }
         if (provider == null) {
@@ -90,10 +122,50 @@ public final class TransportHolder implements StreamFactory {
                 provider = opener.open();
             } catch (VerbsUnavailableException e) {
                 unavailable = e;
+                looked = clock.getAsLong();
                 throw e;
             }
         }
         return provider;
+    }
+
+    /** With the lock. */
+    private void lookAgain() {
+        if (looking
+                || unavailable.reason() == VerbsUnavailableException.Reason.PLATFORM
+                || clock.getAsLong() - looked < LOOK_NANOS) {
+            return;
+        }
+        looking = true;
+        try {
+            looks.execute(this::look);
+        } catch (RuntimeException | OutOfMemoryError e) { // no thread to be had: later
+            looking = false;
+            looked = clock.getAsLong();
+        }
+    }
+
+    private void look() {
+        VerbsProvider found = null;
+        VerbsUnavailableException why = null;
+        try {
+            found = opener.open();
+            LOG.info("RDMA can be used from now on: {}", found.description());
+        } catch (VerbsUnavailableException e) {
+            why = e;
+        } catch (RuntimeException | LinkageError e) {
+            LOG.debug("looking for RDMA failed", e);
+        }
+        synchronized (this) {
+            looking = false;
+            looked = clock.getAsLong();
+            if (found != null) {
+                provider = found;
+                unavailable = null;
+            } else if (why != null) {
+                unavailable = why;
+            }
+        }
     }
 
     /** As {@link RdmaTransport#limitClosing}; opens nothing. */
@@ -109,6 +181,14 @@ public final class TransportHolder implements StreamFactory {
         maxMemory = bytes;
         if (transport != null) {
             transport.limitMemory(bytes);
+        }
+    }
+
+    /** As {@link RdmaTransport#onPathLost}; opens nothing. */
+    synchronized void onPathLost(Consumer<InetSocketAddress> action) {
+        pathLost = action;
+        if (transport != null) {
+            transport.onPathLost(action);
         }
     }
 
@@ -135,6 +215,7 @@ public final class TransportHolder implements StreamFactory {
                 RdmaTransport open = RdmaTransport.over(verbs);
                 open.limitClosing(maxClosing);
                 open.limitMemory(maxMemory);
+                open.onPathLost(pathLost);
                 transport = open;
             } catch (IOException e) { // descriptors have run out, for example: later it may work
                 throw new VerbsUnavailableException(
@@ -146,13 +227,19 @@ public final class TransportHolder implements StreamFactory {
         return transport;
     }
 
+    /** Whether verbs are open; opens nothing. */
+    public synchronized boolean hasVerbs() {
+        return transport != null || provider != null;
+    }
+
     /**
      * What verbs there are, for people.
      *
      * @throws VerbsUnavailableException there are none
      */
     public String description() throws VerbsUnavailableException {
-        return transport != null ? transport.description() : provider().description();
+        RdmaTransport open = transport;
+        return open != null ? open.description() : provider().description();
     }
 
     /** Sums over its streams; opens nothing. */
@@ -175,8 +262,15 @@ public final class TransportHolder implements StreamFactory {
     }
 
     @Override
-    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
-        return transport().listen(local, backlog, config);
+    public void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
+            throws VerbsUnavailableException {
+        transport().probe(remote, config, observer);
+    }
+
+    @Override
+    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            throws IOException {
+        return transport().listen(local, backlog, config, access);
     }
 
     @Override

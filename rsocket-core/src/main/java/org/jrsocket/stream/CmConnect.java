@@ -47,6 +47,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private final InetSocketAddress remote;
     private final StreamConfig config;
     private final Observer observer;
+    private final boolean probe;
     private final long start = System.nanoTime();
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -66,12 +67,14 @@ final class CmConnect implements PendingConnect, CmHandler {
             InetSocketAddress local,
             InetSocketAddress remote,
             StreamConfig config,
-            Observer observer) {
+            Observer observer,
+            boolean probe) {
         this.transport = transport;
         this.local = local;
         this.remote = remote;
         this.config = config;
         this.observer = observer;
+        this.probe = probe;
     }
 
     void start() {
@@ -137,13 +140,23 @@ final class CmConnect implements PendingConnect, CmHandler {
             return;
         }
         switch (event.type()) {
-            case RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_CONNECT_RESPONSE -> observer.answered(true);
+            case RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_CONNECT_RESPONSE -> observer.answered(willing(event));
             // Older libraries say so of an answer for which there is no queue pair.
-            case RDMA_CM_EVENT_CONNECT_ERROR -> observer.answered(late);
-            case RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DISCONNECTED -> observer.answered(false);
+            case RDMA_CM_EVENT_CONNECT_ERROR -> observer.answered(late ? willing(event) : Answer.REFUSED);
+            case RDMA_CM_EVENT_REJECTED ->
+                observer.answered(Refusal.parse(event.privateData()) == Refusal.PROBED ? Answer.OURS : Answer.REFUSED);
+            case RDMA_CM_EVENT_DISCONNECTED -> observer.answered(Answer.REFUSED);
             default -> {
                 // from this host
             }
+        }
+    }
+
+    private static Answer willing(CmEvent event) {
+        try {
+            return ConnData.parse(event.privateData()).hasExtension() ? Answer.OURS : Answer.FOREIGN;
+        } catch (WireException e) {
+            return Answer.FOREIGN;
         }
     }
 
@@ -167,10 +180,16 @@ final class CmConnect implements PendingConnect, CmHandler {
                 cm.connect(
                         id,
                         RdmaTransport.param(
-                                endpoint.connData().withFeatures(ConnectionHandles.FEATURES),
+                                endpoint.connData()
+                                        .withFeatures(
+                                                ConnectionHandles.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0)),
                                 endpoint.device.isIwarp()));
                 asked = true;
                 observer.asked();
+                if (probe) {
+                    endpoint.freeQueues(); // before an answer can be fetched: nothing makes a connection of it
+                    giveUp(Reason.CANCELLED, "asked for no connection");
+                }
             }
             case RDMA_CM_EVENT_ESTABLISHED -> {
                 ConnData peer = ConnData.parse(event.privateData());

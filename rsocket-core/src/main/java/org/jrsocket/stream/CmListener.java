@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.HashSet;
@@ -42,6 +43,7 @@ final class CmListener implements RdmaListener, CmHandler {
 
     private final RdmaTransport transport;
     private final StreamConfig config;
+    private final Access access;
     private final int backlog;
     private final CmId id;
     private final Admission.Limits limits;
@@ -59,18 +61,20 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Service thread only. */
     private boolean answering;
 
-    private CmListener(RdmaTransport transport, int backlog, StreamConfig config) throws IOException {
+    private CmListener(RdmaTransport transport, int backlog, StreamConfig config, Access access) throws IOException {
         this.transport = transport;
         this.backlog = Math.max(1, backlog);
         this.config = config;
+        this.access = access;
         this.limits = transport.limits();
         this.admission = new Admission(limits);
         this.id = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
     }
 
-    static CmListener open(RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config)
+    static CmListener open(
+            RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
-        CmListener listening = new CmListener(transport, backlog, config);
+        CmListener listening = new CmListener(transport, backlog, config, access);
         CmId id = listening.id;
         try {
             Cm cm = transport.cm();
@@ -125,9 +129,14 @@ final class CmListener implements RdmaListener, CmHandler {
         ConnData peer;
         Admission.Request asked;
         try {
+            InetAddress source = ((InetSocketAddress) request.getDestination()).getAddress();
+            if (!access.admits(source, address.getPort())) {
+                refusals.warn("RDMA connection request to {} from {} refused: no rule admits it", address, source);
+                refuse(request, NOTHING);
+                return;
+            }
             peer = ConnData.parse(privateData);
-            asked = new Admission.Request(
-                    request, peer, ((InetSocketAddress) request.getDestination()).getAddress(), System.nanoTime());
+            asked = new Admission.Request(request, peer, source, System.nanoTime());
         } catch (WireException e) {
             refusals.warn("RDMA connection request to {} refused: {}", address, e.getMessage());
             refuse(request, NOTHING);
@@ -135,6 +144,10 @@ final class CmListener implements RdmaListener, CmHandler {
         } catch (IOException | RuntimeException e) { // gone already
             LOG.debug("RDMA connection request to {} from nobody", address, e);
             refuse(request, NOTHING);
+            return;
+        }
+        if (peer.hasFeature(ConnData.FEATURE_PROBE)) {
+            refuse(request, Refusal.encode(Refusal.PROBED));
             return;
         }
         synchronized (this) {

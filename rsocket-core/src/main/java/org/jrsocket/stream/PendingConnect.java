@@ -16,6 +16,16 @@ public interface PendingConnect {
      */
     long LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+    /** What a peer said to a request. */
+    enum Answer {
+        /** It would have the connection, and is one of ours. */
+        OURS,
+        /** It would have the connection, and does not know our extension: a C program, for example. */
+        FOREIGN,
+        /** It would not, for whatever reason. */
+        REFUSED
+    }
+
     /** Hears what an attempt learns of the peer, on the service thread. Must not block. */
     interface Observer {
 
@@ -27,7 +37,7 @@ public interface PendingConnect {
             }
 
             @Override
-            public void answered(boolean willing) {
+            public void answered(Answer answer) {
                 // nobody wants to know
             }
         };
@@ -37,10 +47,8 @@ public interface PendingConnect {
 
         /**
          * The peer spoke, perhaps only after the attempt was given up; then nothing comes of it, at the peer neither.
-         *
-         * @param willing whether it would have the connection
          */
-        void answered(boolean willing);
+        void answered(Answer answer);
     }
 
     /**

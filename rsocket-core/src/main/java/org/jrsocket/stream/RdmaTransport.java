@@ -16,6 +16,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmId;
@@ -63,6 +64,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final ExecutorService reaper;
     private final ResourcePool bundles;
     private final InlineLimits inlineLimits = new InlineLimits();
+    private volatile Consumer<InetSocketAddress> pathLost = peer -> {};
     private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
     private final Thread exitHook;
     private final OpenStreams streams;
@@ -137,9 +139,17 @@ public final class RdmaTransport implements AutoCloseable {
     /** The same; {@code observer} hears what is learned of the peer. */
     public PendingConnect connect(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
-        CmConnect connecting = new CmConnect(this, local, remote, config, observer);
+        CmConnect connecting = new CmConnect(this, local, remote, config, observer, false);
         connecting.start();
         return connecting;
+    }
+
+    /**
+     * Asks a peer whether it would have a connection, without making one; {@code observer} hears what it says. The
+     * application of a listener of ours hears nothing of it. A C program may accept a connection that ends at once.
+     */
+    public void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
+        new CmConnect(this, null, remote, config, observer, true).start();
     }
 
     /**
@@ -150,7 +160,13 @@ public final class RdmaTransport implements AutoCloseable {
      *     taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
-        return CmListener.open(this, local, backlog, config);
+        return listen(local, backlog, config, Access.ALL);
+    }
+
+    /** The same, for those whom {@code access} admits; others are refused before anything is made for them. */
+    public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            throws IOException {
+        return CmListener.open(this, local, backlog, config, access);
     }
 
     /**
@@ -261,6 +277,18 @@ public final class RdmaTransport implements AutoCloseable {
     /** Bytes that are registered now, for streams and for what is kept for streams to come. */
     public long registeredMemory() {
         return memory.used();
+    }
+
+    /**
+     * Runs {@code action} for each peer to which a connection was lost because its device did not answer, although
+     * neither end had closed it. On any thread; must not block.
+     */
+    public void onPathLost(Consumer<InetSocketAddress> action) {
+        pathLost = action;
+    }
+
+    void pathLost(InetSocketAddress peer) {
+        pathLost.accept(peer);
     }
 
     Closings closings() {

@@ -51,6 +51,9 @@ final class StreamEffects {
             String violation = core.connection.violation();
             protocolError(violation != null ? violation : core.queues.trouble());
         } else if (Effects.has(effects, Pump.FAILED)) {
+            if (core.queues.isPathLost() && isWanted()) {
+                core.transport.pathLost(core.remote);
+            }
             String trouble = core.queues.trouble();
             fail(new SocketException("Connection reset"), trouble != null ? trouble : pump.failure());
         }
@@ -62,6 +65,11 @@ final class StreamEffects {
                 core.discardInput();
             }
         }
+    }
+
+    /** Whether both ends still want the connection: the loss of one that the peer has left is no fault of the path. */
+    private boolean isWanted() {
+        return core.failure == null && !core.closed && !core.ended && !core.peerGone;
     }
 
     /** The connection cannot be used any more: waits fail, after what had arrived was read. The first cause wins. */

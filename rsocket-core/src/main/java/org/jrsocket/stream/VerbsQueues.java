@@ -56,6 +56,7 @@ final class VerbsQueues implements Queues {
     private int sendEvents;
 
     private String trouble;
+    private boolean pathLost;
 
     VerbsQueues(ConnectionHandles handles, boolean peerBigEndian) {
         this.handles = handles;
@@ -177,6 +178,7 @@ final class VerbsQueues implements Queues {
     public boolean isSent(int index) {
         int status = sent.status(index);
         if (status != WcBatch.SUCCESS) {
+            pathLost |= status == WcBatch.RETRY_EXCEEDED;
             trouble = switch (status) {
                 case WcBatch.RETRY_EXCEEDED -> "the peer's device does not answer";
                 case WcBatch.REMOTE_ACCESS -> "the peer's device refused the key or address that the peer had granted";
@@ -258,6 +260,11 @@ final class VerbsQueues implements Queues {
     /** What went wrong last, for people; null if nothing did. */
     String trouble() {
         return trouble;
+    }
+
+    /** Whether the peer's device left a send unanswered, with all its repetitions. */
+    boolean isPathLost() {
+        return pathLost;
     }
 
     // ---- events ----

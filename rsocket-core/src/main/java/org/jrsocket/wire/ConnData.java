@@ -69,6 +69,12 @@ public record ConnData(
     /** Feature: the sender understands {@link Imm#CTRL_RELEASE}, by which an idle peer gives memory back. */
     public static final int FEATURE_RELEASE = 1 << 1;
 
+    /**
+     * Mark of a request: the sender wants no connection but to know whether there could be one. A listener of ours
+     * refuses it as {@link Refusal#PROBED}; others do not know the mark.
+     */
+    public static final int FEATURE_PROBE = 1 << 2;
+
     /** Bytes of C's structure. */
     public static final int SIZE = 40;
     /** Bytes of our extension: all that a REQ has room for. */

@@ -23,6 +23,8 @@ public final class Refusal {
     public static final int UNKNOWN = 0;
     /** The listener has no room for one more connection at the moment. */
     public static final int BUSY = 1;
+    /** Somebody listens; the request wanted to know no more. */
+    public static final int PROBED = 2;
 
     private static final int SIZE = 16;
     private static final int VERSION = 1;

@@ -130,11 +130,15 @@ public final class Agent {
         try {
             holder.provider();
         } catch (VerbsUnavailableException e) {
-            if (!stack.mayUse(Policy.RDMA)) {
+            if (stack.mayUse(Policy.RDMA)) {
+                warn(stack.settings().log(), "no RDMA, and connections that must use it will fail: " + e.getMessage());
+            } else if (stack.settings().expectsDevice()) {
+                warn(stack.settings().log(), "TCP only until there is RDMA: " + e.getMessage());
+            } else {
                 warn(stack.settings().log(), "TCP only: " + e.getMessage());
+                Management.register(stack, holder, instrumentation);
                 return;
             }
-            warn(stack.settings().log(), "no RDMA, and connections that must use it will fail: " + e.getMessage());
         }
         if (net && attached && isLoaded(SERVER_SOCKET, instrumentation)) {
             warn(stack.settings().log(), HAS_SERVERS);

@@ -5,9 +5,12 @@
 package org.jrsocket.agent;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
@@ -18,6 +21,8 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 final class TransportBean implements TransportMXBean {
 
     static final String NAME = "org.jrsocket:type=Transport";
+
+    private static final String NO_OVERRIDE = "none";
 
     private final TransportContext stack;
     private final TransportHolder holder;
@@ -74,6 +79,11 @@ final class TransportBean implements TransportMXBean {
     }
 
     @Override
+    public long getRdmaRefused() {
+        return stack.counts().rdmaRefused();
+    }
+
+    @Override
     public int getOpenConnections() {
         return holder.totals().open();
     }
@@ -101,6 +111,51 @@ final class TransportBean implements TransportMXBean {
     @Override
     public List<String> listConnections() {
         return holder.streams().stream().map(TransportBean::line).sorted().toList();
+    }
+
+    @Override
+    public List<ConnectionNumbers> showConnections() {
+        return holder.streams().stream().map(ConnectionNumbers::new).toList();
+    }
+
+    @Override
+    public String getPolicyOverride() {
+        Policy policy = stack.override();
+        return policy == null ? NO_OVERRIDE : policy.name().toLowerCase(Locale.ROOT);
+    }
+
+    @Override
+    public void setPolicyOverride(String policy) {
+        if (NO_OVERRIDE.equalsIgnoreCase(policy)) {
+            stack.override(null);
+            return;
+        }
+        for (Policy each : Policy.values()) {
+            if (each.name().equalsIgnoreCase(policy)) {
+                stack.override(each);
+                return;
+            }
+        }
+        throw new IllegalArgumentException("\"" + policy + "\" is not one of none, auto, rdma, tcp");
+    }
+
+    @Override
+    public String reloadRules() {
+        try {
+            return stack.reloadRules();
+        } catch (ConfigurationException e) {
+            throw new IllegalArgumentException(e.getMessage()); // the console does not know our class
+        }
+    }
+
+    @Override
+    public List<RememberedPeer> showRemembered() {
+        return stack.remembered().stream().map(RememberedPeer::new).toList();
+    }
+
+    @Override
+    public int forgetRemembered() {
+        return stack.forgetRemembered();
     }
 
     private static String line(RdmaStream stream) {

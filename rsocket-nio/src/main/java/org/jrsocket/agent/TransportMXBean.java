@@ -36,6 +36,9 @@ public interface TransportMXBean {
     /** Connections accepted over TCP by servers that listen on both. */
     long getTcpAccepted();
 
+    /** RDMA connection requests that no {@code accept} rule admitted, or that came while the override was TCP. */
+    long getRdmaRefused();
+
     /** RDMA connections that the application has not closed. */
     int getOpenConnections();
 
@@ -53,4 +56,22 @@ public interface TransportMXBean {
 
     /** The RDMA connections of this moment, one line each: addresses, device, bytes, age. */
     List<String> listConnections();
+
+    /** The same as numbers. */
+    List<ConnectionNumbers> showConnections();
+
+    /** What all new connections use whatever rules and settings say; {@code none} if those decide. */
+    String getPolicyOverride();
+
+    /** One of {@code none}, {@code auto}, {@code rdma}, {@code tcp}. */
+    void setPolicyOverride(String policy);
+
+    /** Reads the rules file again; if it cannot be used, the rules before stay. Returns what it has. */
+    String reloadRules();
+
+    /** What is remembered of peers. */
+    List<RememberedPeer> showRemembered();
+
+    /** Forgets what is remembered of peers; returns of how many. */
+    int forgetRemembered();
 }

@@ -23,6 +23,7 @@ import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +47,8 @@ public final class RSelectorProvider extends SelectorProvider {
     private final TransportContext stack;
     private final TransportHolder holder;
     private volatile ClientDefaults clientDefaults;
+    /** A selector of the JDK's was handed out, which takes no channel of ours: so it stays with TCP, whatever comes. */
+    private volatile boolean plainSelectors;
 
     /**
      * With the settings of the system properties and the environment, unless {@link #install} brought others.
@@ -153,8 +156,12 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public AbstractSelector openSelector() throws IOException {
+        boolean ours = isRdmaUsable();
+        if (!ours && !holder.hasVerbs()) {
+            plainSelectors = true;
+        }
         AbstractSelector inner = jdk.openSelector();
-        return isRdmaUsable() ? new RSelector(this, inner) : inner;
+        return ours ? new RSelector(this, inner) : inner;
     }
 
     @Override
@@ -178,6 +185,27 @@ public final class RSelectorProvider extends SelectorProvider {
         return jdk.inheritedChannel();
     }
 
+    // ---- for transports that are built on this provider ----
+
+    /**
+     * Asks for RDMA.
+     *
+     * @throws VerbsUnavailableException the reason why this process has none
+     */
+    public void ensureRdma() throws VerbsUnavailableException {
+        holder.transport();
+    }
+
+    /**
+     * The RDMA connection of a channel, for lending memory to it and borrowing from it beside the channel's own reads
+     * and writes; null if it is not connected over RDMA. Whoever uses it sees to it that one thread at a time reads, and
+     * one writes; the channel closes it. A key of such a channel is ready for OP_CONNECT when
+     * {@link RdmaStream#isAcknowledged} says so.
+     */
+    public static RdmaStream streamOf(SocketChannel channel) {
+        return channel instanceof RSocketChannel ours ? ours.stream() : null;
+    }
+
     // ---- for the parts ----
 
     /** The JDK's own provider of asynchronous channels, whatever is set for the system. */
@@ -187,12 +215,16 @@ public final class RSelectorProvider extends SelectorProvider {
 
     /** Whether ours are needed. */
     public boolean isRdmaUsable() {
+        if (plainSelectors) {
+            return false;
+        }
         try {
             holder.transport();
             return true;
         } catch (VerbsUnavailableException e) {
             LOG.debug("no RDMA: {}", e.getMessage());
-            return stack.mayUse(Policy.RDMA); // connections that must not use TCP have to fail
+            // connections that must not use TCP have to fail
+            return stack.mayUse(Policy.RDMA) || stack.settings().expectsDevice();
         }
     }
 

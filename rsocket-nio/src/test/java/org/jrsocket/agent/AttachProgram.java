@@ -7,18 +7,25 @@ package org.jrsocket.agent;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketImplFactory;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.security.NoSuchAlgorithmException;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import javax.net.ssl.SSLContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
@@ -29,11 +36,20 @@ public final class AttachProgram {
 
     private static final InetAddress HOST = InetAddress.getLoopbackAddress();
 
+    private static volatile boolean hasDevice = true;
+
     private AttachProgram() {}
 
     /** What the JVM calls when the agent is attached. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
-        Agent.attach(arguments, instrumentation, TransportHolder.opening(LoopbackProvider::new));
+        Agent.attach(arguments, instrumentation, TransportHolder.opening(AttachProgram::open));
+    }
+
+    private static VerbsProvider open() throws VerbsUnavailableException {
+        if (!hasDevice) {
+            throw new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device yet", null);
+        }
+        return new LoopbackProvider();
     }
 
     /** @param args the scenario's name, and a jar whose agent class is this */
@@ -41,6 +57,8 @@ public final class AttachProgram {
         String jar = args[1];
         switch (args[0]) {
             case "idle" -> idle(jar);
+            case "none" -> none(jar);
+            case "late" -> late(jar);
             case "typo" -> typo(jar);
             case "servers" -> Sockets.servers(jar);
             case "selector" -> selector(jar);
@@ -71,6 +89,39 @@ public final class AttachProgram {
     private static void idle(String jar) throws Exception {
         attach(jar, "");
         Sockets.expect(true, true);
+    }
+
+    private static String verbs() throws JMException {
+        return (String)
+                ManagementFactory.getPlatformMBeanServer().getAttribute(new ObjectName(TransportBean.NAME), "Verbs");
+    }
+
+    private static void none(String jar) throws Exception {
+        hasDevice = false;
+        attach(jar, "");
+        check(!(SelectorProvider.provider() instanceof RSelectorProvider), "no provider of ours");
+        Sockets.expect(false, false);
+        check(verbs().equals("none: no device yet"), verbs());
+    }
+
+    private static void late(String jar) throws Exception {
+        hasDevice = false;
+        attach(jar, "device.late=on");
+        try (Selector selector = Selector.open()) {
+            Sockets.expect(false, false);
+            check(verbs().equals("none: no device yet"), verbs());
+            hasDevice = true;
+            while (verbs().startsWith("none")) { // which looks again, every few seconds
+                Thread.sleep(50);
+            }
+            Sockets.expect(true, true);
+            try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(HOST, 0));
+                    SocketChannel client = SocketChannel.open(server.getLocalAddress())) {
+                client.configureBlocking(false);
+                client.register(selector, SelectionKey.OP_WRITE);
+                check(selector.select() == 1, "a selector from before takes it");
+            }
+        }
     }
 
     private static void typo(String jar) throws Exception {

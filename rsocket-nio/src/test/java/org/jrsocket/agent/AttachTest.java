@@ -46,6 +46,17 @@ class AttachTest {
         assertEquals(List.of(), attach("idle"));
     }
 
+    /** And the bean says why. */
+    @Test
+    void shouldLeaveAProgramAloneWhereThereIsNoRdma() throws Exception {
+        assertEquals(List.of("jrsocket: TCP only: no device yet"), attach("none"));
+    }
+
+    @Test
+    void shouldServeAProgramThatExpectsADeviceWhenItComes() throws Exception {
+        assertEquals(List.of("jrsocket: TCP only until there is RDMA: no device yet"), attach("late"));
+    }
+
     @Test
     void shouldNotEndAProgramForAnArgumentThatCannotBeUsed() throws Exception {
         List<String> lines = attach("typo");

@@ -5,18 +5,26 @@
 package org.jrsocket.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import javax.management.RuntimeMBeanException;
 import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 import org.jrsocket.connect.ConnectAttempt;
@@ -26,6 +34,7 @@ import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TcpPort;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
@@ -35,6 +44,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The bean as a console sees it. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -157,6 +167,138 @@ class TransportBeanTest {
     private long chosen(String reason) throws JMException {
         CompositeData row = ((TabularData) get("TcpChosen")).get(new Object[] {reason});
         return (long) row.get("value");
+    }
+
+    // ---- at run time ----
+
+    private static final InetSocketAddress HERE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
+
+    private Object invoke(String operation) throws JMException {
+        return server.invoke(name(), operation, null, null);
+    }
+
+    private void set(String attribute, Object value) throws JMException {
+        server.setAttribute(name(), new Attribute(attribute, value));
+    }
+
+    private boolean connectsOverRdma() throws IOException {
+        ConnectAttempt attempt = attempt(HERE);
+        RdmaStream stream = attempt.await();
+        if (stream != null) {
+            stream.close();
+        }
+        return stream != null;
+    }
+
+    @Test
+    void shouldSwitchNewConnectionsToTcpAndBack() throws Exception {
+        try (DualListener listener = DualListener.open(stack, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+            assertEquals("none", get("PolicyOverride"));
+            RdmaStream before = attempt(HERE).await();
+            RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
+            set("PolicyOverride", "tcp");
+            assertEquals("tcp", get("PolicyOverride"));
+            assertTrue(attempt(HERE).isTcp());
+            assertEquals(1L, chosen("POLICY"));
+            assertThrows(
+                    RdmaConnectException.class,
+                    () -> transport.connect(null, HERE, StreamConfig.DEFAULT).await(0),
+                    "another process's connection");
+            assertEquals(1L, get("RdmaRefused"));
+            before.write(new byte[10], 0, 10, 0);
+            assertEquals(10, accepted.read(new byte[10], 0, 10, 0));
+            set("PolicyOverride", "none");
+            assertTrue(connectsOverRdma());
+            Exception wrong = assertThrows(RuntimeMBeanException.class, () -> set("PolicyOverride", "fast"));
+            assertEquals(
+                    "\"fast\" is not one of none, auto, rdma, tcp",
+                    wrong.getCause().getMessage());
+            before.close();
+            accepted.close();
+        }
+    }
+
+    @Test
+    void shouldReadTheRulesAgain(@TempDir Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("rules"), "connect * * tcp\nbind * *\n");
+        Settings settings = Settings.read("connect.timeout=50s,rules=" + file, new Properties(), Map.of());
+        TransportHolder holder = TransportHolder.of(transport);
+        stack = TransportContext.open(settings, holder);
+        server.unregisterMBean(name());
+        PlatformBuilder.register(server, new TransportBean(stack, holder));
+        try (DualListener listener = DualListener.open(stack, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+            assertFalse(listener.isRdmaAlone());
+            assertFalse(connectsOverRdma());
+            Files.writeString(file, "connect * * auto\n");
+            assertEquals("1 rules of " + file, invoke("reloadRules"));
+            assertTrue(connectsOverRdma());
+            Files.writeString(file, "connect * * fast\n");
+            Exception wrong = assertThrows(RuntimeMBeanException.class, () -> invoke("reloadRules"));
+            assertTrue(wrong.getCause().getMessage().startsWith(file + " line 1: not one of"), wrong::toString);
+            assertTrue(connectsOverRdma(), "the rules before stay");
+            Files.writeString(file, "connect * * auto\naccept 10.0.0.0/8 *\n");
+            invoke("reloadRules");
+            assertFalse(connectsOverRdma(), "a listener that exists follows too");
+            assertEquals(1L, get("RdmaRefused"));
+        }
+    }
+
+    @Test
+    void shouldSayThatThereAreNoRulesToRead() {
+        Exception wrong = assertThrows(RuntimeMBeanException.class, () -> invoke("reloadRules"));
+        assertEquals("rules: the settings name no file", wrong.getCause().getMessage());
+    }
+
+    @Test
+    void shouldShowAndForgetWhatIsRemembered() throws Exception {
+        InetSocketAddress unserved = new InetSocketAddress(InetAddress.getByName("127.0.0.2"), 7471);
+        ConnectAttempt refused = attempt(unserved);
+        assertEquals(null, refused.await());
+        refused.reportTcpOutcome(null);
+        try (DualListener listener = DualListener.open(stack, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+            assertTrue(connectsOverRdma());
+            assertFalse(listener.isRdmaAlone());
+        }
+        Map<String, CompositeData> rows = new HashMap<>();
+        for (CompositeData row : (CompositeData[]) invoke("showRemembered")) {
+            rows.put((String) row.get("kind"), row);
+        }
+        assertEquals(Set.of("REFUSED", "ANSWERS"), rows.keySet());
+        assertEquals("127.0.0.2", rows.get("REFUSED").get("address"));
+        assertEquals(7471, rows.get("REFUSED").get("port"));
+        assertTrue((long) rows.get("REFUSED").get("avoidedMillis") > 0);
+        assertEquals("127.0.0.1", rows.get("ANSWERS").get("address"));
+        assertEquals(0, rows.get("ANSWERS").get("port"));
+        assertEquals(0L, rows.get("ANSWERS").get("avoidedMillis"));
+        assertTrue(attempt(unserved).isTcp());
+        assertEquals(2, invoke("forgetRemembered"));
+        assertEquals(0, ((CompositeData[]) invoke("showRemembered")).length);
+        assertFalse(attempt(unserved).isTcp());
+    }
+
+    @Test
+    void shouldShowConnectionsAsNumbers() throws Exception {
+        try (DualListener listener = DualListener.open(stack, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+            RdmaStream client = attempt(HERE).await();
+            RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
+            client.write(new byte[100], 0, 100, 0);
+            assertEquals(100, accepted.read(new byte[200], 0, 200, 0));
+            CompositeData[] rows = (CompositeData[]) invoke("showConnections");
+            assertEquals(2, rows.length);
+            for (CompositeData row : rows) {
+                boolean isClient = row.get("remotePort").equals(7471);
+                assertEquals(isClient ? 100L : 0L, row.get("bytesWritten"));
+                assertEquals(isClient ? 0L : 100L, row.get("bytesRead"));
+                assertEquals("127.0.0.1", row.get("localAddress"));
+                assertEquals("127.0.0.1", row.get("remoteAddress"));
+                assertEquals(verbs.devices().get(0).name(), row.get("device"));
+                assertEquals(true, row.get("open"));
+                assertTrue((long) row.get("ageMillis") >= 0);
+                assertTrue((long) row.get("registeredBytes") > 0);
+            }
+            client.close();
+            accepted.close();
+        }
     }
 
     @Test

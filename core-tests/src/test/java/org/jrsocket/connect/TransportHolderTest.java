@@ -1,0 +1,117 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.jrsocket.verbs.VerbsUnavailableException.Reason;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.Test;
+
+/** A host that has no RDMA, or none yet. */
+class TransportHolderTest {
+
+    private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 50);
+    private final Queue<Runnable> looks = new ArrayDeque<>();
+    private final TransportHolder holder = new TransportHolder(this::openVerbs, looks::add, now::get);
+
+    private Reason reason = Reason.NO_DEVICE;
+    private VerbsProvider verbs;
+    private int opened;
+
+    private VerbsProvider openVerbs() throws VerbsUnavailableException {
+        opened++;
+        if (verbs == null) {
+            throw new VerbsUnavailableException(reason, reason + ", as the test wants", null);
+        }
+        return verbs;
+    }
+
+    private Reason missing() {
+        return assertThrows(VerbsUnavailableException.class, holder::provider).reason();
+    }
+
+    @Test
+    void shouldNoticeADriverThatIsLoadedLater() throws Exception {
+        assertEquals(Reason.NO_DEVICE, missing());
+        try (LoopbackProvider late = new LoopbackProvider()) {
+            verbs = late;
+            now.addAndGet(TransportHolder.LOOK_NANOS);
+            assertEquals(Reason.NO_DEVICE, missing(), "no caller waits for a look");
+            assertEquals(1, opened);
+            assertFalse(holder.hasVerbs());
+            looks.remove().run();
+            assertSame(late, holder.provider());
+            assertTrue(holder.hasVerbs());
+            holder.transport().close();
+        }
+    }
+
+    @Test
+    void shouldLookSeldomAndOneAtATime() {
+        for (int i = 0; i < 100; i++) {
+            missing();
+        }
+        assertEquals(0, looks.size());
+        now.addAndGet(TransportHolder.LOOK_NANOS);
+        for (int i = 0; i < 100; i++) {
+            missing();
+        }
+        assertEquals(1, looks.size());
+        now.addAndGet(TransportHolder.LOOK_NANOS);
+        missing();
+        assertEquals(1, looks.size(), "it takes long");
+        looks.remove().run();
+        missing();
+        assertEquals(0, looks.size());
+        now.addAndGet(TransportHolder.LOOK_NANOS);
+        missing();
+        assertEquals(1, looks.size());
+        assertEquals(2, opened);
+    }
+
+    @Test
+    void shouldSayWhatIsMissingNow() {
+        assertEquals(Reason.NO_DEVICE, missing());
+        reason = Reason.PERMISSION;
+        now.addAndGet(TransportHolder.LOOK_NANOS);
+        missing();
+        looks.remove().run();
+        assertEquals(Reason.PERMISSION, missing());
+    }
+
+    @Test
+    void shouldNotLookForWhatCannotCome() {
+        reason = Reason.PLATFORM;
+        missing();
+        now.addAndGet(TransportHolder.LOOK_NANOS);
+        missing();
+        assertEquals(0, looks.size());
+    }
+
+    @Test
+    void shouldGoOnWhenNoThreadIsToBeHadForALook() {
+        TransportHolder poor = new TransportHolder(
+                this::openVerbs,
+                task -> {
+                    throw new OutOfMemoryError("unable to create native thread");
+                },
+                now::get);
+        for (int i = 0; i < 3; i++) {
+            assertThrows(VerbsUnavailableException.class, poor::provider);
+            now.addAndGet(TransportHolder.LOOK_NANOS);
+        }
+        assertEquals(1, opened);
+    }
+}

@@ -1,0 +1,88 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.net.InetAddress;
+import org.jrsocket.connect.PeerState.Kind;
+
+/** What {@link PeerMemory} knows of one host. Whoever uses it has its lock. */
+final class KnownHost {
+
+    /** How many times its usual time a host is given. */
+    private static final int MARGIN = 4;
+    /**
+     * The part of the head start for which connections wait that begin while the first one to an unknown host waits. It
+     * is enough for a host that has RDMA; without it, a pool that opens all its connections at once would have one of
+     * them over RDMA.
+     */
+    private static final int FOLLOWERS = 4;
+
+    private final long headStartNanos;
+    private final long unansweredNanos;
+    boolean open; // there is a request that it has not answered, nor any after it
+    long openSince; // of the oldest of those
+    boolean spoke;
+    long spokeAt;
+    long usual; // how long its answers take: at once more, slowly less
+    int silences; // in a row
+    long until; // of the last silence: not to be asked before
+    boolean foreign; // it speaks rsocket and does not know our extension
+    boolean probing; // somebody sends a probe, now or later
+    final BrokenPath path = new BrokenPath();
+
+    KnownHost(long headStartNanos, long unansweredNanos) {
+        this.headStartNanos = headStartNanos;
+        this.unansweredNanos = unansweredNanos;
+    }
+
+    /** How long it may be silent. */
+    long limit() {
+        return Math.max(headStartNanos, Math.min(MARGIN * usual, PeerMemory.MOST_NANOS));
+    }
+
+    /** The same, to connections that are not the first of those that wait. */
+    long followersLimit() {
+        return spoke ? limit() : headStartNanos / FOLLOWERS;
+    }
+
+    /** For how long it has owed an answer; -1 if it owes none. */
+    long owed(long now) {
+        return open && now - openSince < Math.max(PeerMemory.DOUBT_NANOS, 2 * limit()) ? now - openSince : -1;
+    }
+
+    boolean isOverdue(long now) {
+        return owed(now) >= limit();
+    }
+
+    /** @return whether to leave it alone */
+    boolean isSilent(long now) {
+        if (silences == 0) {
+            return owed(now) >= followersLimit();
+        }
+        if (!foreign || until - now > 0) {
+            return true; // until a probe is answered
+        }
+        // its application might see a probe, so one connection asks; the others learn from that
+        until = now + PeerMemory.MOST_NANOS;
+        return false;
+    }
+
+    void silent(long now) {
+        long pause = PeerMemory.FIRST_PAUSE_NANOS << Math.min(silences, 20);
+        silences++;
+        until = now + Math.min(pause, unansweredNanos);
+        open = false;
+    }
+
+    /** For people. */
+    PeerState state(InetAddress address, long now) {
+        long broken = path.left(now);
+        Kind kind = silences > 0
+                ? Kind.SILENT
+                : broken > 0 ? Kind.PATH : owed(now) >= 0 || !spoke ? Kind.ASKED : Kind.ANSWERS;
+        long avoided = kind == Kind.SILENT ? Math.max(0, until - now) : broken;
+        return new PeerState(address, 0, kind, avoided, usual);
+    }
+}

@@ -1,0 +1,31 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.net.InetAddress;
+
+/**
+ * What is remembered of a peer, at one moment.
+ *
+ * @param port 0: all of them
+ * @param avoidedNanos connections use TCP for so long still, or until it is asked again; 0: they try RDMA
+ * @param usualNanos how long its answers take, 0 if it has never answered
+ */
+public record PeerState(InetAddress address, int port, Kind kind, long avoidedNanos, long usualNanos) {
+
+    /** What it is known for. */
+    public enum Kind {
+        /** It answers over RDMA. */
+        ANSWERS,
+        /** A request is open, and it is not known yet whether the host is there. */
+        ASKED,
+        /** It did not answer over RDMA, and TCP reached it. */
+        SILENT,
+        /** Connections to it were lost on the way. */
+        PATH,
+        /** Nobody takes RDMA connections on this port, or no device serves the address. */
+        REFUSED
+    }
+}

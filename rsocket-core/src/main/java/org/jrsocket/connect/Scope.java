@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+
+/**
+ * For which peers RDMA is tried where no rule names them. Everybody beyond would be sent a request that nobody there
+ * understands. That the way to the peer begins at a port of an RDMA device is the connection manager's to know.
+ */
+public enum Scope {
+    /** Those that are on-link or have a private address: RoCEv2 is routed within such networks. */
+    PRIVATE,
+    /** Those on a network that this host is on itself. */
+    ON_LINK,
+    /** All. */
+    ANY;
+
+    /** Whether it includes the peer. This host is always included: it is as near as can be. */
+    boolean includes(InetAddress peer, LocalNetworks networks) {
+        return this == ANY
+                || peer.isLoopbackAddress()
+                || peer.isLinkLocalAddress()
+                || this == PRIVATE && isPrivate(peer)
+                || networks.include(peer);
+    }
+
+    /** RFC 1918, RFC 6598 (shared address space), RFC 4193 (unique local). */
+    static boolean isPrivate(InetAddress peer) {
+        byte[] bytes = peer.getAddress();
+        int first = bytes[0] & 0xff;
+        int second = bytes[1] & 0xff;
+        if (peer instanceof Inet4Address) {
+            return first == 10
+                    || first == 172 && second >> 4 == 1
+                    || first == 192 && second == 168
+                    || first == 100 && second >> 6 == 1;
+        }
+        return (first & 0xfe) == 0xfc;
+    }
+}
