@@ -34,6 +34,7 @@ final class PackageOrder {
             Map.entry("connect", Set.of("stream", "verbs", "verbs.rdmacore", "os", "jfr")),
             Map.entry("net", Set.of("connect", "stream")),
             Map.entry("nio", Set.of("connect", "stream", "verbs", "os")),
+            Map.entry("netty", Set.of("nio", "stream", "verbs", "os")),
             Map.entry("perf", Set.of("connect", "stream")),
             Map.entry("agent", Set.of("net", "nio", "perf", "connect", "stream", "verbs", "os")));
 

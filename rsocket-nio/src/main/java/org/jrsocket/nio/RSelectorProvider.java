@@ -22,6 +22,7 @@ import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -176,6 +177,27 @@ public final class RSelectorProvider extends SelectorProvider {
     @Override
     public Channel inheritedChannel() throws IOException {
         return jdk.inheritedChannel();
+    }
+
+    // ---- for transports that are built on this provider ----
+
+    /**
+     * Asks for RDMA.
+     *
+     * @throws VerbsUnavailableException the reason why this process has none
+     */
+    public void ensureRdma() throws VerbsUnavailableException {
+        holder.transport();
+    }
+
+    /**
+     * The RDMA connection of a channel, for lending memory to it and borrowing from it beside the channel's own reads
+     * and writes; null if it is not connected over RDMA. Whoever uses it sees to it that one thread at a time reads, and
+     * one writes; the channel closes it. A key of such a channel is ready for OP_CONNECT when
+     * {@link RdmaStream#isAcknowledged} says so.
+     */
+    public static RdmaStream streamOf(SocketChannel channel) {
+        return channel instanceof RSocketChannel ours ? ours.stream() : null;
     }
 
     // ---- for the parts ----
