@@ -43,6 +43,8 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     /** What is read of a file at once. */
     private static final int FILE_PIECE = 256 * 1024;
 
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
     private final RdmaSocketChannelConfig config;
     private final RdmaMetrics metrics = RdmaMetrics.TOTAL;
 
@@ -109,7 +111,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
 
         void continueWriting() {
-            if (outboundBuffer() != null) { // else it was closed meanwhile
+            if (!isClosed()) {
                 flush0();
             }
         }
@@ -127,6 +129,11 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             }
             return GlobalEventExecutor.INSTANCE;
         }
+    }
+
+    /** Whether a close has begun. Then there may be no registration any more, and there are no writes. */
+    private boolean isClosed() {
+        return unsafe().outboundBuffer() == null;
     }
 
     private int lingerSeconds() {
@@ -242,7 +249,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     @Override
     protected void doBeginRead() throws Exception {
         super.doBeginRead();
-        if (stream != null && !lent.isEmpty() && isRegistered()) {
+        if (stream != null && !lent.isEmpty() && isRegistered() && !isClosed()) {
             awaitAcknowledged(); // it may have been moved to another event loop
         }
     }
@@ -260,6 +267,9 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         Taken taken = Taken.ALL;
         for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !out.isEmpty(); spins--) {
             taken = spins > 0 ? writeNext(rdma, out) : Taken.ENOUGH;
+        }
+        if (isClosed()) {
+            return; // by somebody who was told of a write that was complete
         }
         if (!lent.isEmpty()) {
             awaitAcknowledged();
@@ -352,6 +362,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             LentMemory memory = registration(pieces[i]);
             if (memory != null) {
                 if (lent.isFull()) {
+                    rdma.write(NOTHING); // a connection that has failed acknowledges nothing any more: this throws then
                     return Taken.UNTIL_ACKNOWLEDGED;
                 }
                 int n = lent.send(memory, pieces[i], buffer);
@@ -417,7 +428,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     private void acknowledged() {
         lent.release();
         unsafe().forceFlush();
-        if (!lent.isEmpty()) {
+        if (!lent.isEmpty() && !isClosed()) {
             awaitAcknowledged();
         }
     }

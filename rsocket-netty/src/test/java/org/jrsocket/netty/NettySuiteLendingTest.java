@@ -8,8 +8,10 @@ import org.jrsocket.nio.NettyBehaviours;
 import org.jrsocket.nio.NioKind;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The same, with received memory handed out. */
+@Tag("once")
 class NettySuiteLendingTest extends NettyBehaviours {
 
     private static Netty netty;

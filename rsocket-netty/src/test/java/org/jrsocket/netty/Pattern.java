@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -22,12 +23,18 @@ final class Pattern {
         return (byte) (offset * 31 + (offset >> 8) * 7 + (offset >> 16));
     }
 
+    /** Those at {@code offset} of the stream. All at once: to record each access to a buffer takes long. */
+    static byte[] bytes(long offset, int bytes) {
+        byte[] all = new byte[bytes];
+        for (int i = 0; i < bytes; i++) {
+            all[i] = at(offset + i);
+        }
+        return all;
+    }
+
     /** Appends {@code bytes} that come at {@code offset} of the stream. */
     static ByteBuf fill(ByteBuf buffer, long offset, int bytes) {
-        for (int i = 0; i < bytes; i++) {
-            buffer.writeByte(at(offset + i));
-        }
-        return buffer;
+        return buffer.writeBytes(bytes(offset, bytes));
     }
 
     /** Compares every byte that a channel reads, and releases it. */
@@ -45,18 +52,16 @@ final class Pattern {
         public void channelRead(ChannelHandlerContext context, Object message) {
             ByteBuf bytes = (ByteBuf) message;
             try {
-                long at = seen;
-                while (bytes.isReadable()) {
-                    byte got = bytes.readByte();
-                    if (got != at(at)) {
-                        fail(new AssertionError("byte " + at + " is " + got + ", not " + at(at)));
-                        context.close();
-                        return;
-                    }
-                    at++;
+                byte[] got = new byte[bytes.readableBytes()];
+                bytes.readBytes(got);
+                int wrong = Arrays.mismatch(got, bytes(seen, got.length));
+                if (wrong >= 0) {
+                    fail(new AssertionError("byte " + (seen + wrong) + " is " + got[wrong]));
+                    context.close();
+                    return;
                 }
-                seen = at;
-                if (at >= expected) {
+                seen += got.length;
+                if (seen >= expected) {
                     done.countDown();
                 }
             } finally {

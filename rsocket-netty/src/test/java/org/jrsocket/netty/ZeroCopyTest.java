@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -189,6 +190,27 @@ class ZeroCopyTest extends ChannelTests {
         checker.await();
         await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "not all is released");
         await(pair.client()::isWritable, () -> "not writable");
+    }
+
+    @Test
+    void shouldFailWritesThatWaitWhenThePeerResets() throws Exception {
+        Pair pair = pair(ignoring(), ignoring());
+        pair.client().config().setAutoRead(false);
+        pair.server().config().setAutoRead(false);
+        List<ByteBuf> all = new ArrayList<>();
+        ChannelFuture last = null;
+        for (int at = 0; at < 32 << 20; at += 1 << 18) {
+            ByteBuf buffer = Pattern.fill(OURS.directBuffer(1 << 18), at, 1 << 18);
+            all.add(buffer);
+            last = pair.client().writeAndFlush(buffer);
+        }
+        pair.client().eventLoop().submit(() -> {}).sync();
+        assertFalse(last.isDone());
+        pair.server().config().setSoLinger(0);
+        pair.server().close().sync();
+        assertTrue(last.await(PATIENCE, TimeUnit.SECONDS), "the write waits for ever");
+        assertFalse(last.isSuccess());
+        await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "not all is released");
     }
 
     @Test
