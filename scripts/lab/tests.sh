@@ -5,7 +5,7 @@
 # The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest that dies takes no
 # other group along.
 lab_guests() {
-  printf '%s\n' core interop-c interop-frameworks interop 'net nio'
+  printf '%s\n' core interop-c interop-frameworks interop 'net nio own-netty'
   # Once more only what differs: virtual threads, and the agent.
   [ -z "$jdk25" ] || echo net-jdk25 nio-jdk25 interop-jdk25
 }
@@ -13,10 +13,15 @@ lab_guests() {
 # lab_settings GROUP: sets the JDK of a group, its classpath, the folder of its classes and the tags of its tests.
 lab_settings() {
   local tests=$here/core-tests/target nio=$here/rsocket-nio/target interop=$here/interop-tests/target
+  local netty=$here/rsocket-netty/target
   local libraries=$here/rsocket-core/target/classes:$here/rsocket-testkit/target/classes:$(cat "$tests/test-classpath")
   lab_jdk=$jdk17 lab_tags='' lab_classpath=$tests/test-classes:$libraries lab_folder=$tests/test-classes
   case $1 in
     nio* | own-nio*) lab_classpath=$nio/test-classes:$nio/classes:$libraries lab_folder=$nio/test-classes ;;
+    own-netty*)
+      lab_classpath=$netty/test-classes:$netty/classes:$nio/test-classes:$nio/classes:$here/rsocket-core/target/classes
+      lab_classpath=$lab_classpath:$here/rsocket-testkit/target/classes:$(cat "$netty/test-classpath")
+      lab_folder=$netty/test-classes ;;
     interop*) lab_classpath=$interop/test-classes:$interop/classes:$interop/programs/h2.jar:$libraries lab_folder=$interop/test-classes ;;
   esac
   case $1 in
@@ -26,6 +31,7 @@ lab_settings() {
     interop-frameworks) lab_tags='lab & frameworks' ;;
     interop) lab_tags='lab & !c & !frameworks' ;;
     interop-jdk25) lab_tags='lab & !c & !frameworks & !programs & !commands' echo_bytes=$((64 << 20)) ;;
+    own-netty*) lab_tags='lab' ;;
     own-nio*) ;; # for a class by name
     *) say "no group '$1'"; return 2 ;;
   esac
@@ -64,7 +70,7 @@ lab_tests() {
   local name=$1 options=() selected status=0
   lab_settings "$name"
   # The kernel's code is changed while nothing else runs: see lab-bytes.
-  case $name in interop*) lab-bytes on && lab-bytes off ;; esac
+  case $name in interop* | own-netty*) lab-bytes on && lab-bytes off ;; esac
   mapfile -t selected <"$2/$name.select"
   mkdir -p "$2/reports"
   cd "$2/reports" # a JVM that crashes leaves its report where it was started
@@ -93,9 +99,9 @@ lab_one() {
   local jdk=$1 class=${2%%#*} method='' source module group status=0 scratch stage=boot since=$SECONDS build line needs=''
   local -A took=([boot]=- [warm-up]=- [tests]=-)
   [[ $2 != *#* ]] || method=${2#*#}
-  source=$(grep -rlE "^(public |final )*class ${class##*.}\b" "$here"/{core-tests,rsocket-nio,interop-tests}/src/test/java || true)
+  source=$(grep -rlE "^(public |final )*class ${class##*.}\b" "$here"/{core-tests,rsocket-nio,rsocket-netty,interop-tests}/src/test/java || true)
   if [ "$(grep -c . <<<"$source")" != 1 ]; then
-    note lab failed "no class '$class', or not one alone, in core-tests, rsocket-nio and interop-tests: $source"
+    note lab failed "no class '$class', or not one alone, in core-tests, rsocket-nio, rsocket-netty and interop-tests: $source"
     return
   fi
   module=${source#"$here/"} module=${module%%/*}
@@ -111,12 +117,14 @@ lab_one() {
   case ${needs:-$group} in
     core-tests) built test-compile -pl core-tests -am ;;
     core-tests-installed | rsocket-nio*) built package -pl core-tests,rsocket-nio -am ;;
+    rsocket-netty*) built package -pl core-tests,rsocket-netty -am ;;
     *) built package ;;
   esac
   case $group in
     core-tests) group=core ;;
     core-tests-installed) group=net ;;
     rsocket-nio) group=own-nio ;;
+    rsocket-netty) group=own-netty ;;
     rsocket-nio-installed) group=nio ;;
     *) group=interop ;;
   esac

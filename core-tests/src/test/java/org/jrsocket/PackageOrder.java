@@ -35,6 +35,7 @@ final class PackageOrder {
             Map.entry("net", Set.of("connect", "stream")),
             Map.entry("nio", Set.of("connect", "stream", "verbs", "os")),
             Map.entry("aio", Set.of("nio", "stream")),
+            Map.entry("netty", Set.of("nio", "stream", "verbs", "os")),
             Map.entry("perf", Set.of("connect", "stream")),
             Map.entry("agent", Set.of("net", "nio", "aio", "perf", "connect", "stream", "verbs", "os")));
 

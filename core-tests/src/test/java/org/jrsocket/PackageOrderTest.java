@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PackageOrderTest {
 
     @ParameterizedTest
-    @ValueSource(strings = {"rsocket-core", "rsocket-testkit", "rsocket-nio"})
+    @ValueSource(strings = {"rsocket-core", "rsocket-testkit", "rsocket-nio", "rsocket-netty"})
     void shouldUseOnlyWhatStandsBelow(String module) throws Exception {
         assertEquals(List.of(), PackageOrder.violations(Path.of("..", module, "src/main/java")));
     }

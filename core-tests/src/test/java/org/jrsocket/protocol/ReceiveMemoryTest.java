@@ -14,6 +14,25 @@ import org.junit.jupiter.api.Test;
 class ReceiveMemoryTest {
 
     @Test
+    void shouldLendFromAReaderThatIsBehindAsLongAsAnotherSlabCanBeCopied() {
+        GrantSizing sizing = new GrantSizing(100, 1000, 4);
+        ReceiveMemory memory = new ReceiveMemory(new Slab(0, 100, 1, 2), 4, sizing);
+        for (int i = 0; i < 3; i++) {
+            sizing.ranDry();
+            sizing.keptUp();
+        }
+        memory.grant(new Slab(1 << 12, 100, 1, 2));
+        memory.grantsPosted(1);
+        assertNull(memory.arrived(100));
+        assertNull(memory.arrived(100));
+        assertTrue(memory.mayLend(), "the second one can be copied");
+        Slab lent = memory.lend(100);
+        assertFalse(memory.mayLend(), "all that the peer has");
+        memory.giveBack(lent, 100);
+        assertEquals(lent, memory.takeFinished());
+    }
+
+    @Test
     void shouldGrantAfterAQuietTimeAlthoughMuchIsLent() {
         GrantSizing sizing = new GrantSizing(100, 1000, 4);
         Slab first = new Slab(0, 400, 1, 2);

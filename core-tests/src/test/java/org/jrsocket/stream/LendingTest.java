@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Memory that is sent from, and read, where it lies. */
@@ -79,6 +80,42 @@ class LendingTest extends RawPeerTests {
         l.stream().abort();
         RawPeer.await(memory::isFree, () -> "still lent");
         memory.close();
+    }
+
+    @Test
+    void shouldTellWhenAnOffsetIsAcknowledgedOrNeverWillBe() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(8192));
+        verbs.faults().holdAcks(true);
+        LentMemory memory = l.stream().register(direct(bytes(4096)));
+        long end = l.stream().writeLent(memory, 0, 4096);
+        assertFalse(l.stream().isAcknowledged(), "nobody has asked");
+        l.stream().awaitAcknowledged(end);
+        assertFalse(l.stream().isAcknowledged());
+        verbs.faults().holdAcks(false);
+        RawPeer.await(
+                () -> {
+                    l.stream().poll();
+                    return l.stream().isAcknowledged();
+                },
+                () -> "never acknowledged");
+        l.stream().awaitAcknowledged(end + 1);
+        assertFalse(l.stream().isAcknowledged());
+        l.stream().abort();
+        assertTrue(l.stream().isAcknowledged());
+    }
+
+    @Test
+    void shouldSayWhenItIsFreed() throws Exception {
+        StreamPair p = pair();
+        AtomicInteger freed = new AtomicInteger();
+        p.client.whenFreed(freed::incrementAndGet);
+        assertEquals(0, freed.get());
+        p.client.close();
+        p.server.close();
+        RawPeer.await(() -> freed.get() == 1, () -> freed + " times");
+        assertTrue(p.client.isFreed());
+        p.client.whenFreed(freed::incrementAndGet);
+        assertEquals(2, freed.get());
     }
 
     @Test

@@ -229,15 +229,17 @@ final class ReceiveMemory {
     }
 
     /**
-     * Whether the peer still has room to send when the slab that is read next is lent, even if what is lent never comes
-     * back and there is no more memory: that takes another slab that is granted already.
+     * Whether the peer can go on sending when the slab that is read next is lent, even if what is lent never comes back
+     * and there is no more memory: that takes another slab that is granted already, or one that is unread, which can be
+     * copied from and then granted again.
      */
     boolean mayLend() {
         Slab slab = unread.peek();
         if (slab == null || slab.lent > 0) {
             return slab != null;
         }
-        boolean another = granted.size() > (granted.peek() == slab ? 1 : 0);
+        boolean another = granted.size() > (granted.peek() == slab ? 1 : 0)
+                || unread.size() > 1; // what comes after this one is untouched
         return another && lentSlabs + slab.length() + sizing.slab() <= sizing.window();
     }
 

@@ -20,18 +20,25 @@ public final class BorrowedBytes implements AutoCloseable {
     private final Slab slab;
     private final int length;
     private final ByteBuffer bytes;
+    private final ByteBuffer writable;
     private boolean givenBack; // with the core's lock
 
     BorrowedBytes(StreamCore core, RegisteredSlab slab, int from, int length) {
         this.core = core;
         this.slab = slab;
         this.length = length;
-        this.bytes = slab.bytes.slice(from, length).asReadOnlyBuffer();
+        this.writable = slab.bytes.slice(from, length);
+        this.bytes = writable.asReadOnlyBuffer();
     }
 
     /** The bytes, read-only; not to be used after {@link #close}. */
     public ByteBuffer bytes() {
         return bytes;
+    }
+
+    /** The same memory, for a holder that changes what it has read, as decoders do. Nobody reads it afterwards. */
+    public ByteBuffer writable() {
+        return writable;
     }
 
     /** Gives them back; harmless when repeated. */

@@ -140,6 +140,35 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
+     * From now on {@link #isAcknowledged} tells of this offset. One at a time; the last one counts. A selector or an
+     * event loop waits for it as for room: {@link #arm} with {@code writing}.
+     */
+    public void awaitAcknowledged(long offset) {
+        core.enter();
+        try {
+            core.awaitAcknowledged(offset);
+        } finally {
+            core.exit();
+        }
+    }
+
+    /**
+     * Whether the offset of {@link #awaitAcknowledged} is reached, or never will be because the stream has failed or is
+     * closed; false if nobody has asked. Any thread, without progress.
+     */
+    public boolean isAcknowledged() {
+        return core.isReady(StreamCore.ACKNOWLEDGED);
+    }
+
+    /**
+     * Runs {@code action} once the stream {@linkplain #isFreed is freed}: at once, or in the thread that frees it, which
+     * must not be held up. One action for a stream.
+     */
+    public void whenFreed(Runnable action) {
+        closing.whenFreed(action);
+    }
+
+    /**
      * Takes bytes that have arrived, without a copy and without waiting: at most {@code most}, in one piece. Null if
      * nothing is there, or if it had better be copied, because it is little or too much is lent already; then
      * {@link #read(ByteBuffer)} says which.

@@ -37,6 +37,7 @@ final class StreamClosing {
     private long began;
     private long postedBefore;
     private boolean waitsForBorrowed; // all but freed
+    private Runnable whenFreed;
 
     StreamClosing(StreamCore core) {
         this.core = core;
@@ -159,7 +160,21 @@ final class StreamClosing {
         return System.nanoTime() - openedNanos;
     }
 
+    void whenFreed(Runnable action) {
+        core.enter();
+        try {
+            if (!core.freed) {
+                whenFreed = action;
+                return;
+            }
+        } finally {
+            core.exit();
+        }
+        action.run();
+    }
+
     private void free() {
+        Runnable action;
         core.enter();
         try {
             if (core.freed) {
@@ -175,10 +190,15 @@ final class StreamClosing {
             // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
             // peer that broke the rules may have left anything.
             core.handles.free(core.closed && !core.protocolBroken);
+            action = whenFreed;
+            whenFreed = null;
         } finally {
             core.exit();
         }
         transport.forget(core.stream());
+        if (action != null) {
+            action.run();
+        }
     }
 
     /** The peer broke the protocol: the stream ends soon, although the application has not closed it. Any thread. */

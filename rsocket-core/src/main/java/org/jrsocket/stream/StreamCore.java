@@ -44,6 +44,11 @@ final class StreamCore {
 
     static final int WRITABLE = 2;
 
+    static final int ACKNOWLEDGED = 4;
+
+    /** No offset of {@link #awaitedOffset}. */
+    private static final long NONE = -1;
+
     private final ReentrantLock lock = new ReentrantLock();
     final RdmaTransport transport;
     final ConnectionHandles handles;
@@ -83,6 +88,9 @@ final class StreamCore {
     boolean resetting;
 
     boolean protocolBroken;
+    /** Somebody waits until everything before it is acknowledged. */
+    private long awaitedOffset = NONE;
+
     SocketException failure;
     boolean failedAfterEnd;
     private int noted; // effects that others may be waiting for
@@ -190,10 +198,12 @@ final class StreamCore {
     }
 
     private int readiness() {
+        int awaited = awaitedOffset == NONE ? 0 : ACKNOWLEDGED;
         if (failure != null || closed) {
-            return READABLE | WRITABLE;
+            return READABLE | WRITABLE | awaited;
         }
-        return (in.readable() > 0 || ended || inputShut ? READABLE : 0)
+        return (awaited != 0 && out.acknowledged() >= awaitedOffset ? ACKNOWLEDGED : 0)
+                | (in.readable() > 0 || ended || inputShut ? READABLE : 0)
                 | (outputShut || peerGone || hasRoom() ? WRITABLE : 0);
     }
 
@@ -204,6 +214,11 @@ final class StreamCore {
         SendMemory memory = connection.sendMemory();
         return memory.totalRoom() >= Math.min(handles.config.mostSendMemory() / 4, MAX_MESSAGE)
                 && (memory.room() > 0 || !growthRefused);
+    }
+
+    /** With the lock. */
+    void awaitAcknowledged(long offset) {
+        awaitedOffset = offset;
     }
 
     /** Bytes that can be copied to {@link Connection#sendMemory} in one piece; 0 if the writer has to wait. */

@@ -332,7 +332,9 @@ final class StreamWaiter {
         if (watch != null) {
             watch.cancel();
         }
-        PollSet.removeFromAny(core);
+        if (core.pollSet != null) {
+            PollSet.removeFromAny(core);
+        }
         core.queues.acknowledge();
     }
 }

@@ -3,9 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * A Netty transport over RDMA streams: {@code IoHandler}, channels, registered buffers. Empty so far.
+ * A Netty transport over RDMA streams, with TCP where there is no RDMA: {@link org.jrsocket.netty.RdmaIoHandler} for the
+ * event loops, {@link org.jrsocket.netty.RdmaSocketChannel}, {@link org.jrsocket.netty.RdmaServerSocketChannel}, and
+ * {@link org.jrsocket.netty.RdmaByteBufAllocator}, whose buffers are sent from where they lie.
  *
- * <p>May use {@code connect}, {@code stream} and Netty. Knows nothing of {@code java.net.SocketImpl} or of the NIO
- * provider.
+ * <p>Which transport a connection gets, how the loop waits, and TCP are the NIO provider's, under Netty's NIO transport.
+ * This package adds what a socket's interface cannot have: memory that is lent, for sending until the peer's device has
+ * acknowledged it, and for reading until the application has released it.
+ *
+ * <p>May use Netty, {@code nio}, {@code stream}, and of {@code os} and {@code verbs} addresses of memory and exceptions.
+ *
+ * <p>From top to bottom: the handler and the server channel; the channel with its configuration; {@code LentSends},
+ * {@code Registrations}, {@code FileReader} and {@code LentByteBuf}, which are a connection's; the allocator, its arenas
+ * and their chunks, which are not. An arena's chunks know the size class to which their pieces go back.
  */
 package org.jrsocket.netty;

@@ -312,7 +312,7 @@ final class RSelector extends AbstractSelector {
         if (stream == null || interest == 0 || !key.isValid()) {
             return true;
         }
-        stream.arm((interest & SelectionKey.OP_WRITE) != 0);
+        stream.arm((interest & RdmaIo.SENDS) != 0);
         int ops = key.member.readyOps(interest, false); // it has polled just now
         if (ops == 0) {
             if (!key.hot && !key.armed) {
@@ -350,7 +350,7 @@ final class RSelector extends AbstractSelector {
             RSelectionKey key = hot.get(i);
             int interest = key.interest();
             // Room to write comes without a message, too.
-            boolean look = key.arrived || (interest & SelectionKey.OP_WRITE) != 0;
+            boolean look = key.arrived || (interest & RdmaIo.SENDS) != 0;
             int ops = look && interest != 0 && key.isValid() ? key.member.readyOps(interest, true) : 0;
             key.arrived = ops != 0; // until it is not ready any more, whatever the application takes
             if (ops != 0) {

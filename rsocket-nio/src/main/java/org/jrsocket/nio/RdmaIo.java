@@ -16,6 +16,9 @@ import org.jrsocket.stream.RdmaStream;
 /** What a channel does over RDMA. The channel sees to it that one reader and one writer at a time are inside. */
 final class RdmaIo {
 
+    /** What completions of sends make a connection ready for; see {@link #now}. */
+    static final int SENDS = SelectionKey.OP_WRITE | SelectionKey.OP_CONNECT;
+
     private final RdmaStream stream;
     private volatile boolean inputShut;
     private volatile boolean outputShut;
@@ -165,8 +168,8 @@ final class RdmaIo {
      */
     int readyOps(int interest, boolean poll) {
         int ops = now(interest);
-        if (poll && ops != (interest & (SelectionKey.OP_READ | SelectionKey.OP_WRITE))) {
-            if ((interest & SelectionKey.OP_WRITE) != 0) {
+        if (poll && ops != (interest & (SelectionKey.OP_READ | SENDS))) {
+            if ((interest & SENDS) != 0) {
                 stream.poll();
             } else {
                 stream.pollMessages();
@@ -183,6 +186,10 @@ final class RdmaIo {
         }
         if ((interest & SelectionKey.OP_WRITE) != 0 && stream.isWritable()) {
             ops |= SelectionKey.OP_WRITE;
+        }
+        // Never ready for a program that knows only NIO: see RSelectorProvider.streamOf.
+        if ((interest & SelectionKey.OP_CONNECT) != 0 && stream.isAcknowledged()) {
+            ops |= SelectionKey.OP_CONNECT;
         }
         return ops;
     }

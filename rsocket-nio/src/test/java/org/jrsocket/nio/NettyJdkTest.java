@@ -25,7 +25,7 @@ class NettyJdkTest extends NettyBehaviours {
     }
 
     @Override
-    Netty netty() {
+    protected Netty netty() {
         return netty;
     }
 }

@@ -23,7 +23,7 @@ class NettyLoopbackTest extends NettyBehaviours {
     }
 
     @Override
-    Netty netty() {
+    protected Netty netty() {
         return netty;
     }
 }

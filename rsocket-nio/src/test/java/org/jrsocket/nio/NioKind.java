@@ -23,11 +23,12 @@ import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.verbs.loopback.Reachability;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 
 /** A provider under test, and where it can listen. */
-abstract class NioKind {
+public abstract class NioKind {
 
-    abstract SelectorProvider provider();
+    public abstract SelectorProvider provider();
 
     InetAddress address() {
         return InetAddress.getLoopbackAddress();
@@ -50,7 +51,7 @@ abstract class NioKind {
      */
     void assertUsed(int plain) {}
 
-    void close() throws IOException {}
+    public void close() throws IOException {}
 
     Selector openSelector() throws IOException {
         return provider().openSelector();
@@ -67,7 +68,7 @@ abstract class NioKind {
     static NioKind jdk() {
         return new NioKind() {
             @Override
-            SelectorProvider provider() {
+            public SelectorProvider provider() {
                 return JdkChannels.defaultProvider();
             }
         };
@@ -82,7 +83,7 @@ abstract class NioKind {
         InetAddress address = InetAddress.getByName(System.getProperty("org.jrsocket.test.address", "127.0.0.1"));
         return new NioKind() {
             @Override
-            SelectorProvider provider() {
+            public SelectorProvider provider() {
                 return SelectorProvider.provider();
             }
 
@@ -106,7 +107,7 @@ abstract class NioKind {
     }
 
     /** Everything over RDMA, in one JVM. */
-    static NioKind loopback() throws Exception {
+    public static NioKind loopback() throws Exception {
         // ports that refused are listened on a moment later
         return new OverLoopback("policy=auto,memory.rejected=0", Rules.NONE) {
             @Override
@@ -131,7 +132,7 @@ abstract class NioKind {
     }
 
     /** Clients try RDMA each time and are refused, because servers listen over TCP alone. */
-    static NioKind fallback() throws Exception {
+    public static NioKind fallback() throws Exception {
         return new OverLoopback("policy=auto,memory.rejected=0", rules("bind * * tcp\n")) {
             @Override
             void assertUsed(int plain) {
@@ -152,6 +153,31 @@ abstract class NioKind {
     /** Servers serve both, clients know only TCP. */
     static NioKind tcpClients() throws Exception {
         return new OverLoopback("policy=auto", rules("connect * * tcp\n"));
+    }
+
+    /** What this host's devices carry. */
+    public static NioKind device() throws Exception {
+        RdmaTransport transport = RdmaTransport.over(RdmaCoreProvider.open());
+        TransportHolder holder = TransportHolder.of(transport);
+        Settings patient = Settings.read(
+                "policy=auto,memory.rejected=0,memory.unanswered=0,connect.timeout=20s", new Properties(), Map.of());
+        RSelectorProvider provider = new RSelectorProvider(new TransportContext(patient, Rules.NONE, holder), holder);
+        return new NioKind() {
+            @Override
+            public SelectorProvider provider() {
+                return provider;
+            }
+
+            @Override
+            boolean isRdma() {
+                return true;
+            }
+
+            @Override
+            public void close() {
+                transport.close();
+            }
+        };
     }
 
     static Rules rules(String text) throws Exception {
@@ -183,7 +209,7 @@ abstract class NioKind {
         }
 
         @Override
-        SelectorProvider provider() {
+        public SelectorProvider provider() {
             return provider;
         }
 
@@ -205,7 +231,7 @@ abstract class NioKind {
         }
 
         @Override
-        void close() throws IOException {
+        public void close() throws IOException {
             transport.close();
             verbs.assertClean();
             verbs.close();

@@ -1,0 +1,112 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import io.netty.util.internal.CleanableDirectBuffer;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/** Pieces of memory of sizes that are powers of two, out of {@link Chunk}s. Safe for use by many threads. */
+final class Arena {
+
+    /** Pieces of fewer bytes lie in chunks that are not registered. */
+    static final int LEAST_LENDABLE = 1024;
+
+    private static final int SMALLEST = 256;
+    private static final int SMALLEST_SHIFT = Integer.numberOfTrailingZeros(SMALLEST);
+    /** Chunks of lendable pieces: a registration costs much, whatever its size. */
+    private static final int CHUNK = 2 * 1024 * 1024;
+
+    private static final int SMALL_CHUNK = 128 * 1024;
+    /** Chunks without a piece in use that each size keeps. */
+    private static final int SPARE = 4;
+
+    private final SizeClass[] classes = new SizeClass[Integer.numberOfTrailingZeros(CHUNK) - SMALLEST_SHIFT + 1];
+
+    Arena() {
+        for (int i = 0; i < classes.length; i++) {
+            classes[i] = new SizeClass(SMALLEST << i);
+        }
+    }
+
+    CleanableDirectBuffer allocate(int bytes) {
+        if (bytes > CHUNK) {
+            return new Piece(new Chunk(null, bytes, 1), 0, bytes);
+        }
+        int shift = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(bytes, SMALLEST) - 1);
+        return classes[shift - SMALLEST_SHIFT].take(bytes);
+    }
+
+    /** A piece in use. */
+    private static final class Piece implements CleanableDirectBuffer {
+        private final Chunk chunk;
+        private final int index;
+        private final ByteBuffer buffer;
+
+        Piece(Chunk chunk, int index, int bytes) {
+            this.chunk = chunk;
+            this.index = index;
+            this.buffer = chunk.piece(index, bytes);
+        }
+
+        @Override
+        public ByteBuffer buffer() {
+            return buffer;
+        }
+
+        @Override
+        public void clean() {
+            chunk.release(index);
+        }
+    }
+
+    /** The pieces of one size. */
+    static final class SizeClass {
+        private final int pieceSize;
+
+        // Guarded by this.
+        private final ArrayDeque<Chunk> withRoom = new ArrayDeque<>();
+        private int unused;
+
+        SizeClass(int pieceSize) {
+            this.pieceSize = pieceSize;
+        }
+
+        Piece take(int bytes) {
+            Chunk chunk;
+            int index;
+            synchronized (this) {
+                chunk = withRoom.peekFirst();
+                if (chunk == null) {
+                    int size = pieceSize < LEAST_LENDABLE ? SMALL_CHUNK : CHUNK;
+                    chunk = new Chunk(this, pieceSize, size / pieceSize);
+                    withRoom.addFirst(chunk);
+                } else if (chunk.isUnused()) {
+                    unused--;
+                }
+                index = chunk.take();
+                if (chunk.isFull()) {
+                    withRoom.removeFirst();
+                }
+            }
+            return new Piece(chunk, index, bytes);
+        }
+
+        synchronized void give(Chunk chunk, int index) {
+            if (chunk.isFull()) {
+                withRoom.addFirst(chunk);
+            }
+            chunk.give(index);
+            if (chunk.isUnused()) {
+                if (unused < SPARE) {
+                    unused++;
+                } else {
+                    withRoom.remove(chunk);
+                    chunk.retire();
+                }
+            }
+        }
+    }
+}

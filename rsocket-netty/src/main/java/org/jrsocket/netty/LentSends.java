@@ -1,0 +1,162 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jrsocket.os.NativeMemory;
+import org.jrsocket.stream.LentMemory;
+import org.jrsocket.stream.RdmaStream;
+
+/**
+ * Buffers that the device sends from. Each is retained until the peer's device has acknowledged its bytes; when the
+ * connection ends before that, until the queue pair is gone. The event loop's; after {@link #close} the thread's that
+ * frees the stream.
+ */
+final class LentSends {
+
+    private final RdmaStream stream;
+    private final Registrations registrations;
+    private final int most;
+
+    // A ring, oldest first; as long as there are slots.
+    private ByteBuf[] buffers = new ByteBuf[16];
+    private long[] ends = new long[16]; // offsets of the stream
+    private int[] lengths = new int[16];
+    private int head;
+    private int count;
+    private long bytes;
+    private int foundOffset; // in its chunk, of the piece that was last looked up
+
+    LentSends(RdmaStream stream) {
+        this.stream = stream;
+        this.registrations = new Registrations(stream);
+        this.most = stream.config().sendBuffer();
+    }
+
+    /** The registration through which {@code piece} can be sent from where it lies; null if it has to be copied. */
+    LentMemory registration(ByteBuffer piece) {
+        long address = NativeMemory.addressOf(piece) + piece.position();
+        Chunk chunk = Chunk.at(address);
+        if (chunk == null) {
+            return null;
+        }
+        foundOffset = (int) (address - chunk.address());
+        return registrations.of(chunk);
+    }
+
+    /** Whether so much is on its way that more has to wait; looks what has been acknowledged. */
+    boolean isFull() {
+        if (bytes >= most) {
+            release();
+        }
+        return bytes >= most;
+    }
+
+    /**
+     * Sends the beginning of {@code piece}, or all of it, and moves its position.
+     *
+     * @param memory the {@link #registration} of the piece, which was the last to be asked for
+     * @param owner whose memory it is
+     * @return how many bytes
+     */
+    int send(LentMemory memory, ByteBuffer piece, ByteBuf owner) throws IOException {
+        int n = Math.min(piece.remaining(), most);
+        long end = stream.writeLent(memory, foundOffset, n);
+        piece.position(piece.position() + n);
+        add(owner.retain(), end, n);
+        return n;
+    }
+
+    private void add(ByteBuf buffer, long end, int length) {
+        if (count == buffers.length) {
+            grow();
+        }
+        int slot = slot(count++);
+        buffers[slot] = buffer;
+        ends[slot] = end;
+        lengths[slot] = length;
+        bytes += length;
+    }
+
+    private int slot(int index) {
+        return head + index & buffers.length - 1;
+    }
+
+    private void grow() {
+        int size = buffers.length;
+        ByteBuf[] newBuffers = new ByteBuf[2 * size];
+        long[] newEnds = new long[2 * size];
+        int[] newLengths = new int[2 * size];
+        for (int i = 0; i < count; i++) {
+            newBuffers[i] = buffers[slot(i)];
+            newEnds[i] = ends[slot(i)];
+            newLengths[i] = lengths[slot(i)];
+        }
+        buffers = newBuffers;
+        ends = newEnds;
+        lengths = newLengths;
+        head = 0;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    /** Releases what has been acknowledged. */
+    void release() {
+        if (count == 0) {
+            return;
+        }
+        long upTo = stream.acknowledged();
+        while (count > 0 && ends[head] <= upTo) {
+            ByteBuf done = buffers[head];
+            buffers[head] = null;
+            bytes -= lengths[head];
+            head = slot(1);
+            count--;
+            ReferenceCountUtil.safeRelease(done);
+        }
+    }
+
+    /**
+     * The offset to wait for; there is something to wait for. While more wants to be sent that is where half of the
+     * room is free again, else the end.
+     */
+    long awaited() {
+        if (bytes < most) {
+            return ends[slot(count - 1)];
+        }
+        long left = bytes;
+        for (int i = 0; i < count - 1; i++) {
+            left -= lengths[slot(i)];
+            if (left <= most / 2) {
+                return ends[slot(i)];
+            }
+        }
+        return ends[slot(count - 1)];
+    }
+
+    /** The stream is closed: what is left is released when it is freed. */
+    void close() {
+        ByteBuf[] left = new ByteBuf[count];
+        for (int i = 0; i < left.length; i++) {
+            left[i] = buffers[slot(i)];
+        }
+        Arrays.fill(buffers, null);
+        count = 0;
+        bytes = 0;
+        if (left.length > 0) {
+            stream.whenFreed(() -> {
+                for (ByteBuf each : left) {
+                    ReferenceCountUtil.safeRelease(each);
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import io.netty.buffer.AbstractByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
+import io.netty.util.internal.CleanableDirectBuffer;
+
+/**
+ * Direct buffers that an {@link RdmaSocketChannel} can send from without a copy, whichever channel they were allocated
+ * for. Heap buffers are those of Netty's pooled allocator. Safe for use by many threads.
+ */
+public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
+
+    /** The one that {@link RdmaSocketChannel}s have unless {@code ChannelOption.ALLOCATOR} says otherwise. */
+    public static final RdmaByteBufAllocator DEFAULT = new RdmaByteBufAllocator();
+
+    private final Arena[] arenas;
+
+    /** Buffers are direct unless asked for otherwise. */
+    public RdmaByteBufAllocator() {
+        super(true);
+        int processors = Runtime.getRuntime().availableProcessors();
+        arenas = new Arena[Math.min(16, Integer.highestOneBit(processors))];
+        for (int i = 0; i < arenas.length; i++) {
+            arenas[i] = new Arena();
+        }
+    }
+
+    @Override
+    protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+        return PooledByteBufAllocator.DEFAULT.heapBuffer(initialCapacity, maxCapacity);
+    }
+
+    @Override
+    protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+        return leakAware(new Buffer(this, allocate(initialCapacity), maxCapacity));
+    }
+
+    @Override
+    public boolean isDirectBufferPooled() {
+        return true;
+    }
+
+    /** As Netty's allocators do with what they hand out. */
+    static ByteBuf leakAware(ByteBuf buffer) {
+        return toLeakAwareBuffer(buffer);
+    }
+
+    /** Threads that allocate at the same time mostly do not meet. */
+    private CleanableDirectBuffer allocate(int bytes) {
+        return arenas[(int) Thread.currentThread().getId() & arenas.length - 1].allocate(bytes);
+    }
+
+    /** One whose memory is a piece of a {@link Chunk}. */
+    private static final class Buffer extends UnpooledDirectByteBuf {
+
+        private CleanableDirectBuffer first; // which the base class does not free; null once it has grown
+
+        Buffer(RdmaByteBufAllocator allocator, CleanableDirectBuffer first, int maxCapacity) {
+            super(allocator, first.buffer(), maxCapacity);
+            this.first = first;
+            setIndex(0, 0);
+        }
+
+        /** For the capacity after the first. */
+        @Override
+        protected CleanableDirectBuffer allocateDirectBuffer(int capacity) {
+            return ((RdmaByteBufAllocator) alloc()).allocate(capacity);
+        }
+
+        @Override
+        public ByteBuf capacity(int newCapacity) {
+            int before = capacity();
+            super.capacity(newCapacity);
+            if (newCapacity != before) {
+                freeFirst();
+            }
+            return this;
+        }
+
+        @Override
+        protected void deallocate() {
+            super.deallocate();
+            freeFirst();
+        }
+
+        private void freeFirst() {
+            CleanableDirectBuffer piece = first;
+            first = null;
+            if (piece != null) {
+                piece.clean();
+            }
+        }
+    }
+}

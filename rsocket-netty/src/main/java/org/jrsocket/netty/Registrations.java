@@ -1,0 +1,94 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.stream.LentMemory;
+import org.jrsocket.stream.RdmaStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The chunks that a connection has registered to send from, the least recently used first. A key of one connection opens
+ * nothing on another, so each registers for itself: when it first sends from a chunk. They end with the connection at
+ * the latest. The event loop's.
+ */
+final class Registrations {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Registrations.class);
+
+    /** Bytes that a connection keeps registered. */
+    private static final long MOST = 64L * 1024 * 1024;
+    /** How long nobody is asked again after a refusal. */
+    private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final RdmaStream stream;
+    private final Map<Chunk, LentMemory> memories = new LinkedHashMap<>(16, 0.75f, true);
+    private long bytes;
+    private Chunk lastChunk;
+    private LentMemory lastMemory;
+    private boolean refused;
+    private long refusedAt;
+
+    Registrations(RdmaStream stream) {
+        this.stream = stream;
+    }
+
+    /** The registration of {@code chunk}; null if there can be none now. */
+    LentMemory of(Chunk chunk) {
+        if (chunk == lastChunk) {
+            return lastMemory;
+        }
+        LentMemory memory = memories.get(chunk);
+        if (memory == null) {
+            memory = register(chunk);
+        }
+        if (memory != null) {
+            lastChunk = chunk;
+            lastMemory = memory;
+        }
+        return memory;
+    }
+
+    private LentMemory register(Chunk chunk) {
+        if (refused && System.nanoTime() - refusedAt < REFUSED_NANOS || !makeRoom(chunk.size())) {
+            return null;
+        }
+        try {
+            LentMemory memory = stream.register(chunk.memory());
+            memories.put(chunk, memory);
+            bytes += chunk.size();
+            refused = false;
+            return memory;
+        } catch (IOException e) {
+            LOG.debug("{} bytes of {} are copied: {}", chunk.size(), stream, e.getMessage());
+            refused = true;
+            refusedAt = System.nanoTime();
+            return null;
+        }
+    }
+
+    /** Ends registrations of retired chunks, and others as far as necessary. One larger than all may be alone. */
+    private boolean makeRoom(int wanted) {
+        for (boolean all : new boolean[] {false, true}) {
+            Iterator<Map.Entry<Chunk, LentMemory>> each = memories.entrySet().iterator();
+            while (each.hasNext() && (!all || bytes + wanted > MOST)) {
+                Map.Entry<Chunk, LentMemory> entry = each.next();
+                if ((all || entry.getKey().isRetired()) && entry.getValue().isFree()) {
+                    entry.getValue().close();
+                    bytes -= entry.getKey().size();
+                    each.remove();
+                }
+            }
+        }
+        lastChunk = null; // it may be among those that have ended
+        lastMemory = null;
+        return bytes == 0 || bytes + wanted <= MOST;
+    }
+}

@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ServerChannel;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import org.jrsocket.nio.NettyBehaviours;
+import org.jrsocket.nio.NioKind;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+
+/**
+ * Netty's suite on our channels, on a device. The suite binds to the loopback address, of which no device knows: servers
+ * are bound to the device's address instead. It takes many minutes in an emulated machine.
+ */
+@Tag("device")
+@Tag("lab")
+@Tag("long")
+@SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
+class NettySuiteLabTest extends NettyBehaviours {
+
+    private static final long PROOF = 100L << 20;
+
+    private static Netty netty;
+
+    @BeforeAll
+    static void open() throws Exception {
+        String address = DeviceLab.assumed();
+        DeviceLab.bytes("on");
+        NioKind kind = NioKind.device();
+        TransportUnderTest ours = new TransportUnderTest(kind.provider(), true);
+        netty = new Netty(kind, new Transport() {
+            @Override
+            public IoHandlerFactory newHandlerFactory() {
+                return ours.newHandlerFactory();
+            }
+
+            @Override
+            public Channel newChannel() {
+                return ours.newChannel();
+            }
+
+            @Override
+            public ServerChannel newServerChannel() {
+                ServerChannel channel = ours.newServerChannel();
+                channel.pipeline().addLast(new BoundTo(address));
+                return channel;
+            }
+
+            @Override
+            public void configure(ServerBootstrap server) {
+                ours.configure(server);
+            }
+        });
+    }
+
+    private static final class BoundTo extends ChannelOutboundHandlerAdapter {
+        private final String address;
+
+        BoundTo(String address) {
+            this.address = address;
+        }
+
+        @Override
+        public void bind(ChannelHandlerContext context, SocketAddress local, ChannelPromise promise) {
+            context.bind(new InetSocketAddress(address, ((InetSocketAddress) local).getPort()), promise);
+        }
+    }
+
+    @AfterAll
+    static void deviceCarriedIt() throws Exception {
+        if (netty == null) {
+            return;
+        }
+        netty.close();
+        long delivered = Long.parseLong(DeviceLab.bytes());
+        DeviceLab.bytes("off");
+        System.out.println("the device delivered " + delivered + " bytes; " + Rdma.metrics());
+        if (delivered < PROOF) {
+            throw new AssertionError("the device delivered only " + delivered + " bytes");
+        }
+    }
+
+    @Override
+    protected Netty netty() {
+        return netty;
+    }
+}

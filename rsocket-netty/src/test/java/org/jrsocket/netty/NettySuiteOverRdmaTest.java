@@ -1,0 +1,32 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import org.jrsocket.nio.NettyBehaviours;
+import org.jrsocket.nio.NioKind;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** Netty's suite on our channels, all connections over RDMA in one JVM. */
+class NettySuiteOverRdmaTest extends NettyBehaviours {
+
+    private static Netty netty;
+
+    @BeforeAll
+    static void open() throws Exception {
+        NioKind kind = NioKind.loopback();
+        netty = new Netty(kind, new TransportUnderTest(kind.provider(), false));
+    }
+
+    @AfterAll
+    static void everythingIsGivenBack() throws Exception {
+        netty.close();
+    }
+
+    @Override
+    protected Netty netty() {
+        return netty;
+    }
+}

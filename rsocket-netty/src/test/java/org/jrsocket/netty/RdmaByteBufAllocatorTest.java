@@ -1,0 +1,102 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.IllegalReferenceCountException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.jrsocket.os.NativeMemory;
+import org.junit.jupiter.api.Test;
+
+class RdmaByteBufAllocatorTest {
+
+    private final RdmaByteBufAllocator allocator = new RdmaByteBufAllocator();
+
+    private static Chunk chunkOf(ByteBuf buffer) {
+        ByteBuffer nio = buffer.internalNioBuffer(0, buffer.capacity());
+        return Chunk.at(NativeMemory.addressOf(nio));
+    }
+
+    @Test
+    void shouldHandOutBuffersThatDoNotOverlap() {
+        Random random = new Random(5);
+        List<ByteBuf> held = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            if (held.size() > 200 || random.nextInt(3) == 0 && !held.isEmpty()) {
+                ByteBuf buffer = held.remove(random.nextInt(held.size()));
+                byte[] content = new byte[buffer.capacity()];
+                buffer.getBytes(0, content);
+                assertArrayEquals(marked(content.length, content[0]), content);
+                buffer.release();
+            } else {
+                int bytes = 1 + random.nextInt(random.nextBoolean() ? 400 : 20_000);
+                ByteBuf buffer = allocator.directBuffer(bytes, bytes);
+                assertEquals(bytes, buffer.capacity());
+                buffer.setBytes(0, marked(bytes, (byte) i));
+                held.add(buffer);
+            }
+        }
+        held.forEach(ByteBuf::release);
+    }
+
+    private static byte[] marked(int length, byte mark) {
+        byte[] content = new byte[length];
+        Arrays.fill(content, mark);
+        return content;
+    }
+
+    @Test
+    void shouldGrowAndShrinkAndKeepTheContent() {
+        ByteBuf buffer = allocator.buffer(10);
+        assertTrue(buffer.isDirect());
+        for (int i = 0; i < 3_000_000; i += 1000) {
+            buffer.writeBytes(Pattern.bytes(i, 1000));
+        }
+        buffer.capacity(1_000_000);
+        assertEquals(1_000_000, buffer.capacity());
+        byte[] content = new byte[1_000_000];
+        buffer.readBytes(content);
+        assertArrayEquals(Pattern.bytes(0, content.length), content);
+        buffer.release();
+        assertThrows(IllegalReferenceCountException.class, () -> buffer.getByte(0));
+    }
+
+    @Test
+    void shouldKnowItsMemoryWhileItIsUsed() {
+        ByteBuf large = allocator.directBuffer(5 << 20);
+        ByteBuf buffer = allocator.directBuffer(10_000);
+        assertNotNull(chunkOf(large));
+        assertNotNull(chunkOf(buffer));
+        assertEquals(5 << 20, chunkOf(large).size());
+        assertNull(Chunk.at(NativeMemory.addressOf(ByteBuffer.allocateDirect(10_000))));
+        Chunk chunk = chunkOf(large);
+        large.release();
+        assertTrue(chunk.isRetired());
+        buffer.release();
+    }
+
+    @Test
+    void shouldGiveUpMemoryThatIsUnusedForMostOfIt() {
+        List<ByteBuf> held = new ArrayList<>();
+        List<Chunk> chunks = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            held.add(allocator.directBuffer(2 << 20));
+            chunks.add(chunkOf(held.get(i)));
+        }
+        held.forEach(ByteBuf::release);
+        assertEquals(16, chunks.stream().filter(Chunk::isRetired).count());
+    }
+}

@@ -1,0 +1,86 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.nio.NioChannelOption;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.StandardSocketOptions;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** RDMA and TCP on one port and in one event loop; options; availability. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
+class ServingBothTest extends ChannelTests {
+
+    private static ChannelInboundHandlerAdapter echo() {
+        return new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                context.writeAndFlush(message);
+            }
+        };
+    }
+
+    @Test
+    void shouldServeTcpAndRdmaOnOnePort() throws Exception {
+        Channel server = listen(ServingBothTest::echo);
+        Pattern.Checker checker = new Pattern.Checker(100_000);
+        RdmaSocketChannel client = connect(server, checker);
+        RdmaSocketChannel overRdma = accepted();
+        try (Socket plain = new Socket()) {
+            plain.connect(new InetSocketAddress("127.0.0.1", ((InetSocketAddress) server.localAddress()).getPort()));
+            RdmaSocketChannel overTcp = accepted();
+            assertTrue(client.isRdma());
+            assertTrue(overRdma.isRdma());
+            assertFalse(overTcp.isRdma());
+            byte[] content = new byte[100_000];
+            for (int i = 0; i < content.length; i++) {
+                content[i] = Pattern.at(i);
+            }
+            client.writeAndFlush(Pattern.fill(client.alloc().directBuffer(100_000), 0, 100_000));
+            plain.getOutputStream().write(content);
+            assertEquals(
+                    java.nio.ByteBuffer.wrap(content),
+                    java.nio.ByteBuffer.wrap(plain.getInputStream().readNBytes(content.length)));
+            checker.await();
+        }
+    }
+
+    @Test
+    void shouldKnowItsOptions() throws Exception {
+        RdmaSocketChannel channel = pair(ignoring(), ignoring()).client();
+        Map<ChannelOption<?>, Object> options = channel.config().getOptions();
+        assertEquals(false, options.get(RdmaChannelOption.LEND_RECEIVES));
+        assertEquals(4096, options.get(RdmaChannelOption.LEND_SENDS_FROM));
+        assertEquals(true, options.get(ChannelOption.TCP_NODELAY));
+        assertTrue(channel.config().setOption(RdmaChannelOption.LEND_RECEIVES, true));
+        assertTrue(channel.config().setOption(RdmaChannelOption.LEND_SENDS_FROM, 10));
+        assertTrue(channel.config().setOption(NioChannelOption.of(StandardSocketOptions.SO_KEEPALIVE), true));
+        assertEquals(true, channel.config().getOption(RdmaChannelOption.LEND_RECEIVES));
+        assertEquals(10, channel.config().getOption(RdmaChannelOption.LEND_SENDS_FROM));
+        assertTrue(channel.config().isKeepAlive());
+        assertThrows(
+                IllegalArgumentException.class, () -> channel.config().setOption(RdmaChannelOption.LEND_SENDS_FROM, 0));
+    }
+
+    @Test
+    void shouldSayWhetherThereIsRdma() {
+        assertEquals(Rdma.isAvailable(), Rdma.unavailabilityCause() == null);
+        if (!Rdma.isAvailable()) {
+            UnsatisfiedLinkError e = assertThrows(UnsatisfiedLinkError.class, Rdma::ensureAvailability);
+            assertEquals(Rdma.unavailabilityCause().getMessage(), e.getCause().getMessage());
+        }
+    }
+}

@@ -1,0 +1,272 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.DefaultFileRegion;
+import java.io.File;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is sent from where it lies, and read where it arrived, and when it comes back. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
+class ZeroCopyTest extends ChannelTests {
+
+    private static final int MANY = 64 << 20;
+    private static final ByteBufAllocator OURS = RdmaByteBufAllocator.DEFAULT;
+
+    private final RdmaMetrics metrics = Rdma.metrics();
+    private final long sentCopied = metrics.sentCopiedBytes();
+    private final long sentLent = metrics.sentLentBytes();
+    private final long receivedCopied = metrics.receivedCopiedBytes();
+    private final long receivedLent = metrics.receivedLentBytes();
+    private boolean lendReceives = true;
+
+    @Override
+    void configure(RdmaSocketChannel channel) {
+        channel.config().setLendReceives(lendReceives);
+    }
+
+    /** {@code bytes} in all, in buffers of random multiples of 4 KiB, as fast as the channel takes them. */
+    private void stream(RdmaSocketChannel to, long bytes, ByteBufAllocator allocator) throws InterruptedException {
+        Random random = new Random(7);
+        ChannelFuture last = null;
+        for (long at = 0; at < bytes; ) {
+            int n = (int) Math.min(bytes - at, 4096L * (1 + random.nextInt(64)));
+            last = to.writeAndFlush(Pattern.fill(allocator.directBuffer(n), at, n));
+            at += n;
+            if (!to.isWritable()) {
+                last.sync();
+            }
+        }
+        last.sync();
+    }
+
+    @Test
+    void shouldNeitherCopyWhatItSendsNorWhatItReceives() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(MANY);
+        Pair pair = pair(ignoring(), checker);
+        stream(pair.client(), MANY, OURS);
+        checker.await();
+        assertEquals(0, metrics.sentCopiedBytes() - sentCopied, metrics::toString);
+        assertEquals(MANY, metrics.sentLentBytes() - sentLent, metrics::toString);
+        assertEquals(0, metrics.receivedCopiedBytes() - receivedCopied, metrics::toString);
+        assertEquals(MANY, metrics.receivedLentBytes() - receivedLent, metrics::toString);
+    }
+
+    @Test
+    void shouldCopyWhereNobodyHasAskedForMore() throws Exception {
+        lendReceives = false;
+        Pattern.Checker checker = new Pattern.Checker(1 << 20);
+        Pair pair = pair(ignoring(), checker);
+        stream(pair.client(), 1 << 20, PooledByteBufAllocator.DEFAULT);
+        checker.await();
+        assertEquals(1 << 20, metrics.sentCopiedBytes() - sentCopied);
+        assertEquals(0, metrics.sentLentBytes() - sentLent);
+        assertEquals(1 << 20, metrics.receivedCopiedBytes() - receivedCopied);
+        assertEquals(0, metrics.receivedLentBytes() - receivedLent);
+    }
+
+    @Test
+    void shouldKeepTheOrderOfBuffersOfAllKinds() throws Exception {
+        Random random = new Random(11);
+        int total = 8 << 20;
+        Pattern.Checker checker = new Pattern.Checker(total);
+        Pair pair = pair(ignoring(), checker);
+        List<ByteBuf> all = new ArrayList<>();
+        ChannelFuture last = null;
+        for (int at = 0; at < total; ) {
+            int n = Math.min(total - at, 1 + random.nextInt(random.nextBoolean() ? 200 : 100_000));
+            ByteBuf message = message(random, at, n);
+            all.add(message);
+            last = pair.client().write(message);
+            if (random.nextInt(4) == 0) {
+                pair.client().flush();
+            }
+            at += n;
+        }
+        pair.client().flush();
+        last.sync();
+        checker.await();
+        await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "not all is released");
+        assertTrue(metrics.sentLentBytes() - sentLent > total / 4, metrics::toString);
+    }
+
+    private static ByteBuf message(Random random, int at, int n) {
+        switch (random.nextInt(5)) {
+            case 0 -> {
+                return Pattern.fill(PooledByteBufAllocator.DEFAULT.directBuffer(n), at, n);
+            }
+            case 1 -> {
+                return Pattern.fill(Unpooled.buffer(n), at, n);
+            }
+            case 2 -> { // grows, and has something before
+                return Pattern.fill(OURS.directBuffer(16).writeZero(5), at, n).skipBytes(5);
+            }
+            case 3 -> {
+                CompositeByteBuf composite = OURS.compositeBuffer(64);
+                for (int i = 0; i < n; ) {
+                    int part = Math.min(n - i, 1 + random.nextInt(2 * n));
+                    composite.addComponent(true, Pattern.fill(OURS.directBuffer(part), at + i, part));
+                    i += part;
+                }
+                return composite;
+            }
+            default -> {
+                ByteBuf whole = Pattern.fill(OURS.directBuffer(n + 100).writeZero(50), at, n);
+                ByteBuf slice = whole.retainedSlice(50, n);
+                whole.release();
+                return slice;
+            }
+        }
+    }
+
+    @Test
+    void shouldGiveBackWhatItHasSentThoughNothingElseHappens() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(1 << 20);
+        Pair pair = pair(ignoring(), checker);
+        verbs.faults().holdAcks(true);
+        ByteBuf buffer = Pattern.fill(OURS.directBuffer(1 << 20), 0, 1 << 20);
+        buffer.retain();
+        ChannelFuture written = pair.client().writeAndFlush(buffer);
+        await(() -> metrics.sentLentBytes() > sentLent, () -> "nothing is sent");
+        assertTrue(buffer.refCnt() > 1, "released before it is acknowledged");
+        verbs.faults().holdAcks(false);
+        written.sync();
+        await(() -> buffer.refCnt() == 1, () -> "still retained " + buffer.refCnt() + " times");
+        buffer.release();
+        checker.await();
+    }
+
+    @Test
+    void shouldGiveBackWhatItHasSentWithReadingSwitchedOff() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(1 << 20);
+        Pair pair = pair(ignoring(), checker);
+        pair.client().config().setAutoRead(false);
+        ByteBuf buffer = Pattern.fill(OURS.directBuffer(1 << 20), 0, 1 << 20);
+        pair.client().writeAndFlush(buffer).sync();
+        await(() -> buffer.refCnt() == 0, () -> "still retained");
+        checker.await();
+    }
+
+    @Test
+    void shouldBoundWhatItLendsToAPeerThatDoesNotRead() throws Exception {
+        int total = 32 << 20;
+        Pattern.Checker checker = new Pattern.Checker(total);
+        Pair pair = pair(ignoring(), checker);
+        pair.server().config().setAutoRead(false);
+        int most = pair.client().config().getSendBufferSize();
+        List<ByteBuf> all = new ArrayList<>();
+        for (int at = 0; at < total; at += 1 << 16) {
+            ByteBuf buffer = Pattern.fill(OURS.directBuffer(1 << 16), at, 1 << 16);
+            all.add(buffer);
+            pair.client().writeAndFlush(buffer);
+        }
+        pair.client().eventLoop().submit(() -> {}).sync();
+        int granted = pair.server().config().getReceiveBufferSize();
+        assertFalse(pair.client().isWritable());
+        assertTrue(
+                metrics.sentLentBytes() - sentLent <= 2L * most + granted,
+                () -> metrics + ", send buffer " + most + ", receive buffer " + granted);
+        pair.server().config().setAutoRead(true);
+        checker.await();
+        await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "not all is released");
+        await(pair.client()::isWritable, () -> "not writable");
+    }
+
+    @Test
+    void shouldFailWritesThatWaitWhenThePeerResets() throws Exception {
+        Pair pair = pair(ignoring(), ignoring());
+        pair.client().config().setAutoRead(false);
+        pair.server().config().setAutoRead(false);
+        List<ByteBuf> all = new ArrayList<>();
+        ChannelFuture last = null;
+        for (int at = 0; at < 32 << 20; at += 1 << 18) {
+            ByteBuf buffer = Pattern.fill(OURS.directBuffer(1 << 18), at, 1 << 18);
+            all.add(buffer);
+            last = pair.client().writeAndFlush(buffer);
+        }
+        pair.client().eventLoop().submit(() -> {}).sync();
+        assertFalse(last.isDone());
+        pair.server().config().setSoLinger(0);
+        pair.server().close().sync();
+        assertTrue(last.await(PATIENCE, TimeUnit.SECONDS), "the write waits for ever");
+        assertFalse(last.isSuccess());
+        await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "not all is released");
+    }
+
+    @Test
+    void shouldSendOneBufferThatIsLargerThanEverything() throws Exception {
+        int total = 24 << 20;
+        Pattern.Checker checker = new Pattern.Checker(total);
+        Pair pair = pair(ignoring(), checker);
+        ByteBuf buffer = Pattern.fill(OURS.directBuffer(total), 0, total);
+        pair.client().writeAndFlush(buffer).sync();
+        checker.await();
+        assertEquals(total, metrics.sentLentBytes() - sentLent);
+        await(() -> buffer.refCnt() == 0, () -> "still retained");
+    }
+
+    @Test
+    void shouldReadFilesIntoMemoryThatItLends(@TempDir Path folder) throws Exception {
+        int size = 3_000_000;
+        File file = folder.resolve("file").toFile();
+        ByteBuf content = Pattern.fill(Unpooled.buffer(size), 0, size);
+        Files.write(file.toPath(), content.array());
+        Pattern.Checker checker = new Pattern.Checker(size + 3);
+        Pair pair = pair(ignoring(), checker);
+        try (RandomAccessFile open = new RandomAccessFile(file, "r")) {
+            pair.client().write(new DefaultFileRegion(open.getChannel(), 0, size));
+            pair.client()
+                    .writeAndFlush(Pattern.fill(Unpooled.buffer(3), size, 3))
+                    .sync();
+        }
+        checker.await();
+        assertTrue(metrics.sentLentBytes() - sentLent > size - 4096, metrics::toString);
+    }
+
+    @Test
+    void shouldGiveBackEverythingWhateverEndsTheConnection() throws Exception {
+        Random random = new Random(3);
+        for (int round = 0; round < 60; round++) {
+            Pair pair = pair(ignoring(), ignoring());
+            List<ByteBuf> all = new ArrayList<>();
+            pair.server().config().setAutoRead(random.nextBoolean());
+            for (RdmaSocketChannel end : List.of(pair.client(), pair.server())) {
+                for (int i = random.nextInt(40); i > 0; i--) {
+                    ByteBuf buffer = OURS.directBuffer(1 << 16).writeZero(1 << 16);
+                    all.add(buffer);
+                    end.write(buffer);
+                }
+                end.flush();
+            }
+            RdmaSocketChannel first = random.nextBoolean() ? pair.client() : pair.server();
+            if (random.nextBoolean()) {
+                first.config().setSoLinger(random.nextBoolean() ? 0 : 1);
+            }
+            first.close().sync();
+            pair.client().close().sync();
+            pair.server().close().sync();
+            int n = round;
+            await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "not all is released in round " + n);
+        }
+    }
+}
