@@ -61,15 +61,17 @@ class ZeroCopyTest extends ChannelTests {
     }
 
     @Test
-    void shouldNeitherCopyWhatItSendsNorWhatItReceives() throws Exception {
+    void shouldCopyNothingThatItSendsAndHardlyAnythingThatItReceives() throws Exception {
         Pattern.Checker checker = new Pattern.Checker(MANY);
         Pair pair = pair(ignoring(), checker);
         stream(pair.client(), MANY, OURS);
         checker.await();
         assertEquals(0, metrics.sentCopiedBytes() - sentCopied, metrics::toString);
         assertEquals(MANY, metrics.sentLentBytes() - sentLent, metrics::toString);
-        assertEquals(0, metrics.receivedCopiedBytes() - receivedCopied, metrics::toString);
-        assertEquals(MANY, metrics.receivedLentBytes() - receivedLent, metrics::toString);
+        // A slab that is all the memory that the peer has is copied, so that the peer gets it back whatever happens.
+        long copied = metrics.receivedCopiedBytes() - receivedCopied;
+        assertTrue(copied < MANY / 8, metrics::toString);
+        assertEquals(MANY - copied, metrics.receivedLentBytes() - receivedLent, metrics::toString);
     }
 
     @Test
