@@ -14,14 +14,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
-import org.jrsocket.wire.Refusal;
 import org.jrsocket.wire.WireException;
 
 /**
@@ -37,8 +34,6 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     /** Each stage of resolution; ARP needs a second at the most before it counts as unreachable. */
     private static final int RESOLVE_MILLIS = 2000;
-    /** IB's reject reason "invalid service ID": nobody listens. */
-    private static final int REJECT_NO_LISTENER = 8;
     /** Between looks whether the service thread, which ends attempts, has itself ended. */
     private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -100,16 +95,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     }
 
     private Reason reasonOf(IOException e) {
-        if (!(e instanceof ErrnoException v)) {
-            return Reason.RESOURCES;
-        }
-        return switch (v.errno()) {
-            case Errno.ENODEV, Errno.EINVAL -> Reason.NO_DEVICE;
-            // It is also what the kernel says of a port that somebody else has at the wildcard address.
-            case Errno.EADDRNOTAVAIL -> local != null && local.getPort() != 0 ? Reason.RESOURCES : Reason.NO_DEVICE;
-            case Errno.ENETUNREACH, Errno.EHOSTUNREACH -> Reason.UNRESOLVED;
-            default -> Reason.RESOURCES;
-        };
+        return ConnectAnswers.reasonOf(e, local != null && local.getPort() != 0);
     }
 
     @Override
@@ -139,24 +125,9 @@ final class CmConnect implements PendingConnect, CmHandler {
         if (!asked || done && !late) {
             return;
         }
-        switch (event.type()) {
-            case RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_CONNECT_RESPONSE -> observer.answered(willing(event));
-            // Older libraries say so of an answer for which there is no queue pair.
-            case RDMA_CM_EVENT_CONNECT_ERROR -> observer.answered(late ? willing(event) : Answer.REFUSED);
-            case RDMA_CM_EVENT_REJECTED ->
-                observer.answered(Refusal.parse(event.privateData()) == Refusal.PROBED ? Answer.OURS : Answer.REFUSED);
-            case RDMA_CM_EVENT_DISCONNECTED -> observer.answered(Answer.REFUSED);
-            default -> {
-                // from this host
-            }
-        }
-    }
-
-    private static Answer willing(CmEvent event) {
-        try {
-            return ConnData.parse(event.privateData()).hasExtension() ? Answer.OURS : Answer.FOREIGN;
-        } catch (WireException e) {
-            return Answer.FOREIGN;
+        Answer answer = ConnectAnswers.of(event, late);
+        if (answer != null) {
+            observer.answered(answer);
         }
     }
 
@@ -172,7 +143,6 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     private void advance(CmEvent event) throws IOException {
         Cm cm = transport.cm();
-        int status = event.getStatus();
         switch (event.type()) {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> cm.resolveRoute(id, RESOLVE_MILLIS);
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
@@ -199,44 +169,12 @@ final class CmConnect implements PendingConnect, CmHandler {
                 done = true;
                 outcome.signalAll();
             }
-            case RDMA_CM_EVENT_ADDR_ERROR ->
-                fail(
-                        status == -Errno.ENODEV ? Reason.NO_DEVICE : Reason.UNRESOLVED,
-                        "address not resolved: " + Errno.describe(Math.abs(status)),
-                        null);
-            case RDMA_CM_EVENT_ROUTE_ERROR ->
-                fail(Reason.UNRESOLVED, "route not resolved: " + Errno.describe(Math.abs(status)), null);
-            case RDMA_CM_EVENT_REJECTED -> refused(status, event.privateData());
-            case RDMA_CM_EVENT_UNREACHABLE ->
-                fail(Reason.UNREACHABLE, "the peer does not answer RDMA connection requests", null);
-            // EINVAL: its answer can no longer be used, because it went away right after it.
-            case RDMA_CM_EVENT_CONNECT_ERROR ->
-                fail(
-                        status == -Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES,
-                        "connecting failed: " + Errno.describe(Math.abs(status)),
-                        null);
-            case RDMA_CM_EVENT_DISCONNECTED -> fail(Reason.REFUSED, "Connection reset while connecting", null);
-            case RDMA_CM_EVENT_DEVICE_REMOVAL -> fail(Reason.NO_DEVICE, "the device was removed", null);
             default -> {
-                // Address changes and the end of time-wait are nothing to a connection being made.
+                RdmaConnectException why = ConnectAnswers.failure(event);
+                if (why != null) {
+                    fail(why.reason(), why.getMessage(), null);
+                }
             }
-        }
-    }
-
-    /** With lock. */
-    private void refused(int status, byte[] privateData) {
-        if (Refusal.parse(privateData) == Refusal.BUSY) {
-            fail(
-                    Reason.BUSY,
-                    "Connection refused: the peer's RDMA listener has no room for one more connection at the moment",
-                    null);
-        } else {
-            fail(
-                    Reason.REFUSED,
-                    status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED
-                            ? "Connection refused"
-                            : "Connection refused (reject reason " + status + ")",
-                    null);
         }
     }
 

@@ -10,6 +10,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
@@ -229,12 +230,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Whether nothing native is left of it: memory that was lent belongs to its owner again. */
     public boolean isFreed() {
-        core.enter();
-        try {
-            return core.freed;
-        } finally {
-            core.exit();
-        }
+        return locked(() -> core.freed);
     }
 
     // ---- events ----
@@ -333,22 +329,12 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Whether the peer has sent data that is not read, or the end of the stream. */
     boolean hasInput() {
-        core.enter();
-        try {
-            return core.in.readable() > 0 || core.ended;
-        } finally {
-            core.exit();
-        }
+        return locked(() -> core.in.readable() > 0 || core.ended);
     }
 
     /** Whether what it has to send waits for the peer and for nothing else. Any thread. */
     boolean isStarved() {
-        core.enter();
-        try {
-            return core.out.waitsForPeer();
-        } finally {
-            core.exit();
-        }
+        return locked(() -> core.out.waitsForPeer());
     }
 
     // ---- facts ----
@@ -359,12 +345,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     public boolean isOpen() {
-        core.enter();
-        try {
-            return !core.closed;
-        } finally {
-            core.exit();
-        }
+        return locked(() -> !core.closed);
     }
 
     public InetSocketAddress localAddress() {
@@ -391,37 +372,32 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Payload bytes handed to readers so far. */
     public long bytesRead() {
-        core.enter();
-        try {
-            return core.in.consumed();
-        } finally {
-            core.exit();
-        }
+        return locked(() -> core.in.consumed());
     }
 
     /** Payload bytes taken from writers so far. */
     public long bytesWritten() {
-        core.enter();
-        try {
-            return core.out.written();
-        } finally {
-            core.exit();
-        }
+        return locked(() -> core.out.written());
     }
 
     /** Memory that is registered for it now. */
     public long registeredBytes() {
-        core.enter();
-        try {
-            return core.freed ? 0 : core.handles.registeredBytes();
-        } finally {
-            core.exit();
-        }
+        return locked(() -> core.freed ? 0 : core.handles.registeredBytes());
     }
 
     /** Called now and then: if nothing has moved for long, gives back what an idle connection does not need. */
     void sweep() {
         core.sweep();
+    }
+
+    /** For questions that are not asked for every message. */
+    private <T> T locked(Supplier<T> question) {
+        core.enter();
+        try {
+            return question.get();
+        } finally {
+            core.exit();
+        }
     }
 
     @Override

@@ -1,0 +1,108 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.stream.PendingConnect.Answer;
+import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Refusal;
+import org.jrsocket.wire.WireException;
+
+/** What the connection manager's events say to somebody who connects, and why a connection did not come about. */
+final class ConnectAnswers {
+
+    /** IB's reject reason "invalid service ID": nobody listens. */
+    private static final int REJECT_NO_LISTENER = 8;
+
+    private ConnectAnswers() {}
+
+    /**
+     * What the peer has answered.
+     *
+     * @param late whether there is no queue pair for the answer any more
+     * @return null if the event comes from this host
+     */
+    static Answer of(CmEvent event, boolean late) {
+        return switch (event.type()) {
+            case RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_CONNECT_RESPONSE -> willing(event);
+            // Older libraries say so of an answer for which there is no queue pair.
+            case RDMA_CM_EVENT_CONNECT_ERROR -> late ? willing(event) : Answer.REFUSED;
+            case RDMA_CM_EVENT_REJECTED ->
+                Refusal.parse(event.privateData()) == Refusal.PROBED ? Answer.OURS : Answer.REFUSED;
+            case RDMA_CM_EVENT_DISCONNECTED -> Answer.REFUSED;
+            default -> null;
+        };
+    }
+
+    private static Answer willing(CmEvent event) {
+        try {
+            return ConnData.parse(event.privateData()).hasExtension() ? Answer.OURS : Answer.FOREIGN;
+        } catch (WireException e) {
+            return Answer.FOREIGN;
+        }
+    }
+
+    /** Why there will be no connection; null if the event does not mean that. */
+    static RdmaConnectException failure(CmEvent event) {
+        int status = event.getStatus();
+        return switch (event.type()) {
+            case RDMA_CM_EVENT_ADDR_ERROR ->
+                failed(
+                        status == -Errno.ENODEV ? Reason.NO_DEVICE : Reason.UNRESOLVED,
+                        "address not resolved: " + Errno.describe(Math.abs(status)));
+            case RDMA_CM_EVENT_ROUTE_ERROR ->
+                failed(Reason.UNRESOLVED, "route not resolved: " + Errno.describe(Math.abs(status)));
+            case RDMA_CM_EVENT_REJECTED -> refused(status, event.privateData());
+            case RDMA_CM_EVENT_UNREACHABLE ->
+                failed(Reason.UNREACHABLE, "the peer does not answer RDMA connection requests");
+            // EINVAL: its answer can no longer be used, because it went away right after it.
+            case RDMA_CM_EVENT_CONNECT_ERROR ->
+                failed(
+                        status == -Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES,
+                        "connecting failed: " + Errno.describe(Math.abs(status)));
+            case RDMA_CM_EVENT_DISCONNECTED -> failed(Reason.REFUSED, "Connection reset while connecting");
+            case RDMA_CM_EVENT_DEVICE_REMOVAL -> failed(Reason.NO_DEVICE, "the device was removed");
+            // Address changes and the end of time-wait are nothing to a connection being made.
+            default -> null;
+        };
+    }
+
+    private static RdmaConnectException refused(int status, byte[] privateData) {
+        if (Refusal.parse(privateData) == Refusal.BUSY) {
+            return failed(
+                    Reason.BUSY,
+                    "Connection refused: the peer's RDMA listener has no room for one more connection at the moment");
+        }
+        boolean nobody = status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED;
+        return failed(
+                Reason.REFUSED, nobody ? "Connection refused" : "Connection refused (reject reason " + status + ")");
+    }
+
+    private static RdmaConnectException failed(Reason reason, String message) {
+        return new RdmaConnectException(reason, message, null);
+    }
+
+    /**
+     * Why a call failed.
+     *
+     * @param portChosen whether the application has chosen the local port
+     */
+    static Reason reasonOf(IOException e, boolean portChosen) {
+        if (!(e instanceof ErrnoException v)) {
+            return Reason.RESOURCES;
+        }
+        return switch (v.errno()) {
+            case Errno.ENODEV, Errno.EINVAL -> Reason.NO_DEVICE;
+            // It is also what the kernel says of a port that somebody else has at the wildcard address.
+            case Errno.EADDRNOTAVAIL -> portChosen ? Reason.RESOURCES : Reason.NO_DEVICE;
+            case Errno.ENETUNREACH, Errno.EHOSTUNREACH -> Reason.UNRESOLVED;
+            default -> Reason.RESOURCES;
+        };
+    }
+}
