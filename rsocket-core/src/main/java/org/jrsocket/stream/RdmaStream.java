@@ -248,21 +248,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     // ---- for selectors ----
 
-    /** Waits for many streams at once. */
-    @FunctionalInterface
-    public interface Observer {
-        /**
-         * Something may have become ready: data, room, the end, a failure, a close. Called by the thread that made it
-         * so. Must not block, and must not call the stream except for {@link #isReadable} and {@link #isWritable}.
-         */
-        void onProgress();
-    }
-
     /**
      * Sets the one observer, or none. A selector watches {@link #completionFd()} itself; it is told only of what other
      * threads see first.
      */
-    public void observe(Observer observer) {
+    public void observe(StreamObserver observer) {
         waits.observe(observer);
     }
 

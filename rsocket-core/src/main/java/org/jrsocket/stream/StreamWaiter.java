@@ -27,7 +27,7 @@ final class StreamWaiter {
 
     private volatile Sleeper reader;
     private volatile Sleeper writer;
-    private volatile RdmaStream.Observer observer;
+    private volatile StreamObserver observer;
     private final SpinBudget readerSpin; // the reader's own
     private final SpinBudget writerSpin; // the writer's own
 
@@ -200,7 +200,7 @@ final class StreamWaiter {
         }
     }
 
-    void observe(RdmaStream.Observer newObserver) {
+    void observe(StreamObserver newObserver) {
         observer = newObserver;
     }
 
@@ -214,7 +214,7 @@ final class StreamWaiter {
         if (w != null && !w.isMine() && isReady(false)) {
             w.wake();
         }
-        RdmaStream.Observer o = observer;
+        StreamObserver o = observer;
         if (o != null) {
             o.onProgress();
         }
@@ -224,7 +224,7 @@ final class StreamWaiter {
     void wakeAll() {
         wake(reader);
         wake(writer);
-        RdmaStream.Observer o = observer;
+        StreamObserver o = observer;
         if (o != null) {
             o.onProgress();
         }

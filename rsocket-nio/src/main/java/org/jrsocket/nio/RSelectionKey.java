@@ -12,12 +12,13 @@ import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelectionKey;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.StreamObserver;
 
 /**
  * One channel in one {@link RSelector}. Safe for use by many threads. The channel is of ours, or one of the JDK's,
  * whose key in the JDK's selector then does the work.
  */
-final class RSelectionKey extends AbstractSelectionKey implements RdmaStream.Observer {
+final class RSelectionKey extends AbstractSelectionKey implements StreamObserver {
 
     private final RSelector selector;
     private final AbstractSelectableChannel channel;
