@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -92,8 +92,12 @@ class InstalledFactoriesTest {
     /** Not this JVM's: a test runner may have wrapped that. */
     private static String classPath() throws URISyntaxException {
         List<String> places = new ArrayList<>();
-        for (Class<?> one : Stream.of(InstalledProgram.class, SocketFactories.class, RdmaCm.class, LoggerFactory.class)
-                .toList()) {
+        for (Class<?> one : List.of(
+                InstalledProgram.class,
+                LoopbackProvider.class,
+                SocketFactories.class,
+                RdmaCm.class,
+                LoggerFactory.class)) {
             places.add(Path.of(one.getProtectionDomain()
                             .getCodeSource()
                             .getLocation()
