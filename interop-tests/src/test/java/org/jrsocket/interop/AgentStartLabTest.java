@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +37,19 @@ class AgentStartLabTest {
                 .filter(line -> line.startsWith("jrsocket: TCP only: "))
                 .count();
         assertEquals(Site.hasRdma() ? 0 : 1, reasons);
+    }
+
+    /** Whoever makes a logger before the agent has set up the log has it ignore the settings. */
+    @Test
+    void shouldLogAsItsSettingsSay() throws Exception {
+        try (JvmProcess java = JvmProcess.running(OneConnection.class)
+                .agent("=log=debug,device.late=on")
+                .arguments("127.0.0.1", 1) // nobody listens there
+                .start()) {
+            JvmProcess.Result result = java.await(LIMIT).expectSuccess();
+            Pattern line = Pattern.compile("\\d\\d:\\d\\d:\\d\\d\\.\\d{3} [A-Z]+ org\\.jrsocket.*127\\.0\\.0\\.1.*");
+            assertTrue(result.err().stream().anyMatch(each -> line.matcher(each).matches()), result::toString);
+        }
     }
 
     private static JvmProcess.Result version(boolean agent) throws Exception {

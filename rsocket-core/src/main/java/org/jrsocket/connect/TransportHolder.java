@@ -43,7 +43,10 @@ public final class TransportHolder implements StreamFactory {
     /** At least so long between looks whether verbs have come. */
     static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private static final Logger LOG = LoggerFactory.getLogger(TransportHolder.class);
+    /** Made when it is needed: the agent makes a holder before it has set up the log. */
+    private static final class Log {
+        private static final Logger LOG = LoggerFactory.getLogger(TransportHolder.class);
+    }
 
     private final Opener opener;
     private final Executor looks;
@@ -150,11 +153,11 @@ public final class TransportHolder implements StreamFactory {
         VerbsUnavailableException why = null;
         try {
             found = opener.open();
-            LOG.info("RDMA can be used from now on: {}", found.description());
+            Log.LOG.info("RDMA can be used from now on: {}", found.description());
         } catch (VerbsUnavailableException e) {
             why = e;
         } catch (RuntimeException | LinkageError e) {
-            LOG.debug("looking for RDMA failed", e);
+            Log.LOG.debug("looking for RDMA failed", e);
         }
         synchronized (this) {
             looking = false;
