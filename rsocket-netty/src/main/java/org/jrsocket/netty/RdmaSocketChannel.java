@@ -57,6 +57,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     private RecvByteBufAllocator.Handle lending;
     private ByteBuf borrowed; // allocated with its bytes, to be read next
     private FileReader file;
+
     /**
      * Not connected.
      *
