@@ -22,6 +22,12 @@ import java.util.regex.Pattern;
 public final class LabBytes implements AutoCloseable {
 
     private static final Path COUNTS = Path.of("/sys/kernel/tracing/events/roce_lab/copy/hist");
+    /**
+     * The part of the bytes that the kernel may fail to count: a probe that is hit while its processor handles another
+     * one is missed. Some 1 % were missed once; a connection that used TCP would lack far more.
+     */
+    private static final int MISSED = 16;
+
     private static final Pattern TOWARDS_MEMORY =
             Pattern.compile("^\\{ direction: *0 }.* length: *(\\d+)", Pattern.MULTILINE);
 
@@ -57,13 +63,17 @@ public final class LabBytes implements AutoCloseable {
 
     public void assertAtLeast(long bytes) {
         long delivered = delivered();
-        assertTrue(delivered >= bytes, () -> delivered + " bytes were delivered by RDMA, fewer than " + bytes);
+        assertTrue(delivered >= least(bytes), () -> delivered + " bytes were delivered by RDMA, fewer than " + bytes);
+    }
+
+    private static long least(long bytes) {
+        return bytes - bytes / MISSED;
     }
 
     /** Waits until there are as many. */
     public void awaitAtLeast(long bytes, Duration limit) throws InterruptedException {
         long deadline = System.nanoTime() + limit.toNanos();
-        while (delivered() < bytes && System.nanoTime() < deadline) {
+        while (delivered() < least(bytes) && System.nanoTime() < deadline) {
             TimeUnit.MILLISECONDS.sleep(200);
         }
         assertAtLeast(bytes);
