@@ -76,21 +76,65 @@ class SpinBudgetTest {
         assertEquals(MAX, take(budget, 0));
     }
 
+    private static void crowdedWaits(SpinBudget budget, int count) {
+        for (int i = 0; i < count; i++) {
+            budget.passed(4_000_000);
+            budget.waited(MAX);
+        }
+    }
+
     @Test
     void shouldNotBeginAgainSoonWhereOthersWantTheProcessor() {
         SpinBudget budget = new SpinBudget(MAX);
         for (int i = 1; i < SpinBudget.CROWDED_IN_A_ROW; i++) {
-            assertFalse(budget.gaveWay(5_000));
-            assertFalse(budget.gaveWay(4_000_000), "as a hypervisor may do");
+            assertFalse(budget.passed(5_000));
+            assertFalse(budget.passed(4_000_000), "as a hypervisor may do");
             budget.waited(MAX);
             assertEquals(MAX, take(budget, 0));
         }
-        assertTrue(budget.gaveWay(4_000_000));
+        assertTrue(budget.passed(4_000_000));
         budget.waited(MAX);
         waits(budget, SpinBudget.FIRST_REST - 1, MAX / 2);
         assertEquals(0, take(budget, 0));
         waits(budget, 1, MAX / 2);
         assertEquals(MAX, take(budget, 0));
+    }
+
+    @Test
+    void shouldGiveUpWhereMostWaitsLoseTheProcessorThoughNotAll() {
+        SpinBudget budget = new SpinBudget(MAX);
+        int polled = 0;
+        for (int i = 0; i < 1_000; i++) {
+            if (take(budget, 0) > 0) {
+                polled++;
+                if (i % 4 != 0) {
+                    budget.passed(1_000_000);
+                }
+            }
+            budget.waited(MAX);
+        }
+        assertTrue(polled < 100, polled + " of 1000 waits polled");
+    }
+
+    @Test
+    void shouldNotMindLosingTheProcessorNowAndThen() {
+        SpinBudget budget = new SpinBudget(MAX);
+        for (int i = 0; i < 1_000; i++) {
+            assertEquals(MAX, take(budget, 0));
+            if (i % 5 == 0) {
+                assertFalse(budget.passed(4_000_000));
+            }
+            budget.waited(MAX);
+        }
+    }
+
+    @Test
+    void shouldPollAsBeforeOnceTheOthersHaveGone() {
+        SpinBudget budget = new SpinBudget(MAX);
+        crowdedWaits(budget, 10_000);
+        waits(budget, SpinBudget.LONGEST_REST + 2 * SpinBudget.CROWDED_IN_A_ROW, MAX);
+        crowdedWaits(budget, SpinBudget.CROWDED_IN_A_ROW - 1);
+        assertEquals(MAX, take(budget, 0), "forgiven and forgotten");
     }
 
     @Test

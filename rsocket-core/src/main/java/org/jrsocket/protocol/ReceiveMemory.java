@@ -49,8 +49,10 @@ final class ReceiveMemory {
             return 0;
         }
         // An application may keep what it was lent for ever, so that is not part of the window. mayLend leaves room for
-        // a slab beside it.
-        int size = held + sizing.slab() <= sizing.most() ? sizing.slab() : sizing.smallest();
+        // a slab beside it: a small one, if need be. Without anything lent a full window waits for a slab to be read
+        // instead: small slabs between large ones would never again leave room for four large ones.
+        int slab = sizing.slab();
+        int size = lentOnly == 0 || held + slab <= sizing.most() ? slab : sizing.smallest();
         return held - lentOnly + size <= sizing.window() && held + size <= sizing.most() ? size : 0;
     }
 

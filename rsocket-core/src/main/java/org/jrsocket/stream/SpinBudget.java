@@ -13,9 +13,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * conversation of two ends that both sleep takes two wake-ups per round trip, and no poll shorter than a wake-up would
  * ever change that.
  *
- * <p>A poll that gives way to other threads and gets the processor back only after long has taken one that they need.
- * When that happens wait after wait, polling pays least of all, and short waits are no reason to try again soon. Once
- * or twice it says nothing: a hypervisor takes processors away, too.
+ * <p>A poll that loses the processor for long, because it gave way to others or was made to, has taken one that they
+ * need: perhaps the very thread whose message it waits for. When that happens in most of the last waits, polling pays
+ * least of all, and short waits are no reason to try again soon. Now and then it says nothing: a hypervisor takes
+ * processors away, too.
  *
  * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. Each
  * waiter has its own object, used by one thread at a time.
@@ -32,10 +33,18 @@ public final class SpinBudget {
     static final int FIRST_REST = 16;
 
     static final int LONGEST_REST = 256;
-    /** A poll that is away for so long after giving way was in somebody's way. */
+    /** A poll that was without the processor for so long was in somebody's way. */
     private static final long CROWDED_NANOS = 500_000;
-    /** Waits in a row with such a poll after which polling is given up. */
-    static final int CROWDED_IN_A_ROW = 8;
+    /** Of {@link #crowd}: every wait was crowded. */
+    private static final int ALL = 1 << 16;
+    /** Half of the last waits: polling is given up. */
+    private static final int MANY = ALL / 2;
+    /** After a rest: two more crowded waits are enough. */
+    private static final int SUSPECTED = ALL * 3 / 8;
+    /** The last waits are so many, the later ones with more weight; a power of two's exponent. */
+    private static final int LAST_WAITS = 3;
+    /** Crowded waits in a row after which polling is given up the first time. */
+    static final int CROWDED_IN_A_ROW = 6;
 
     private static final int MAX_SPINNERS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     private static final AtomicInteger SPINNERS = new AtomicInteger();
@@ -45,8 +54,8 @@ public final class SpinBudget {
     private int shortWaits; // in a row, while it does not
     private int rest; // waits without polling that are still to come
     private int nextRest = FIRST_REST;
-    private int crowdedWaits; // in a row
-    private boolean wasCrowded; // in this wait
+    private int crowd; // how many of the last waits were crowded, a moving average up to ALL
+    private boolean wasCrowded; // this wait
     private boolean crowded; // why it rests
 
     /** @param max nanoseconds to poll at most; 0 never polls */
@@ -76,16 +85,22 @@ public final class SpinBudget {
     }
 
     /**
-     * A poll has given way to other threads, and came back after that many nanoseconds.
+     * A poll looked at the clock twice, with nothing between but a look at the queues and perhaps giving way to other
+     * threads.
      *
+     * @param nanos between the two
      * @return whether it had better end now
      */
-    public boolean gaveWay(long nanos) {
+    public boolean passed(long nanos) {
         if (nanos < CROWDED_NANOS) {
             return false;
         }
         wasCrowded = true;
-        return crowdedWaits + 1 >= CROWDED_IN_A_ROW;
+        return crowdAfter(true) > MANY;
+    }
+
+    private int crowdAfter(boolean crowdedWait) {
+        return crowd + ((crowdedWait ? ALL - crowd : -crowd) >> LAST_WAITS);
     }
 
     /** A wait is over, after that many nanoseconds of polling and sleeping; also one whose time ran out. */
@@ -97,18 +112,20 @@ public final class SpinBudget {
             if (shortWaits >= SHORT_IN_A_ROW && !crowded) {
                 rest = 0;
             }
-        } else if (wasCrowded) {
-            wasCrowded = false;
-            if (++crowdedWaits >= CROWDED_IN_A_ROW) {
-                crowdedWaits -= 2; // another try has to do better soon
-                crowded = true;
-                giveUp();
-            }
+            return;
+        }
+        crowd = crowdAfter(wasCrowded);
+        wasCrowded = false;
+        if (crowd > MANY) {
+            crowd = SUSPECTED;
+            crowded = true;
+            giveUp();
         } else if (isShort) {
             longWaits = 0;
-            crowdedWaits = 0;
-            crowded = false;
-            nextRest = FIRST_REST;
+            if (crowd < SUSPECTED / 2) {
+                crowded = false;
+                nextRest = FIRST_REST;
+            }
         } else if (++longWaits >= LONG_IN_A_ROW) {
             giveUp();
         }

@@ -92,6 +92,7 @@ final class StreamWaiter {
     private boolean spin(SpinBudget budget, boolean reading, boolean quiet, long start, long spin) {
         long slice = Math.min(SLICE_NANOS, spin);
         long yield = start + YIELD_NANOS;
+        long last = start;
         boolean inNative = quiet && reading; // a reader inside keeps the queues from being freed
         for (; ; ) {
             if (inNative) {
@@ -104,16 +105,17 @@ final class StreamWaiter {
                 return true;
             }
             long now = System.nanoTime();
-            if (now - start >= spin) {
+            if (budget.passed(now - last) || now - start >= spin) {
                 return false;
             }
+            last = now;
             if (now - yield >= 0) { // whoever else wants this CPU gets it: perhaps the very thread we wait for
                 Thread.yield();
-                long back = System.nanoTime();
-                if (budget.gaveWay(back - now)) {
+                last = System.nanoTime();
+                if (budget.passed(last - now)) {
                     return false;
                 }
-                yield = back + YIELD_NANOS;
+                yield = last + YIELD_NANOS;
             }
         }
     }

@@ -385,24 +385,26 @@ final class RSelector extends AbstractSelector {
         try {
             long start = System.nanoTime();
             long yield = start + YIELD_NANOS;
+            long last = start;
             for (; ; ) {
                 if (pollHot(false, SLICE_NANOS) || !queue.isEmpty() || woken.get()) {
                     return true;
                 }
                 long now = System.nanoTime();
-                if (now - start >= time) {
+                if (budget.passed(now - last) || now - start >= time) {
                     return false;
                 }
+                last = now;
                 if (now - yield >= 0) {
                     if (lookAtDescriptors()) {
                         return true;
                     }
                     Thread.yield(); // whoever else wants this CPU, perhaps the very one we wait for, gets it
-                    long back = System.nanoTime();
-                    if (budget.gaveWay(back - now)) {
+                    last = System.nanoTime();
+                    if (budget.passed(last - now)) {
                         return false;
                     }
-                    yield = back + YIELD_NANOS;
+                    yield = last + YIELD_NANOS;
                 }
             }
         } finally {
