@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayDeque;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ReceiveMemoryTest {
@@ -58,5 +60,48 @@ class ReceiveMemoryTest {
         assertEquals(first, memory.takeFinished());
         assertEquals(200, memory.held());
         assertEquals(0, memory.wanted());
+    }
+
+    /** Grants and fills slabs of what is wanted, and reads so that one slab is always left unread. */
+    private static void streamToAReaderThatIsBehind(ReceiveMemory memory, Slab first, int slabs) {
+        ArrayDeque<Slab> granted = new ArrayDeque<>(List.of(first));
+        int grants = 0;
+        long at = 1 << 12;
+        for (int i = 0; i < slabs; i++) {
+            for (int wanted = memory.wanted(); wanted > 0; wanted = memory.wanted()) {
+                Slab slab = new Slab(at, wanted, 1, 2);
+                at += 1 << 20;
+                memory.grant(slab);
+                granted.add(slab);
+                memory.grantsPosted(++grants);
+            }
+            for (Slab slab = granted.poll(); slab != null; slab = granted.poll()) {
+                assertNull(memory.arrived(slab.length()));
+            }
+            memory.grantsReached(grants);
+            memory.consume(memory.piece());
+            while (memory.hasFinished()) {
+                memory.takeFinished();
+            }
+        }
+    }
+
+    @Test
+    void shouldGrowToAModestSizeForAReaderThatIsAlwaysALittleBehind() {
+        GrantSizing sizing = new GrantSizing(8 << 10, 4 << 20, 8);
+        Slab first = new Slab(0, 8 << 10, 1, 2);
+        ReceiveMemory memory = new ReceiveMemory(first, 8, sizing);
+        streamToAReaderThatIsBehind(memory, first, 60);
+        assertEquals(256 << 10, sizing.window());
+    }
+
+    @Test
+    void shouldNotMixSmallSlabsIntoAFullWindow() {
+        GrantSizing sizing = new GrantSizing(8 << 10, 256 << 10, 8);
+        Slab first = new Slab(0, 8 << 10, 1, 2);
+        ReceiveMemory memory = new ReceiveMemory(first, 8, sizing);
+        streamToAReaderThatIsBehind(memory, first, 60);
+        assertEquals(256 << 10, memory.held() + sizing.slab(), "four slabs of one size, one of them finished");
+        assertEquals(64 << 10, memory.wanted());
     }
 }

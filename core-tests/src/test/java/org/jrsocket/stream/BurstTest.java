@@ -74,10 +74,27 @@ class BurstTest extends RawPeerTests {
     }
 
     @Test
-    void shouldEndABurstWithAPause() {
+    void shouldPostAtOnceAfterAPause() {
         long end = posts(0, 1 + Burst.LENGTH, COST / 10);
         end = posts(end, 1, 2 * COST);
         assertFalse(burst.isRunning(end));
+        end = posts(end, Burst.PAUSE - 1, COST / 10);
+        assertFalse(burst.isRunning(end));
+    }
+
+    /** Somebody else had the CPU for a moment: often the service thread, woken to look after what was collected. */
+    @Test
+    void shouldGoOnSoonAfterAPause() {
+        long end = posts(0, 1 + Burst.LENGTH, COST / 10);
+        end = posts(end, 1, 2 * COST);
+        end = posts(end, Burst.PAUSE, COST / 10);
+        assertTrue(burst.isRunning(end));
+    }
+
+    @Test
+    void shouldEndABurstWithAFewPauses() {
+        long end = posts(0, 1 + Burst.LENGTH, COST / 10);
+        end = posts(end, Burst.LENGTH / Burst.PAUSE, 2 * COST);
         end = posts(end, Burst.LENGTH - 1, COST / 10);
         assertFalse(burst.isRunning(end));
     }

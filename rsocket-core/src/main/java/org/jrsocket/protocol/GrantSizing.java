@@ -5,21 +5,30 @@
 package org.jrsocket.protocol;
 
 /**
- * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, doubles
- * each time the peer ran out of grants although the application had read all that came, and is small again once nothing
- * has come for long. So a connection that is idle, or that exchanges small messages, stays small; one that streams
- * reaches after a few round trips what bandwidth and round trip need.
+ * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, and is small
+ * again once nothing has come for long. It grows each time the peer ran out of grants although the application had read
+ * all that came; and, up to a modest size, each time the peer ran out and the application has read a whole window since:
+ * a reader that is always a little behind would otherwise take small pieces for ever, each with a grant of its own, and
+ * that is what keeps it behind. So a connection that is idle, or that exchanges small messages, stays small; one that
+ * streams reaches after a few round trips what bandwidth and round trip need.
  */
 final class GrantSizing {
 
     /** Slabs in a window: while one is read and one travels back as a grant, the peer fills the others. */
     private static final int SLABS = 4;
 
+    /**
+     * Below this the window grows fourfold at a time, whether the reader keeps up or not: it is far from what a stream
+     * needs, and costs little.
+     */
+    private static final int MODEST = 256 * 1024;
+
     private final int smallest;
     private final int most;
     private final int slabs;
     private int window;
     private boolean ranDry;
+    private long read; // bytes since the window grew
 
     /**
      * @param smallest bytes of the smallest slab; two of them are the smallest window
@@ -45,14 +54,28 @@ final class GrantSizing {
     /** The application has read all that came. */
     void keptUp() {
         if (ranDry) {
-            ranDry = false;
-            window = (int) Math.min(2L * window, most);
+            grow();
         }
+    }
+
+    /** The application has read so much more. */
+    void read(int bytes) {
+        read += bytes;
+        if (ranDry && window < MODEST && read >= window) {
+            grow();
+        }
+    }
+
+    private void grow() {
+        ranDry = false;
+        read = 0;
+        window = (int) Math.min((window < MODEST ? 4L : 2L) * window, most);
     }
 
     /** Nothing has come for long. */
     void quiet() {
         ranDry = false;
+        read = 0;
         window = 2 * smallest;
     }
 

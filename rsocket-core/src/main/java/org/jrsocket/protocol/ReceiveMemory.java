@@ -93,6 +93,7 @@ final class ReceiveMemory {
 
     /** All that will ever be in {@code slab} was read. */
     private void read(Slab slab) {
+        sizing.read(slab.length());
         if (slab.lent == 0) {
             finish(slab);
         } else {

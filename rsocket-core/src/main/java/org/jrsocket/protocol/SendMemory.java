@@ -14,12 +14,18 @@ import java.util.ArrayDeque;
  */
 public final class SendMemory {
 
+    /** Below so many bytes, memory that is filled again and again is too small: it cuts a stream into tiny messages. */
+    private static final int SMALL = 256 * 1024;
+    /** So often. */
+    private static final int AGAIN_AND_AGAIN = 4;
+
     private final Slab first; // never given up while the connection lives
     private final int most;
     private final ArrayDeque<Slab> full = new ArrayDeque<>();
     private final ArrayDeque<Slab> free = new ArrayDeque<>();
     private Slab current;
     private boolean reserved;
+    private int filled; // slabs, since the last quiet time
     private long capacity;
     private long freeBytes;
 
@@ -75,6 +81,7 @@ public final class SendMemory {
         current.endOffset = offset;
         boolean last = current.filled == current.length();
         if (last) {
+            filled++;
             full.add(current);
             current = free.poll();
             if (current != null) {
@@ -98,6 +105,14 @@ public final class SendMemory {
     /** Bytes of a slab that would let the writer go on; 0 if there is room, or if there may be no more. */
     public int wanted() {
         return current != null ? 0 : (int) Math.min(capacity, most - capacity);
+    }
+
+    /**
+     * Whether a slab that is {@link #wanted} had better be added at once. Otherwise the driver looks first whether
+     * something is acknowledged by now.
+     */
+    public boolean isTooSmall() {
+        return capacity < SMALL && filled >= AGAIN_AND_AGAIN;
     }
 
     /** Adds a slab that was wanted. */
@@ -126,6 +141,7 @@ public final class SendMemory {
         if (reserved || !full.isEmpty() || current == null || current.filled > 0) {
             return null;
         }
+        filled = 0;
         Slab slab = free.poll();
         if (slab == null) {
             return null;

@@ -18,6 +18,8 @@ final class Burst {
 
     /** Posts in a row that make a burst: the few writes of one message do not. */
     static final int LENGTH = 16;
+    /** What a pause takes away of that: a writer that lost its CPU for a moment is still in its burst. */
+    static final int PAUSE = 4;
     /** Nanoseconds: if posts take less, fewer of them would not save enough to be worth the wait. */
     static final long MIN_COST = 2_000;
     /** Nanoseconds that a post counts for at most: one that was interrupted says nothing about the device. */
@@ -30,7 +32,7 @@ final class Burst {
     /** Data was posted between two readings of {@link System#nanoTime}. */
     void posted(long before, long after) {
         boolean follows = cost >= MIN_COST && before - lastEnd < 2 * cost;
-        length = follows ? Math.min(length + 1, LENGTH) : 0;
+        length = follows ? Math.min(length + 1, LENGTH) : Math.max(length - PAUSE, 0);
         lastEnd = after;
         cost = Math.min(after - before, MAX_COST);
     }

@@ -13,12 +13,27 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 final class Leftovers {
 
+    /** What a look at a stream has found. */
+    enum Look {
+        /** Nobody need look again. */
+        DONE,
+        /** Another look is due soon. */
+        SOON,
+        /** The writer is about, and sends what there is with its next write. */
+        LATER
+    }
+
     /** How long the writer has time to come back. */
-    static final long PERIOD_NANOS = 100_000;
+    private static final long PERIOD_NANOS = 100_000;
+    /** The same while all writers have come back each time: a look takes a CPU from somebody, often from the writer. */
+    private static final long LONGEST_PERIOD_NANOS = 800_000;
 
     private final ServiceThread service;
     private final AtomicReference<StreamLeftover> added = new AtomicReference<>();
-    private StreamLeftover list; // service thread
+    // Service thread:
+    private StreamLeftover list;
+    private boolean soon;
+    private long period = PERIOD_NANOS;
 
     Leftovers(ServiceThread service) {
         this.service = service;
@@ -41,13 +56,20 @@ final class Leftovers {
         return list != null || added.get() != null;
     }
 
+    /** Nanoseconds until the next {@link #round}. Service thread. */
+    long period() {
+        return added.get() == null ? period : PERIOD_NANOS;
+    }
+
     /** One look at each. Service thread. */
     void round() {
         StreamLeftover fresh = added.getAndSet(null);
         StreamLeftover old = list;
         list = null;
+        soon = fresh != null;
         keep(old);
         keep(fresh);
+        period = soon ? PERIOD_NANOS : Math.min(2 * period, LONGEST_PERIOD_NANOS);
     }
 
     private void keep(StreamLeftover from) {
@@ -56,22 +78,24 @@ final class Leftovers {
             StreamLeftover stream = next;
             next = stream.next;
             stream.next = null;
-            if (look(stream)) {
+            Look found = look(stream);
+            if (found != Look.DONE) {
                 stream.next = list;
                 list = stream;
+                soon |= found == Look.SOON;
             }
         }
     }
 
-    private static boolean look(StreamLeftover stream) {
+    private static Look look(StreamLeftover stream) {
         try {
             return stream.lookAfter();
         } catch (RuntimeException | Error e) { // it serves every stream of the process and must survive any of them
             try {
                 stream.fail(e);
-                return false;
+                return Look.DONE;
             } catch (RuntimeException | Error again) {
-                return true; // perhaps for lack of memory: try again
+                return Look.SOON; // perhaps for lack of memory: try again
             }
         }
     }

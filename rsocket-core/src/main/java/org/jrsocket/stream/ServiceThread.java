@@ -212,7 +212,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
         long now = System.nanoTime();
         if (leftovers.any() && now - nextRound >= 0) {
             leftovers.round();
-            nextRound = now + Leftovers.PERIOD_NANOS;
+            nextRound = now + leftovers.period();
         }
         while (!timers.isEmpty() && timers.first().deadline - now <= 0) {
             Runnable task = timers.pollFirst().task;
@@ -227,7 +227,8 @@ final class ServiceThread implements ServiceLoop, Runnable {
         if (!leftovers.any()) {
             return nanos;
         }
-        return nanos < 0 ? Leftovers.PERIOD_NANOS : Math.min(nanos, Leftovers.PERIOD_NANOS);
+        long period = leftovers.period();
+        return nanos < 0 ? period : Math.min(nanos, period);
     }
 
     private static void call(Runnable callback) {

@@ -223,11 +223,12 @@ final class StreamCore {
 
     /** Bytes that can be copied to {@link Connection#sendMemory} in one piece; 0 if the writer has to wait. */
     int writeRoom() {
-        if (connection.sendMemory().wanted() > 0) {
+        SendMemory memory = connection.sendMemory();
+        if (memory.wanted() > 0 && !memory.isTooSmall()) {
             poll(); // what is acknowledged by now need not be added to
         }
         int room = connection.writeRoom();
-        growthRefused = room == 0 && connection.sendMemory().wanted() > 0;
+        growthRefused = room == 0 && memory.wanted() > 0;
         return room;
     }
 

@@ -96,23 +96,23 @@ final class StreamLeftover {
     }
 
     /**
-     * Looks after what a writer left behind; called by the service thread now and then. False once that is not needed
-     * any more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
+     * Looks after what a writer left behind; called by the service thread now and then. Done once that is not needed any
+     * more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
      */
-    boolean lookAfter() {
+    Leftovers.Look lookAfter() {
         core.enter();
         try {
             long written = out.written();
             if (written != seenWritten && !out.waitsForPeer()) {
                 seenWritten = written; // the writer is about: its next write sends this, too
                 looks = 0;
-                return true;
+                return Leftovers.Look.LATER;
             }
             core.poll();
             core.flush();
             if (any() && !core.writerInside) {
                 if (looks++ == 0 && !out.waitsForPeer()) {
-                    return true;
+                    return Leftovers.Look.SOON;
                 }
                 core.armAndPoll(true);
                 if (any()) {
@@ -121,7 +121,7 @@ final class StreamLeftover {
             }
             listed = false;
             looks = 0;
-            return false;
+            return Leftovers.Look.DONE;
         } finally {
             core.exit();
         }
