@@ -126,6 +126,17 @@ class BurstTest extends RawPeerTests {
     }
 
     @Test
+    void shouldTimeFewPostsOfADeviceThatIsFast() {
+        burst.posted(0, Burst.MIN_COST - 1);
+        for (int i = 0; i < Burst.UNTIMED; i++) {
+            assertTrue(burst.isCheap());
+        }
+        assertFalse(burst.isCheap(), "it may have become slow");
+        burst.posted(0, Burst.MIN_COST);
+        assertFalse(burst.isCheap());
+    }
+
+    @Test
     void shouldNotMindWhereTheClockBegins() {
         long end = posts(Long.MAX_VALUE - 2 * COST, 2 + Burst.LENGTH, COST / 10);
         assertTrue(burst.isRunning(end + COST / 2));

@@ -21,6 +21,9 @@ public final class Pump {
      */
     public static final int FAILED = 1 << 30;
 
+    /** Send queue slots that any one step of {@link Connection#build} takes at most. */
+    private static final int MOST_SLOTS = 2;
+
     private final Connection connection;
     private final Queues queues;
     private final int pollLimit;
@@ -131,13 +134,13 @@ public final class Pump {
     }
 
     private int build() {
-        int built;
+        boolean again;
         do {
-            built = connection.build(queues);
+            again = connection.build(queues) > 0 && queues.room() < MOST_SLOTS; // else all that may go was built
             if (!queues.post()) {
                 return sendFailed("requests cannot be posted");
             }
-        } while (built > 0);
+        } while (again);
         return Effects.NONE;
     }
 

@@ -25,9 +25,13 @@ final class Burst {
     /** Nanoseconds that a post counts for at most: one that was interrupted says nothing about the device. */
     static final long MAX_COST = 50_000;
 
+    /** Posts that are not timed after one that took less than {@link #MIN_COST}: they will hardly take longer. */
+    static final int UNTIMED = 63;
+
     private long lastEnd;
     private long cost;
     private int length;
+    private int untimed; // to come
 
     /** Data was posted between two readings of {@link System#nanoTime}. */
     void posted(long before, long after) {
@@ -35,6 +39,16 @@ final class Burst {
         length = follows ? Math.min(length + 1, LENGTH) : Math.max(length - PAUSE, 0);
         lastEnd = after;
         cost = Math.min(after - before, MAX_COST);
+        untimed = cost < MIN_COST ? UNTIMED : 0;
+    }
+
+    /** Whether the next post need not be timed: on fast devices two looks at the clock are a good part of a write. */
+    boolean isCheap() {
+        if (untimed == 0) {
+            return false;
+        }
+        untimed--;
+        return true;
     }
 
     /**

@@ -49,6 +49,10 @@ final class StreamLeftover {
             core.flush();
             return;
         }
+        if (burst.isCheap()) {
+            core.flush();
+            return;
+        }
         long before = System.nanoTime();
         if (burst.isRunning(before) && out.written() - out.posted() < StreamCore.BULK) {
             collected = true;

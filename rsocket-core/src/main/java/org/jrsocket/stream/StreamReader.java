@@ -38,6 +38,9 @@ final class StreamReader {
                 if (length == 0) {
                     return 0;
                 }
+                if (in.readable() == 0) {
+                    core.pollMessages();
+                }
                 for (; ; ) {
                     int n = take(target, offset, length);
                     if (n != 0) {
