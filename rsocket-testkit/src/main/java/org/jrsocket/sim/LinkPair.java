@@ -219,7 +219,7 @@ final class LinkPair {
 
         @Override
         public boolean post() {
-            spent += LinkTable.crossing();
+            spent += collected() == 0 ? 0 : LinkTable.crossing();
             return super.post();
         }
 

@@ -121,6 +121,11 @@ class SimQueues implements Queues {
         queuePair.request(SimQueuePair.WRITE, 0, 0, 0, false, true);
     }
 
+    /** Requests that the next {@link #post} takes. */
+    int collected() {
+        return collected;
+    }
+
     @Override
     public boolean post() {
         if (collected > 0) {
