@@ -55,13 +55,13 @@ class AccessTest extends RawPeerTests {
     @Test
     void shouldTakeConnectionsOnlyFromThoseWhoAreAdmitted() throws Exception {
         CmListener listener = listen();
-        assertEquals(Reason.REFUSED, refused(listener, 3));
+        assertEquals(Reason.DENIED, refused(listener, 3));
         RdmaStream client = transport.connect(null, at(listener, 2), CONFIG).await(PATIENCE);
         RdmaStream accepted = StreamPair.accept(listener);
         int port = listener.localAddress().getPort();
         assertEquals(List.of("127.0.0.3 " + port, "127.0.0.2 " + port), asked);
         welcome = "127.0.0.3"; // for requests from now on
-        assertEquals(Reason.REFUSED, refused(listener, 2));
+        assertEquals(Reason.DENIED, refused(listener, 2));
         client.write(bytes(10), 0, 10, PATIENCE);
         assertEquals(10, read(accepted, 10).length);
         client.close();

@@ -187,7 +187,7 @@ public final class Connector {
     /** TCP connected where RDMA did not. */
     void tcpConnected(InetSocketAddress remote, TcpReason reason) {
         switch (reason) {
-            case REFUSED, PROTOCOL -> memory.rejected(remote);
+            case REFUSED, DENIED, PROTOCOL -> memory.rejected(remote);
             case NO_DEVICE -> memory.unserved(remote);
             default -> hostIsUp(remote, reason);
         }

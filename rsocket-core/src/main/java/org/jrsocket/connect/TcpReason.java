@@ -26,8 +26,10 @@ public enum TcpReason {
     UNRESOLVED("the address or route does not resolve over RDMA"),
     /** The peer's RDMA stack answered, but nobody listens there. */
     REFUSED("the peer refused RDMA: nobody listens on this port there"),
+    /** The peer's rules admit no connections over RDMA from this host. */
+    DENIED("the peer's accept rules refuse RDMA from this host"),
     /** The peer listens over RDMA and has no room for one more connection at the moment. */
-    BUSY("the peer's RDMA listener is busy: its queue of connections is full"),
+    BUSY("the peer has no room for one more RDMA connection: its queue of connections is full, or its memory"),
     /** The peer's RDMA stack did not answer the CM's own retries. */
     UNREACHABLE("the peer did not answer over RDMA"),
     /** The peer did not answer within the budget. */
@@ -55,6 +57,7 @@ public enum TcpReason {
             case NO_DEVICE -> NO_DEVICE;
             case UNRESOLVED -> UNRESOLVED;
             case REFUSED -> REFUSED;
+            case DENIED -> DENIED;
             case BUSY -> BUSY;
             case UNREACHABLE -> UNREACHABLE;
             case TIMEOUT -> TIMEOUT;

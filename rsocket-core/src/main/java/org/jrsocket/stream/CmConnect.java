@@ -146,7 +146,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         switch (event.type()) {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> cm.resolveRoute(id, RESOLVE_MILLIS);
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
-                endpoint = new ConnectionHandles(transport, id, config);
+                endpoint = new ConnectionHandles(transport, id, config, null);
                 cm.connect(
                         id,
                         RdmaTransport.param(

@@ -132,7 +132,7 @@ final class CmListener implements RdmaListener, CmHandler {
             InetAddress source = ((InetSocketAddress) request.getDestination()).getAddress();
             if (!access.admits(source, address.getPort())) {
                 refusals.warn("RDMA connection request to {} from {} refused: no rule admits it", address, source);
-                refuse(request, NOTHING);
+                refuse(request, Refusal.encode(Refusal.DENIED));
                 return;
             }
             peer = ConnData.parse(privateData);
@@ -227,7 +227,12 @@ final class CmListener implements RdmaListener, CmHandler {
 
     private void refuseBusy(Admission.Request asked) {
         LOG.debug("RDMA connection request to {} from {} refused: busy", address, asked.source());
-        refuse(asked.id(), asked.peer().hasExtension() ? Refusal.encode(Refusal.BUSY) : NOTHING);
+        refuse(asked.id(), busy(asked.peer()));
+    }
+
+    /** What {@code peer} is told where there is no room for one more connection. */
+    static byte[] busy(ConnData peer) {
+        return peer.hasExtension() ? Refusal.encode(Refusal.BUSY) : NOTHING;
     }
 
     private void refuse(CmId request, byte[] reason) {

@@ -74,10 +74,14 @@ final class ConnectAnswers {
     }
 
     private static RdmaConnectException refused(int status, byte[] privateData) {
-        if (Refusal.parse(privateData) == Refusal.BUSY) {
+        int reason = Refusal.parse(privateData);
+        if (reason == Refusal.BUSY) {
             return failed(
                     Reason.BUSY,
                     "Connection refused: the peer's RDMA listener has no room for one more connection at the moment");
+        }
+        if (reason == Refusal.DENIED) {
+            return failed(Reason.DENIED, "Connection refused: the peer's rules admit no RDMA from this host");
         }
         boolean nobody = status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED;
         return failed(

@@ -69,8 +69,12 @@ final class ConnectionHandles {
     private boolean freed;
     private boolean queuesFreed;
 
-    /** Takes over {@code id}: it is freed with the rest, also when this constructor fails. */
-    ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
+    /**
+     * Takes over {@code id}: it is freed with the rest, also when this constructor fails.
+     *
+     * @param refusal what a peer that has asked is told then; null if none has asked
+     */
+    ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config, byte[] refusal) throws IOException {
         this.cm = transport.cm();
         this.bundles = transport.bundles();
         this.id = id;
@@ -100,6 +104,9 @@ final class ConnectionHandles {
                 throw new ErrnoException("ibv_post_recv", device.name(), qp.postError());
             }
         } catch (IOException | RuntimeException | Error e) {
+            if (refusal != null) {
+                refuse(refusal);
+            }
             free();
             if (e instanceof ErrnoException v && v.errno() == Errno.ENOMEM) {
                 throw new IOException(
@@ -108,6 +115,14 @@ final class ConnectionHandles {
                         v);
             }
             throw e;
+        }
+    }
+
+    private void refuse(byte[] refusal) {
+        try {
+            cm.reject(id, refusal);
+        } catch (IOException e) {
+            LOG.debug("rejecting a connection request on {} failed", device.name(), e);
         }
     }
 

@@ -39,7 +39,7 @@ final class Handshake implements CmHandler {
     void answer() {
         try {
             request.attach(this);
-            endpoint = new ConnectionHandles(transport, request, listening.config());
+            endpoint = new ConnectionHandles(transport, request, listening.config(), CmListener.busy(peer));
             ConnData mine = endpoint.connData();
             if (peer.hasExtension()) {
                 mine = mine.withFeatures(ConnectionHandles.FEATURES);
@@ -55,7 +55,7 @@ final class Handshake implements CmHandler {
             }
             over = true;
             if (endpoint == null) {
-                // the endpoint's constructor has destroyed the id, and the client will know soon enough
+                // the endpoint's constructor has told the client, and destroyed the id
                 listening.failed(this);
             } else {
                 end();

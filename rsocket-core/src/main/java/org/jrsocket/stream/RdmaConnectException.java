@@ -19,6 +19,8 @@ public final class RdmaConnectException extends ConnectException {
         UNRESOLVED,
         /** The peer's CM answered: nobody listens there over RDMA, or the listener refused. */
         REFUSED,
+        /** The peer's rules admit no connections over RDMA from here. */
+        DENIED,
         /**
          * The peer's listener is there and speaks RDMA, but has no room for one more connection now: worth another try
          * soon.

@@ -183,7 +183,7 @@ public final class RdmaTransport implements AutoCloseable {
             id.destroyId();
             throw e;
         }
-        ConnectionHandles endpoint = new ConnectionHandles(this, id, config);
+        ConnectionHandles endpoint = new ConnectionHandles(this, id, config, null);
         QueueLimits granted = new QueueLimits(
                 endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
         endpoint.free();

@@ -21,10 +21,12 @@ public final class Refusal {
 
     /** No reason that is known. */
     public static final int UNKNOWN = 0;
-    /** The listener has no room for one more connection at the moment. */
+    /** The listener has no room for one more connection at the moment: in its queue, or in its host's memory. */
     public static final int BUSY = 1;
     /** Somebody listens; the request wanted to know no more. */
     public static final int PROBED = 2;
+    /** The listener's host admits no connections over RDMA from there. */
+    public static final int DENIED = 3;
 
     private static final int SIZE = 16;
     private static final int VERSION = 1;
