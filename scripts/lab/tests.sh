@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# The tests that run on a device: which they are, and what they need in the guest. Sourced by scripts/test, whose variables it uses.
+# The tests that run on a device: which they are, and what they need in the guest. Sourced by scripts/test, whose
+# variables it uses.
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
-# The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest that dies takes no
-# other group along.
+# The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest
+# that dies takes no other group along.
 lab_guests() {
   printf '%s\n' core interop-c interop-frameworks interop 'net nio own-netty'
   # Once more only what differs: virtual threads, and the agent.
@@ -41,8 +42,8 @@ lab_settings() {
   esac
 }
 
-# lab_select GROUP: prints what junit is to run, an argument a line. The classes are named: the guest, to which the host's files are far,
-# would take long to find them. "long" is what a person asks for: left out, not skipped.
+# lab_select GROUP: prints what junit is to run, an argument a line. The classes are named: the guest, to which the
+# host's files are far, would take long to find them. "long" is what a person asks for: left out, not skipped.
 lab_select() {
   lab_settings "$1"
   printf '%s\n' --include-tag "$lab_tags & !long"
@@ -64,8 +65,8 @@ in_guest() {
   return "$status"
 }
 
-# lab_tests GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP. Names each test when it
-# starts, so that one that hangs can be told. Fails only where the reports do not tell.
+# lab_tests GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP.
+# Names each test when it starts, so that one that hangs can be told. Fails only where the reports do not tell.
 lab_tests() {
   local name=$1 options=() selected status=0
   lab_settings "$name"
@@ -76,8 +77,8 @@ lab_tests() {
   cd "$2/reports" # a JVM that crashes leaves its report where it was started
   case $name in
     net* | nio*)
-      # Tests that take the sockets they get, in a JVM with the agent: each connection has to be RDMA's. One test must not spoil the next by what
-      # the agent remembers of it, nor a slow guest by the time that RDMA gets.
+      # Tests that take the sockets they get, in a JVM with the agent: each connection has to be RDMA's. One test must
+      # not spoil the next by what the agent remembers of it, nor a slow guest by the time that RDMA gets.
       options=("-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
         -Dorg.jrsocket.test.rdma=true "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
   esac
