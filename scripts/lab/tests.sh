@@ -82,10 +82,11 @@ lab_tests() {
       options=("-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
         -Dorg.jrsocket.test.rdma=true "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
   esac
-  # The packages are those that surefire opens too. One compiler: see JvmProcess.
-  "$lab_jdk/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "${options[@]}" --add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED \
+  # The packages are those that surefire opens too.
+  "$lab_jdk/bin/java" "@$here/scripts/lab/jvm-options" "${options[@]}" \
+    --add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED \
     -Djrsocket.echo.bytes="$echo_bytes" -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
-    --class-path "$lab_classpath" "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
+    --class-path "$lab_classpath" --include-engine junit-jupiter "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
     --config junit.jupiter.execution.timeout.default=10m --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |
     grep -v --line-buffered ':: SUCCESSFUL$' || status=$?
   # 1: some tests failed, which the report tells too. More is worse.
