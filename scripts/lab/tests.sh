@@ -6,7 +6,7 @@
 # The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest
 # that dies takes no other group along.
 lab_guests() {
-  printf '%s\n' core interop-c interop-frameworks interop 'net nio own-netty'
+  printf '%s\n' interop interop-c 'core interop-frameworks' 'net nio own-netty'
   # Once more only what differs: virtual threads, and the agent.
   [ -z "$jdk25" ] || echo net-jdk25 nio-jdk25 interop-jdk25
 }
