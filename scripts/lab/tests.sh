@@ -48,7 +48,7 @@ lab_select() {
   lab_settings "$1"
   printf '%s\n' --include-tag "$lab_tags & !long"
   "$lab_jdk/bin/java" -jar "$console" discover --disable-banner --disable-ansi-colors --details=verbose --class-path "$lab_classpath" \
-    --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
+    --include-engine junit-jupiter --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
     sed -n 's/.*uniqueId: .*\[class:\([^]]*\)\].*/\1/p' | sort -u | sed 's/^/--select-class\n/'
 }
 
