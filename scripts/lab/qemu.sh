@@ -52,7 +52,8 @@ lab_turn() {
   exec {turn}>"$LAB_CACHE/turn" {use}>"$LAB_CACHE/use"
   if ! flock -w 1 "$turn" || ! flock -n $how "$use"; then
     say "waiting for another roce-lab run to end (one of the two is to be --alone)"
-    # Second by second: a flock that outlives this script, because that was killed, must not take what nobody gives back.
+    # Second by second: a flock that outlives this script, because that was killed, must not take what nobody gives
+    # back.
     until flock -w 1 "$turn"; do :; done
     until flock -w 1 $how "$use"; do :; done
   fi
@@ -107,8 +108,8 @@ guest_job() {
   : >"$job/err"
 }
 
-# On a busy host the guest gets its timer ticks late. It must not conclude that there is no timer (a panic) nor measure a
-# wrong clock rate: under TCG the guest's TSC is the host's, and bogomips is twice its MHz.
+# On a busy host the guest gets its timer ticks late. It must not conclude that there is no timer (a panic) nor measure
+# a wrong clock rate: under TCG the guest's TSC is the host's, and bogomips is twice its MHz.
 kernel_args() {
   local khz
   kernel_args="console=ttyS0 quiet panic=-1 unknown_nmi_panic tsc=reliable no_timer_check mitigations=off random.trust_cpu=on"
@@ -181,7 +182,8 @@ guests_wait() {
   done
 }
 
-# guest_lives NAME: fails when its heart has not been seen to beat for too long. Only of a guest whose command has started.
+# guest_lives NAME: fails when its heart has not been seen to beat for too long. Only of a guest whose command has
+# started.
 guest_lives() {
   local name=$1 now=''
   [ -e "$run/ctl/$name/alive" ] || return 0
@@ -194,8 +196,8 @@ guest_lives() {
   ((SECONDS - beaten[$name] < LAB_FROZEN_LIMIT))
 }
 
-# What the guests are at, on stderr, before they are killed: their own account of their processes; or, of a guest that does not answer, where its
-# processors stand and the backtrace with which its kernel answers an NMI.
+# What the guests are at, on stderr, before they are killed: their own account of their processes; or, of a guest that
+# does not answer, where its processors stand and the backtrace with which its kernel answers an NMI.
 guests_explain() {
   local name i
   : >"$run/ctl/explain"

@@ -1,11 +1,12 @@
 # shellcheck shell=bash
-# The tests that run on a device: which they are, and what they need in the guest. Sourced by scripts/test, whose variables it uses.
+# The tests that run on a device: which they are, and what they need in the guest. Sourced by scripts/test, whose
+# variables it uses.
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
-# The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest that dies takes no
-# other group along.
+# The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest
+# that dies takes no other group along.
 lab_guests() {
-  printf '%s\n' core interop-c interop-frameworks interop 'net nio own-netty'
+  printf '%s\n' interop interop-c 'core interop-frameworks' 'net nio own-netty'
   # Once more only what differs: virtual threads, and the agent.
   [ -z "$jdk25" ] || echo net-jdk25 nio-jdk25 interop-jdk25
 }
@@ -41,13 +42,13 @@ lab_settings() {
   esac
 }
 
-# lab_select GROUP: prints what junit is to run, an argument a line. The classes are named: the guest, to which the host's files are far,
-# would take long to find them. "long" is what a person asks for: left out, not skipped.
+# lab_select GROUP: prints what junit is to run, an argument a line. The classes are named: the guest, to which the
+# host's files are far, would take long to find them. "long" is what a person asks for: left out, not skipped.
 lab_select() {
   lab_settings "$1"
   printf '%s\n' --include-tag "$lab_tags & !long"
   "$lab_jdk/bin/java" -jar "$console" discover --disable-banner --disable-ansi-colors --details=verbose --class-path "$lab_classpath" \
-    --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
+    --include-engine junit-jupiter --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
     sed -n 's/.*uniqueId: .*\[class:\([^]]*\)\].*/\1/p' | sort -u | sed 's/^/--select-class\n/'
 }
 
@@ -64,8 +65,8 @@ in_guest() {
   return "$status"
 }
 
-# lab_tests GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP. Names each test when it
-# starts, so that one that hangs can be told. Fails only where the reports do not tell.
+# lab_tests GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP.
+# Names each test when it starts, so that one that hangs can be told. Fails only where the reports do not tell.
 lab_tests() {
   local name=$1 options=() selected status=0
   lab_settings "$name"
@@ -76,15 +77,16 @@ lab_tests() {
   cd "$2/reports" # a JVM that crashes leaves its report where it was started
   case $name in
     net* | nio*)
-      # Tests that take the sockets they get, in a JVM with the agent: each connection has to be RDMA's. One test must not spoil the next by what
-      # the agent remembers of it, nor a slow guest by the time that RDMA gets.
+      # Tests that take the sockets they get, in a JVM with the agent: each connection has to be RDMA's. One test must
+      # not spoil the next by what the agent remembers of it, nor a slow guest by the time that RDMA gets.
       options=("-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
         -Dorg.jrsocket.test.rdma=true "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
   esac
-  # The packages are those that surefire opens too. One compiler: see JvmProcess.
-  "$lab_jdk/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "${options[@]}" --add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED \
+  # The packages are those that surefire opens too.
+  "$lab_jdk/bin/java" "@$here/scripts/lab/jvm-options" "${options[@]}" \
+    --add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED \
     -Djrsocket.echo.bytes="$echo_bytes" -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
-    --class-path "$lab_classpath" "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
+    --class-path "$lab_classpath" --include-engine junit-jupiter "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
     --config junit.jupiter.execution.timeout.default=10m --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |
     grep -v --line-buffered ':: SUCCESSFUL$' || status=$?
   # 1: some tests failed, which the report tells too. More is worse.

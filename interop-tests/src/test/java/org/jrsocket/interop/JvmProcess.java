@@ -243,11 +243,7 @@ public final class JvmProcess implements AutoCloseable {
             List<String> line = new ArrayList<>(prefix);
             line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             if (Site.isLab()) {
-                // The lab's emulator reads instructions while another of its processors writes them: JVMs crash when
-                // they replace compiled methods that others are executing, whatever the program. Compiled once, they
-                // run; and they start sooner there.
-                line.add("-XX:TieredStopAtLevel=1");
-                line.add("-XX:+UseSerialGC"); // fewer threads to start, and cheaper writes to the heap
+                line.add(Site.labOptions());
             }
             line.addAll(options);
             if (!classPath.isEmpty()) {

@@ -27,6 +27,14 @@ public final class Site {
         return hasRdma() ? System.getenv("ROCE_LAB_ADDR") : "127.0.0.1";
     }
 
+    /** An argument of {@code java}: the options of JVMs in the lab. The file says why. */
+    public static String labOptions() {
+        return "@"
+                + classes(Site.class)
+                        .resolve("../../../scripts/lab/jvm-options")
+                        .normalize();
+    }
+
     /** The drop-in jar of this build. */
     public static Path agentJar() {
         return classes(Site.class)

@@ -46,7 +46,7 @@ public final class Tool {
                 store.toString(),
                 "-storepass",
                 password,
-                "-J-XX:TieredStopAtLevel=1", // it runs in the lab too: see JvmProcess
+                "-J-XX:TieredStopAtLevel=1", // it runs in the lab too: see scripts/lab/jvm-options
                 // Made to be opened quickly, in an emulated machine: the password protects nothing.
                 "-J-Dkeystore.pkcs12.keyPbeIterationCount=1",
                 "-J-Dkeystore.pkcs12.certPbeIterationCount=1",

@@ -26,7 +26,8 @@
  *       {@code KeptPort} ask it for the JDK's own and for the context.
  *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for.
  *   <li>A key belongs to a selector and a channel: it tells the selector of the progress that the channel makes.
- *       {@code RdmaSelectable} and {@code BusyPollSet} are what channels and selectors know of keys.
+ *       {@code RdmaSelectable}, {@code BusyPollSet}, {@code SelectorEpollSet} and {@code UpdateQueue} are what channels
+ *       and selectors know of keys.
  * </ul>
  */
 package org.jrsocket.nio;

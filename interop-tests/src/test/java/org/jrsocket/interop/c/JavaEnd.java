@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jrsocket.interop.Site;
 
 /** A JVM with a {@link CommandedEnd}, and its commands as methods. Those that wait have a future as result. */
 final class JavaEnd implements AutoCloseable {
@@ -49,8 +50,7 @@ final class JavaEnd implements AutoCloseable {
     JavaEnd(Api api) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
+                Site.labOptions(),
                 "-Xmx256m",
                 "-Dorg.jrsocket.shaded.slf4j.simpleLogger.defaultLogLevel=debug"));
         Path classes = classes();

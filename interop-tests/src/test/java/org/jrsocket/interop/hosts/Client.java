@@ -4,28 +4,34 @@
  */
 package org.jrsocket.interop.hosts;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * {@code Client ADDRESS PORT COUNT BYTES PAUSE}: one connection after the other, each of which has that many bytes come
- * back, with a pause in milliseconds between them. Prints {@code connect=MICROSECONDS} for each, of the call of connect
- * alone, and {@code done=COUNT}. With a pause it lives through failures.
+ * {@code Client ADDRESS COUNT BYTES PAUSE}: one connection after the other to the port that is the first line of its
+ * input, each of which has that many bytes come back, with a pause in milliseconds between them. Prints {@code
+ * connect=MICROSECONDS} for each, of the call of connect alone, and {@code done=COUNT}. With a pause it lives through
+ * failures.
  */
 final class Client {
 
     private Client() {}
 
     public static void main(String[] args) throws Exception {
-        InetSocketAddress server = new InetSocketAddress(args[0], Integer.parseInt(args[1]));
-        int count = Integer.parseInt(args[2]);
-        byte[] bytes = new byte[Integer.parseInt(args[3])];
+        int count = Integer.parseInt(args[1]);
+        byte[] bytes = new byte[Integer.parseInt(args[2])];
         new SplittableRandom(count).nextBytes(bytes);
-        long pause = Long.parseLong(args[4]);
+        long pause = Long.parseLong(args[3]);
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        InetSocketAddress server = new InetSocketAddress(args[0], Integer.parseInt(input.readLine()));
         for (int i = 0; i < count; i++) {
             try {
                 System.out.println("connect=" + connection(server, bytes));

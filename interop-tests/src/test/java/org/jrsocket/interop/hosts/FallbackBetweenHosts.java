@@ -69,9 +69,9 @@ class FallbackBetweenHosts {
 
     @Test
     void shouldUseRdmaWhereBothHaveTheAgent() throws Exception {
-        int port = far.serve(true, 0);
         try (LabBytes delivered = LabBytes.count();
-                JvmProcess client = client(PATIENT, port, 3, MEBIBYTE, 0)) {
+                JvmProcess client = client(PATIENT, 3, MEBIBYTE, 0)) {
+            serve(true, client);
             assertEquals(List.of(), client.await(LIMIT).expectSuccess().err());
             delivered.assertAtLeast(3L * MEBIBYTE); // IP's counters tell nothing here: RoCEv2 between hosts is UDP
         }
@@ -79,10 +79,10 @@ class FallbackBetweenHosts {
 
     @Test
     void shouldServeAClientWithoutTheAgent() throws Exception {
-        int port = far.serve(true, 0);
         try (LabBytes delivered = LabBytes.count();
-                JvmProcess client = client(null, port, 3, MEBIBYTE, 0)) {
+                JvmProcess client = client(null, 3, MEBIBYTE, 0)) {
             Traffic before = Traffic.now();
+            serve(true, client);
             client.await(LIMIT).expectSuccess();
             Traffic.now().since(before).assertIpCarried(3L * MEBIBYTE);
             delivered.assertLessThan(MEBIBYTE);
@@ -91,10 +91,10 @@ class FallbackBetweenHosts {
 
     @Test
     void shouldServeBothKindsAtOnceOnOnePort() throws Exception {
-        int port = far.serve(true, 0);
         try (LabBytes delivered = LabBytes.count();
-                JvmProcess with = client(PATIENT, port, 10, MEBIBYTE / 4, 20);
-                JvmProcess without = client(null, port, 10, MEBIBYTE / 4, 20)) {
+                JvmProcess with = client(PATIENT, 10, MEBIBYTE / 4, 20);
+                JvmProcess without = client(null, 10, MEBIBYTE / 4, 20)) {
+            serve(true, with, without);
             JvmProcess.Result first = with.await(LIMIT).expectSuccess();
             JvmProcess.Result second = without.await(LIMIT).expectSuccess();
             assertEquals(List.of(), first.err());
@@ -109,23 +109,20 @@ class FallbackBetweenHosts {
 
     @Test
     void shouldReachAServerWithoutTheAgentAtTheSpeedOfTcp() throws Exception {
-        int port = far.serve(false, 0);
-        assertOnlyTheFirstPays(port, "REFUSED", "the peer refused RDMA");
+        assertOnlyTheFirstPays(clients -> serve(false, clients), "REFUSED", "the peer refused RDMA");
     }
 
     @Test
     void shouldReachAServerBehindAPacketFilterAtTheSpeedOfTcp() throws Exception {
-        int port = far.serve(true, 0);
         far.run("lab-link no-roce");
-        assertOnlyTheFirstPays(port, "TIMEOUT", "the peer did not answer over RDMA in time");
+        assertOnlyTheFirstPays(clients -> serve(true, clients), "TIMEOUT", "the peer did not answer over RDMA in time");
     }
 
     @Test
     void shouldUseRdmaAgainWhenAHostHasIt() throws Exception {
         far.run("rdma link delete rxe0");
-        int port = far.serve(false, 0);
-        try (JvmProcess client =
-                client("=log=debug,memory.unanswered=3s,memory.rejected=3s", port, 10_000, 1000, 300)) {
+        try (JvmProcess client = client("=log=debug,memory.unanswered=3s,memory.rejected=3s", 10_000, 1000, 300)) {
+            int port = serve(false, client);
             client.awaitError(
                     Pattern.compile("connected to .* over TCP, not RDMA: the peer did not answer over RDMA in time"),
                     LIMIT);
@@ -150,10 +147,11 @@ class FallbackBetweenHosts {
      * without the agent. Two clients take turns, round by round, and the time counts as kept if it is in any round
      * after the first half: what else the guest's host does is not ours.
      */
-    private static void assertOnlyTheFirstPays(int port, String reason, String told) throws Exception {
-        try (JvmProcess plain = timed(null, port);
-                JvmProcess with = timed("=memory.rejected=1h", port);
+    private static void assertOnlyTheFirstPays(Serving serving, String reason, String told) throws Exception {
+        try (JvmProcess plain = timed(null);
+                JvmProcess with = timed("=memory.rejected=1h");
                 LabBytes delivered = LabBytes.count()) {
+            serving.start(plain, with);
             long packets = packetsSent();
             long first = round(with, 1, 1) - round(plain, 1, 1); // what classes cost that are loaded then, both pay
             List<Long> plainMedians = new ArrayList<>();
@@ -203,10 +201,23 @@ class FallbackBetweenHosts {
         }
     }
 
-    private static JvmProcess timed(String agent, int port) throws IOException {
+    private interface Serving {
+        void start(JvmProcess... clients) throws IOException;
+    }
+
+    /** Starts a server there while the clients, which have been started, start; tells them its port. */
+    private static int serve(boolean agent, JvmProcess... clients) throws IOException {
+        int port = far.serve(agent, 0);
+        for (JvmProcess client : clients) {
+            client.tell(Integer.toString(port));
+        }
+        return port;
+    }
+
+    private static JvmProcess timed(String agent) throws IOException {
         JvmProcess.Builder builder = JvmProcess.running(TimedClient.class).listening();
         return (agent == null ? builder : builder.agent(agent))
-                .arguments(far.address(), port)
+                .arguments(far.address())
                 .start();
     }
 
@@ -227,10 +238,10 @@ class FallbackBetweenHosts {
     }
 
     /** @param agent its arguments, or null for none of it */
-    private static JvmProcess client(String agent, int port, int count, int bytes, int pause) throws IOException {
-        JvmProcess.Builder builder = JvmProcess.running(Client.class);
+    private static JvmProcess client(String agent, int count, int bytes, int pause) throws IOException {
+        JvmProcess.Builder builder = JvmProcess.running(Client.class).listening();
         return (agent == null ? builder : builder.agent(agent))
-                .arguments(far.address(), port, count, bytes, pause)
+                .arguments(far.address(), count, bytes, pause)
                 .start();
     }
 }

@@ -74,9 +74,8 @@ final class FarEnd {
     /** The same of another program with the same arguments and first line. */
     int serve(Class<?> server, boolean agent, int port) throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String answer =
-                ask("start " + java + " -XX:TieredStopAtLevel=1" + (agent ? " -javaagent:" + Site.agentJar() : "")
-                        + " -cp " + Site.classes(server) + ' ' + server.getName() + ' ' + address + ' ' + port);
+        String answer = ask("start " + java + ' ' + Site.labOptions() + (agent ? " -javaagent:" + Site.agentJar() : "")
+                + " -cp " + Site.classes(server) + ' ' + server.getName() + ' ' + address + ' ' + port);
         assertTrue(answer.startsWith("listening="), answer);
         return Integer.parseInt(answer.substring("listening=".length()));
     }

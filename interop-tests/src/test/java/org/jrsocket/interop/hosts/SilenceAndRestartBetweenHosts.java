@@ -92,9 +92,9 @@ class SilenceAndRestartBetweenHosts {
     @ParameterizedTest
     @ValueSource(strings = {"selector", "http", "netty"})
     void shouldReachAServerOnASilentHostAtTheFirstTryWithATimerOfASecond(String api) throws Exception {
-        int port = serve(api);
-        far.run("lab-link no-roce");
         try (JvmProcess caller = caller(api, "")) {
+            int port = serve(api);
+            far.run("lab-link no-roce");
             warm(caller);
             String outcome = call(caller, far.address() + ' ' + port + " 1000 3");
             System.out.println(api + ", a timer of 1 s: " + outcome);
@@ -105,9 +105,9 @@ class SilenceAndRestartBetweenHosts {
     @ParameterizedTest
     @ValueSource(strings = {"selector", "http", "netty"})
     void shouldReachAServerOnASilentHostWithATimerOf200Milliseconds(String api) throws Exception {
-        int port = serve(api);
-        far.run("lab-link no-roce");
         try (JvmProcess caller = caller(api, "")) {
+            int port = serve(api);
+            far.run("lab-link no-roce");
             warm(caller);
             // The first try, if the emulated machine is fast enough.
             String outcome = call(caller, far.address() + ' ' + port + " 200 10");
@@ -116,6 +116,7 @@ class SilenceAndRestartBetweenHosts {
         }
     }
 
+    /** While the caller starts, which takes an emulated machine as long. */
     private static int serve(String api) throws IOException {
         return api.equals("http") ? far.serve(WebServer.class, true, 0) : far.serve(true, 0);
     }
@@ -123,8 +124,8 @@ class SilenceAndRestartBetweenHosts {
     @ParameterizedTest
     @ValueSource(strings = {"socket", "channel", "selector"})
     void shouldUseRdmaWithTheNextConnectionToAServerThatWasKilledAndStartedAgain(String api) throws Exception {
-        int port = far.serve(true, 0);
         try (JvmProcess caller = caller(api, PATIENT)) {
+            int port = far.serve(true, 0);
             String line = far.address() + ' ' + port + " 0 1";
             assertTrue(call(caller, line).startsWith("try=1 "));
             far.stop();
@@ -143,9 +144,9 @@ class SilenceAndRestartBetweenHosts {
 
     @Test
     void shouldLearnFromALateAnswerThatAHostSpeaksRdma() throws Exception {
-        int port = far.serve(true, 0);
         // No peer here answers as fast as that.
         try (JvmProcess caller = caller("socket", "=log=debug,connect.timeout=1ms")) {
+            int port = far.serve(true, 0);
             String address = Pattern.quote(far.address());
             Pattern rdma = Pattern.compile("connected to /" + address + ".* over RDMA, device rxe0");
             boolean[] found = new boolean[1];

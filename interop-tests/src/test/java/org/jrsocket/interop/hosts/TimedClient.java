@@ -19,9 +19,9 @@ import javax.management.MXBean;
 import javax.management.ObjectName;
 
 /**
- * {@code TimedClient ADDRESS PORT}: each line of its input is a number of connections to make, one after the other.
- * Answers {@code round=N median=MICROSECONDS}, of the call of connect alone. When its input ends it prints
- * {@code chosen.REASON=COUNT} for what the agent left to TCP, if there is an agent.
+ * {@code TimedClient ADDRESS}: the first line of its input is a port, each further one a number of connections to make,
+ * one after the other. Answers {@code round=N median=MICROSECONDS}, of the call of connect alone. When its input ends
+ * it prints {@code chosen.REASON=COUNT} for what the agent left to TCP, if there is an agent.
  */
 final class TimedClient {
 
@@ -30,8 +30,8 @@ final class TimedClient {
     private TimedClient() {}
 
     public static void main(String[] args) throws Exception {
-        InetSocketAddress server = new InetSocketAddress(args[0], Integer.parseInt(args[1]));
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        InetSocketAddress server = new InetSocketAddress(args[0], Integer.parseInt(lines.readLine()));
         int round = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             System.out.println("round=" + ++round + " median=" + median(server, Integer.parseInt(line)));
