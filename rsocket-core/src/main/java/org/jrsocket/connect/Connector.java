@@ -203,7 +203,7 @@ public final class Connector {
 
     void connected(InetSocketAddress remote, PeerMemory memory, RdmaStream stream, long nanos) {
         memory.worked(remote);
-        stack.counts().connectedRdma();
+        stack.counts().connectedRdma(nanos);
         stack.log().rdma("connected to", remote, stream.deviceName());
         Events.opened(stream.localAddress(), stream.remoteAddress(), false, stream.deviceName(), null, nanos);
     }
