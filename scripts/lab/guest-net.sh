@@ -52,6 +52,14 @@ address add 10.78.0.$self/24 dev eth0
 address add fd78::$self/64 dev eth0 nodad
 link set eth0 mtu 9000 up
 END
+  if [ -e /sys/class/net/eth1 ]; then
+    # No address of its own making. Once up: before that the card takes every packet, and QEMU keeps them for it.
+    echo 1 >/proc/sys/net/ipv6/conf/eth1/disable_ipv6
+    ip -batch - <<END || fail "cannot make the second network device"
+link set eth1 mtu 9000 up
+link set eth1 down
+END
+  fi
   net_env+=("ROCE_LAB_HOST=$guest" ROCE_LAB_NETDEV=eth0
     "ROCE_LAB_ADDR=10.78.0.$self" "ROCE_LAB_ADDR6=fd78::$self" "ROCE_LAB_PEER=10.78.0.$peer" "ROCE_LAB_PEER6=fd78::$peer")
   net_rxe eth0 "0a4e:000$self" "fd78:0000:0000:0000:0000:0000:0000:000$self"

@@ -260,22 +260,31 @@ lab_run() {
   exit "$status"
 }
 
+# Sets nics: the network devices of a guest on the cable, whose MAC addresses end with a digit. Where there are two, a hub joins them and
+# the cable.
+nics_of() {
+  nics=(-device "virtio-net-pci,netdev=net,mac=52:54:00:78:00:0$1")
+  [ "$two_links" -eq 0 ] || nics=(-netdev hubport,id=plug,hubid=0,netdev=net
+    -netdev hubport,id=port0,hubid=0 -device "virtio-net-pci,netdev=port0,mac=52:54:00:78:00:0$1"
+    -netdev hubport,id=port1,hubid=0 -device "virtio-net-pci,netdev=port1,mac=52:54:00:78:00:1$1")
+}
+
 # Two guests on one emulated cable: a stream socket, which a listens on and b connects to.
 lab_hosts() {
-  local socket=$run/net.sock status_a status_b
+  local socket=$run/net.sock status_a status_b nics
   names=(a b)
   clock_start
   guest_job a "${command_a[@]}"
   guest_job b "${command_b[@]}"
-  guest_start a -netdev "stream,id=net,server=on,addr.type=unix,addr.path=$socket" \
-    -device virtio-net-pci,netdev=net,mac=52:54:00:78:00:01
+  nics_of 1
+  guest_start a -netdev "stream,id=net,server=on,addr.type=unix,addr.path=$socket" "${nics[@]}"
   follow_prefixed a
   until [ -S "$socket" ]; do
     kill -0 "$guest_pid" 2>/dev/null || die "host a: QEMU did not start: $(cat "$run/a.qemu")"
     read -r -t 0.1 -u "$clock" || true
   done
-  guest_start b -netdev "stream,id=net,server=off,addr.type=unix,addr.path=$socket" \
-    -device virtio-net-pci,netdev=net,mac=52:54:00:78:00:02
+  nics_of 2
+  guest_start b -netdev "stream,id=net,server=off,addr.type=unix,addr.path=$socket" "${nics[@]}"
   follow_prefixed b
   guests_wait
   wait "${streams[@]}" || true

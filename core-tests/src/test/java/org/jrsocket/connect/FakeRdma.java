@@ -50,6 +50,7 @@ final class FakeRdma implements StreamFactory {
     long lastWait;
     boolean cancelled;
     InetSocketAddress lastLocal;
+    InetSocketAddress lastProbeLocal;
 
     @Override
     public PendingConnect connect(
@@ -110,8 +111,9 @@ final class FakeRdma implements StreamFactory {
     }
 
     @Override
-    public void probe(InetSocketAddress remote, StreamConfig config, Observer observer) {
+    public void probe(InetSocketAddress local, InetSocketAddress remote, StreamConfig config, Observer observer) {
         probes++;
+        lastProbeLocal = local;
         observer.asked();
         if (probeAnswer != null) {
             observer.answered(probeAnswer);

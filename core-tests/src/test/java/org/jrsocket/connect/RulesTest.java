@@ -103,7 +103,7 @@ class RulesTest {
     }
 
     private static boolean admit(Rules rules, String source, int port) throws IOException {
-        return rules.admit(InetAddress.getByName(source), port);
+        return rules.admit(InetAddress.getByName(source), new InetSocketAddress("10.9.9.9", port), "mlx5_0");
     }
 
     @Test
@@ -126,6 +126,14 @@ class RulesTest {
         assertNull(connect(rules, "10.1.2.4", 5432));
     }
 
+    @Test
+    void shouldAdmitOverTheDevicesThatAnAcceptRuleNames() throws Exception {
+        assertTrue(admit(rules("accept * * auto mlx5_0+mlx5_1"), "10.1.2.3", 80));
+        assertTrue(admit(rules("accept * * auto 10.9.9.9"), "10.1.2.3", 80));
+        assertFalse(admit(rules("accept * * auto mlx5_1+10.9.9.8"), "10.1.2.3", 80));
+        assertFalse(admit(rules("accept * * tcp mlx5_0", "accept * * auto"), "10.1.2.3", 80));
+    }
+
     /** A name server that is away must not open the door. */
     @Test
     void shouldAdmitNobodyByANameThatCannotBeLookedUp() throws Exception {
@@ -134,8 +142,10 @@ class RulesTest {
 
     @ParameterizedTest
     @CsvSource({
-        "connect 10.0.0.1, 'expected \"bind|connect|accept address port [auto|rdma|tcp]\"'",
-        "connect 10.0.0.1 80 tcp please, 'expected \"bind|connect|accept address port [auto|rdma|tcp]\"'",
+        "connect 10.0.0.1, 'expected \"bind|connect|accept address port [auto|rdma|tcp [devices]]\"'",
+        "connect 10.0.0.1 80 tcp all please, 'expected \"bind|connect|accept address port [auto|rdma|tcp [devices]]\"'",
+        "connect 10.0.0.1 80 auto mlx5_0+, '\"\" is no name of a device and no address'",
+        "connect 10.0.0.1 80 auto 10.0.0.999, '\"10.0.0.999\" is not an address'",
         "listen 10.0.0.1 80, 'not one of bind, connect, accept'",
         "accept 10.0.0.1 80 rdma, accept is about RDMA connections alone: auto or tcp",
         "connect 10.0.0.1 80 fast, 'not one of auto, rdma, tcp'",

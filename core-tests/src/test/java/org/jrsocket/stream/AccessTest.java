@@ -29,8 +29,9 @@ class AccessTest extends RawPeerTests {
         for (int i = 2; i < 5; i++) {
             verbs.serve(address(i), verbs.device());
         }
-        Access access = (source, port) -> {
-            asked.add(source.getHostAddress() + " " + port);
+        Access access = (source, local, device) -> {
+            assertEquals(verbs.device().name(), device);
+            asked.add(source.getHostAddress() + " " + local.getPort());
             return source.getHostAddress().equals(welcome);
         };
         InetSocketAddress all = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);

@@ -42,4 +42,20 @@ class TotalsTest extends RawPeerTests {
         assertEquals(100L * rounds, transport.totals().bytesRead());
         assertEquals(100L * rounds, transport.totals().bytesWritten());
     }
+
+    @Test
+    void shouldCountHowOftenAStreamWaitedForItsPeer() throws Exception {
+        try (StreamPair p = StreamPair.connect(transport, HERE, CONFIG.withBuffers(4096, 4096))) {
+            assertEquals(0, p.client.stalls());
+            byte[] bytes = new byte[1 << 20];
+            Future<Void> writer = background(() -> {
+                p.client.write(bytes, 0, bytes.length, PATIENCE);
+                return null;
+            });
+            RawPeer.await(() -> p.client.stalls() > 0, () -> "it does not wait");
+            StreamBehaviour.readFully(p.server, bytes);
+            get(writer);
+            assertEquals(0, p.server.stalls());
+        }
+    }
 }

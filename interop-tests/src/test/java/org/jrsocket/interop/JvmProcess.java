@@ -95,6 +95,10 @@ public final class JvmProcess implements AutoCloseable {
         return found;
     }
 
+    public long pid() {
+        return process.pid();
+    }
+
     /** Sends a line to its standard input, which the builder was asked to leave open: {@link Builder#listening}. */
     public void tell(String line) throws IOException {
         process.getOutputStream().write((line + '\n').getBytes(StandardCharsets.UTF_8));

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,6 +49,31 @@ class ObservedTest {
                 run(Observed.running(JmxReader.class, folder).property("javax.management.builder.initial", own));
         Observed.assertRead(own, result);
         assertEquals("2", result.value("own"));
+    }
+
+    private static List<String> control(JvmProcess java, String... words) throws Exception {
+        String[] arguments = new String[words.length + 4];
+        arguments[0] = "-jar";
+        arguments[1] = Site.agentJar().toString();
+        arguments[2] = "ctl";
+        arguments[3] = Long.toString(java.pid());
+        System.arraycopy(words, 0, arguments, 4, words.length);
+        try (JvmProcess control = JvmProcess.withArguments(arguments).start()) {
+            return control.await(LIMIT).expectSuccess().out();
+        }
+    }
+
+    @Test
+    void shouldBeControlledFromAnotherProcess() throws Exception {
+        try (JvmProcess server = Observed.running(EchoServer.class, folder)
+                .arguments(Site.address(), 1)
+                .start()) {
+            server.awaitLine(Pattern.compile("^listening="), LIMIT);
+            assertTrue(control(server).contains("policy override: none"));
+            assertEquals(List.of("policy override: tcp"), control(server, "policy", "tcp"));
+            assertEquals(List.of("RDMA connections left: 0"), control(server, "drain"));
+            assertEquals(List.of("3 rules of " + folder.resolve("rules")), control(server, "reload"));
+        }
     }
 
     @Test

@@ -7,6 +7,7 @@ package org.jrsocket.connect;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -25,6 +26,7 @@ public final class ConnectAttempt {
 
     private final Connector connector;
     private final InetSocketAddress remote;
+    private final PeerMemory memory;
     private final Policy policy;
     private final long nanos; // 0 is no limit but the policy's
     private final long start = System.nanoTime();
@@ -36,31 +38,40 @@ public final class ConnectAttempt {
     private final AtomicBoolean tcpEnded = new AtomicBoolean();
 
     /** To be {@linkplain #start started}. */
-    ConnectAttempt(Connector connector, InetSocketAddress remote, Policy policy, long nanos) {
+    ConnectAttempt(Connector connector, InetSocketAddress remote, PeerMemory memory, Policy policy, long nanos) {
         this.connector = connector;
         this.remote = remote;
+        this.memory = memory;
         this.policy = policy;
         this.nanos = nanos;
     }
 
     /** RDMA is not tried. */
-    ConnectAttempt(Connector connector, InetSocketAddress remote, TcpReason reason, Exception detail) {
-        this(connector, remote, Policy.TCP, 0);
+    ConnectAttempt(
+            Connector connector, InetSocketAddress remote, PeerMemory memory, TcpReason reason, Exception detail) {
+        this(connector, remote, memory, Policy.TCP, 0);
         failure = reason;
         this.detail = detail;
     }
 
-    void start(StreamFactory rdma, InetSocketAddress local, StreamConfig config) throws VerbsUnavailableException {
+    /** @param devices that the way may begin at */
+    void start(StreamFactory rdma, InetSocketAddress local, StreamConfig config, Devices devices)
+            throws VerbsUnavailableException {
         pending = rdma.connect(local, remote, config, new PendingConnect.Observer() {
             @Override
+            public boolean mayUse(String device, InetAddress from) {
+                return devices.include(device, from);
+            }
+
+            @Override
             public void asked() {
-                first = connector.memory().asked(remote);
+                first = memory.asked(remote);
                 askedAfter = System.nanoTime() - start;
             }
 
             @Override
             public void answered(PendingConnect.Answer answer) {
-                connector.memory().answered(remote, answer, System.nanoTime() - start - askedAfter);
+                memory.answered(remote, answer, System.nanoTime() - start - askedAfter);
             }
         });
     }
@@ -73,7 +84,7 @@ public final class ConnectAttempt {
             return left;
         }
         long asked = askedAfter;
-        return Math.min(left, connector.memory().left(remote, age, asked < 0 ? -1 : age - asked, asked >= 0 && first));
+        return Math.min(left, memory.left(remote, age, asked < 0 ? -1 : age - asked, asked >= 0 && first));
     }
 
     /** Whether TCP is to be used at once: RDMA is not tried, and there is nothing to await. */
@@ -95,7 +106,7 @@ public final class ConnectAttempt {
         }
         try {
             RdmaStream stream = pending.await(this::left);
-            connector.connected(remote, stream, System.nanoTime() - start);
+            connector.connected(remote, memory, stream, System.nanoTime() - start);
             return stream;
         } catch (RdmaConnectException e) {
             if (e.reason() == RdmaConnectException.Reason.CANCELLED) {
@@ -163,12 +174,12 @@ public final class ConnectAttempt {
             connector.fellBack(remote, failure, detail);
         }
         if (tcpFailure == null) {
-            connector.tcpConnected(remote, failure);
+            Connector.tcpConnected(remote, memory, failure);
         } else if (tcpFailure instanceof ConnectException
                 && String.valueOf(tcpFailure.getMessage()).startsWith("Connection refused")) {
-            connector.tcpRefused(remote, failure);
+            Connector.tcpRefused(remote, memory, failure);
         } else {
-            connector.tcpFailed(remote, failure, tcpFailure);
+            Connector.tcpFailed(remote, memory, failure, tcpFailure);
         }
     }
 

@@ -10,6 +10,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
+import java.util.List;
+import org.jrsocket.connect.Ways.Way;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
@@ -24,12 +26,12 @@ public final class Connector {
 
     private final StreamFactory rdma;
     private final TransportContext stack;
-    private final PeerMemory memory;
+    private final Ways ways;
 
-    Connector(TransportContext stack, StreamFactory rdma, PeerMemory memory) {
+    Connector(TransportContext stack, StreamFactory rdma, Ways ways) {
         this.stack = stack;
         this.rdma = rdma;
-        this.memory = memory;
+        this.ways = ways;
     }
 
     /**
@@ -54,7 +56,7 @@ public final class Connector {
     /** Begins a connection through a SOCKS proxy, which speaks TCP. Arguments as of {@link #connect}. */
     public OutgoingConnection connectThroughProxy(
             InetSocketAddress remote, long timeoutNanos, OutgoingConnection.Tcp tcp) {
-        return new OutgoingConnection(useTcp(remote, TcpReason.PROXY, null), timeoutNanos, tcp);
+        return new OutgoingConnection(useTcp(remote, ways.routed(), TcpReason.PROXY, null), timeoutNanos, tcp);
     }
 
     /**
@@ -69,27 +71,47 @@ public final class Connector {
             throws ConnectException {
         Policy policy = stack.policy(Rules.Action.CONNECT, remote);
         if (policy == Policy.TCP) {
-            return useTcp(remote, TcpReason.POLICY, null);
+            return useTcp(remote, ways.routed(), TcpReason.POLICY, null);
         }
         if (policy == Policy.AUTO && !stack.isInScope(remote)) {
-            return useTcp(remote, TcpReason.SCOPE, null);
+            return useTcp(remote, ways.routed(), TcpReason.SCOPE, null);
         }
-        TcpReason objection = policy == Policy.AUTO ? memory.objection(remote) : null;
-        if (objection != null) {
-            probeInTime(remote);
-            return useTcp(remote, objection, null);
+        Devices devices = stack.devices(Rules.Action.CONNECT, remote);
+        List<Way> all = ways.to(local, remote.getAddress(), devices);
+        Choice choice = policy == Policy.AUTO || all.size() > 1 ? choose(all, remote) : new Choice(all.get(0), null);
+        if (choice.objection != null && policy == Policy.AUTO) {
+            return useTcp(remote, choice.way, choice.objection, null);
         }
+        Way way = choice.way;
         long limit = policy == Policy.RDMA || timeoutNanos == 0 ? timeoutNanos : Math.max(1, timeoutNanos / 2);
-        ConnectAttempt attempt = new ConnectAttempt(this, remote, policy, limit);
+        ConnectAttempt attempt = new ConnectAttempt(this, remote, way.memory(), policy, limit);
         try {
-            attempt.start(rdma, ofPeersFamily(local, remote), config);
+            attempt.start(
+                    rdma, way.bind(ofPeersFamily(local, remote)), config, way.from() == null ? devices : Devices.ALL);
             return attempt;
         } catch (VerbsUnavailableException e) {
             if (policy == Policy.RDMA) {
                 throw new RdmaConnectException(RdmaConnectException.Reason.NO_DEVICE, e.getMessage(), e);
             }
-            return useTcp(remote, TcpReason.UNAVAILABLE, e);
+            return useTcp(remote, way, TcpReason.UNAVAILABLE, e);
         }
+    }
+
+    /** @param objection why even this one is not worth trying, or null */
+    private record Choice(Way way, TcpReason objection) {}
+
+    /** The first of the ways that is worth trying, else the first of all. */
+    private Choice choose(List<Way> all, InetSocketAddress remote) {
+        TcpReason first = null;
+        for (Way each : all) {
+            TcpReason objection = each.memory().objection(remote);
+            if (objection == null) {
+                return new Choice(each, null);
+            }
+            first = first == null ? objection : first;
+            probeInTime(remote, each);
+        }
+        return new Choice(all.get(0), first);
     }
 
     /**
@@ -97,22 +119,22 @@ public final class Connector {
      * connection waits for it. Those of its peers that only know plain rsocket are left out, since a program there may
      * see a connection that ends at once; there a connection asks that somebody wants to have.
      */
-    private void probeInTime(InetSocketAddress remote) {
-        long nanos = memory.probeIn(remote);
+    private void probeInTime(InetSocketAddress remote, Way way) {
+        long nanos = way.memory().probeIn(remote);
         if (nanos >= 0) {
             try {
-                rdma.service().schedule(() -> probe(remote), nanos);
+                rdma.service().schedule(() -> probe(remote, way), nanos);
             } catch (VerbsUnavailableException e) {
-                memory.probing(remote); // and that is as if it were silent
+                way.memory().probing(remote); // and that is as if it were silent
             }
         }
     }
 
     /** On the service thread. */
-    private void probe(InetSocketAddress remote) {
-        if (memory.probing(remote)) {
+    private void probe(InetSocketAddress remote, Way way) {
+        if (way.memory().probing(remote)) {
             try {
-                rdma.probe(remote, stack.settings().streamConfig(), new Probe(remote));
+                rdma.probe(way.bind(null), remote, stack.settings().streamConfig(), new Probe(remote, way.memory()));
             } catch (VerbsUnavailableException e) {
                 stack.log().notProbed(remote, e);
             }
@@ -120,12 +142,14 @@ public final class Connector {
     }
 
     /** Learns what a probe's peer says. On the service thread. */
-    private final class Probe implements PendingConnect.Observer {
+    private static final class Probe implements PendingConnect.Observer {
         private final InetSocketAddress remote;
+        private final PeerMemory memory;
         private long asked;
 
-        Probe(InetSocketAddress remote) {
+        Probe(InetSocketAddress remote, PeerMemory memory) {
             this.remote = remote;
+            this.memory = memory;
         }
 
         @Override
@@ -154,17 +178,17 @@ public final class Connector {
     }
 
     /** Takes note of a connection that TCP carries without RDMA having been tried. */
-    private ConnectAttempt useTcp(InetSocketAddress remote, TcpReason reason, Exception detail) {
+    private ConnectAttempt useTcp(InetSocketAddress remote, Way way, TcpReason reason, Exception detail) {
         stack.counts().choseTcp(reason);
         stack.log().tcpInstead("connecting to", remote, reason, detail);
         if (reason != TcpReason.POLICY && reason != TcpReason.SCOPE) {
             Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
         }
-        return new ConnectAttempt(this, remote, reason, detail);
+        return new ConnectAttempt(this, remote, way.memory(), reason, detail);
     }
 
-    PeerMemory memory() {
-        return memory;
+    Ways ways() {
+        return ways;
     }
 
     void failed(InetSocketAddress remote, TcpReason reason, Exception detail) {
@@ -177,28 +201,33 @@ public final class Connector {
         stack.log().tcpInstead("connected to", remote, reason, detail);
     }
 
-    void connected(InetSocketAddress remote, RdmaStream stream, long nanos) {
+    void connected(InetSocketAddress remote, PeerMemory memory, RdmaStream stream, long nanos) {
         memory.worked(remote);
-        stack.counts().connectedRdma();
+        stack.counts().connectedRdma(nanos);
         stack.log().rdma("connected to", remote, stream.deviceName());
         Events.opened(stream.localAddress(), stream.remoteAddress(), false, stream.deviceName(), null, nanos);
     }
 
+    /** A connection was lost on the way to its peer. */
+    void lost(InetSocketAddress local, InetSocketAddress remote) {
+        ways.of(local.getAddress()).memory().lost(remote);
+    }
+
     /** TCP connected where RDMA did not. */
-    void tcpConnected(InetSocketAddress remote, TcpReason reason) {
+    static void tcpConnected(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
         switch (reason) {
             case REFUSED, DENIED, PROTOCOL -> memory.rejected(remote);
             case NO_DEVICE -> memory.unserved(remote);
-            default -> hostIsUp(remote, reason);
+            default -> hostIsUp(remote, memory, reason);
         }
     }
 
     /** Nobody listens over TCP either: the server is down, or about to start. */
-    void tcpRefused(InetSocketAddress remote, TcpReason reason) {
-        hostIsUp(remote, reason);
+    static void tcpRefused(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
+        hostIsUp(remote, memory, reason);
     }
 
-    private void hostIsUp(InetSocketAddress remote, TcpReason reason) {
+    private static void hostIsUp(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
         switch (reason) {
             case UNREACHABLE, UNRESOLVED -> memory.unreachable(remote);
             case TIMEOUT, REMEMBERED -> memory.reached(remote);
@@ -210,7 +239,7 @@ public final class Connector {
      * TCP did not get through either. When RDMA has used up a part of the caller's time, TCP may only have had too
      * little of it: then the next connection leaves TCP all of it, and that one tells whether the host is down.
      */
-    void tcpFailed(InetSocketAddress remote, TcpReason reason, IOException failure) {
+    static void tcpFailed(InetSocketAddress remote, PeerMemory memory, TcpReason reason, IOException failure) {
         if (reason == TcpReason.REMEMBERED
                 || reason == TcpReason.TIMEOUT && failure instanceof NoRouteToHostException) {
             memory.down(remote);

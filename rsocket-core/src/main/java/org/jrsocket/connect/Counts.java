@@ -4,7 +4,9 @@
  */
 package org.jrsocket.connect;
 
+import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -14,20 +16,33 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class Counts {
 
+    /** Microseconds. */
+    private static final long[] BOUNDS = {
+        100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000
+    };
+
     private final LongAdder rdmaConnected = new LongAdder();
+    private final LongAdder[] connectTimes = new LongAdder[BOUNDS.length + 1]; // up to each bound, and beyond
     private final LongAdder rdmaAccepted = new LongAdder();
     private final LongAdder tcpAccepted = new LongAdder();
     private final LongAdder rdmaRefused = new LongAdder();
     private final Map<TcpReason, LongAdder> tcpChosen = new EnumMap<>(TcpReason.class);
 
     Counts() {
+        Arrays.setAll(connectTimes, i -> new LongAdder());
         for (TcpReason reason : TcpReason.values()) {
             tcpChosen.put(reason, new LongAdder());
         }
     }
 
-    void connectedRdma() {
+    /** @param nanos that it took */
+    void connectedRdma(long nanos) {
         rdmaConnected.increment();
+        int bound = 0;
+        while (bound < BOUNDS.length && nanos > BOUNDS[bound] * 1000) {
+            bound++;
+        }
+        connectTimes[bound].increment();
     }
 
     /** A client connection was left to TCP; whether TCP then connected is not known here. */
@@ -55,6 +70,19 @@ public final class Counts {
     /** Connections made over RDMA. */
     public long rdmaConnected() {
         return rdmaConnected.sum();
+    }
+
+    /**
+     * How many connections took so many microseconds or less to make over RDMA, by that number; {@code +Inf} is all.
+     */
+    public Map<String, Long> connectMicros() {
+        Map<String, Long> counts = new LinkedHashMap<>();
+        long sum = 0;
+        for (int i = 0; i < connectTimes.length; i++) {
+            sum += connectTimes[i].sum();
+            counts.put(i < BOUNDS.length ? Long.toString(BOUNDS[i]) : "+Inf", sum);
+        }
+        return counts;
     }
 
     /** Connections accepted over RDMA. */

@@ -79,7 +79,8 @@ public final class DualListener implements AutoCloseable {
                 return null;
             }
             try {
-                return new DualListener(stack, policy, stack.rdma().listen(local, backlog, config, stack.access()));
+                return new DualListener(
+                        stack, policy, stack.rdma().listen(local, backlog, config, stack.access(local)));
             } catch (IOException e) {
                 TcpReason reason = reason(e);
                 if (reason == TcpReason.IN_USE && tcp.isAny() && attempt < PORT_ATTEMPTS) {

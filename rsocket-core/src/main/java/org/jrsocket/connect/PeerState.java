@@ -12,8 +12,18 @@ import java.net.InetAddress;
  * @param port 0: all of them
  * @param avoidedNanos connections use TCP for so long still, or until it is asked again; 0: they try RDMA
  * @param usualNanos how long its answers take, 0 if it has never answered
+ * @param from for connections that leave from this address; null for those that leave as the routes say
  */
-public record PeerState(InetAddress address, int port, Kind kind, long avoidedNanos, long usualNanos) {
+public record PeerState(
+        InetAddress address, int port, Kind kind, long avoidedNanos, long usualNanos, InetAddress from) {
+
+    PeerState(InetAddress address, int port, Kind kind, long avoidedNanos, long usualNanos) {
+        this(address, port, kind, avoidedNanos, usualNanos, null);
+    }
+
+    PeerState from(InetAddress local) {
+        return new PeerState(address, port, kind, avoidedNanos, usualNanos, local);
+    }
 
     /** What it is known for. */
     public enum Kind {

@@ -25,7 +25,7 @@ public final class RdmaListeners {
             throw new IOException(TcpReason.POLICY.text());
         }
         try {
-            return stack.rdma().listen(local, backlog, stack.settings().streamConfig(), stack.access());
+            return stack.rdma().listen(local, backlog, stack.settings().streamConfig(), stack.access(local));
         } catch (ErrnoException e) {
             throw new IOException(DualListener.reason(e).text() + " (" + e.getMessage() + ")", e);
         }

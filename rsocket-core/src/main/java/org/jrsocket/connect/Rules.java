@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * word added:
  *
  * <pre>
- *   bind|connect  HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|rdma|tcp]
- *   accept        HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|tcp]
+ *   bind|connect  HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|rdma|tcp [DEVICES]]
+ *   accept        HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|tcp [DEVICES]]
  * </pre>
  *
  * The first line that matches decides; without a policy word it says {@code auto}. Host names are looked up once, when
@@ -49,8 +49,12 @@ public final class Rules {
 
     private static final Logger LOG = LoggerFactory.getLogger(Rules.class);
 
-    /** @param network null matches every address */
-    private record Rule(Action action, byte[] network, int prefix, int firstPort, int lastPort, Policy policy) {
+    /**
+     * @param network null matches every address
+     * @param devices null if it says nothing of them
+     */
+    private record Rule(
+            Action action, byte[] network, int prefix, int firstPort, int lastPort, Policy policy, Devices devices) {
 
         boolean matches(Action wanted, byte[] address, int port) {
             return action == wanted
@@ -109,8 +113,9 @@ public final class Rules {
     }
 
     private static Action addRules(List<Rule> rules, String[] words, String where) {
-        if (words.length < 3 || words.length > 4) {
-            throw new IllegalArgumentException("expected \"bind|connect|accept address port [auto|rdma|tcp]\"");
+        if (words.length < 3 || words.length > 5) {
+            throw new IllegalArgumentException(
+                    "expected \"bind|connect|accept address port [auto|rdma|tcp [devices]]\"");
         }
         Action action = SettingKey.parse(Action.class, words[0], "bind, connect, accept");
         int[] ports = ports(words[2]);
@@ -118,8 +123,9 @@ public final class Rules {
         if (action == Action.ACCEPT && policy == Policy.RDMA) {
             throw new IllegalArgumentException("accept is about RDMA connections alone: auto or tcp");
         }
+        Devices devices = words.length == 5 ? Devices.parse(words[4]) : null;
         if (words[1].equals("*")) {
-            rules.add(new Rule(action, null, 0, ports[0], ports[1], policy));
+            rules.add(new Rule(action, null, 0, ports[0], ports[1], policy, devices));
             return action;
         }
         int slash = words[1].indexOf('/');
@@ -133,7 +139,7 @@ public final class Rules {
                 int prefix = slash < 0
                         ? network.length * 8
                         : number(words[1].substring(slash + 1), 0, network.length * 8, "prefix length");
-                rules.add(new Rule(action, network, prefix, ports[0], ports[1], policy));
+                rules.add(new Rule(action, network, prefix, ports[0], ports[1], policy, devices));
             }
         } catch (UnknownHostException e) {
             if (isLiteral(host)) {
@@ -186,13 +192,14 @@ public final class Rules {
     }
 
     /**
-     * Whether an RDMA connection from there may be taken on this port of ours. As soon as there is one {@code accept}
+     * Whether an RDMA connection from there may be taken at this address and device of ours. As soon as there is one {@code accept}
      * rule, whom none names may not.
      */
-    boolean admit(InetAddress source, int port) {
+    boolean admit(InetAddress source, InetSocketAddress local, String device) {
         byte[] bytes = source.getAddress();
         for (Rule rule : rules) {
-            if (rule.matches(Action.ACCEPT, bytes, port)) {
+            if (rule.matches(Action.ACCEPT, bytes, local.getPort())
+                    && (rule.devices == null || rule.devices.include(device, local.getAddress()))) {
                 return rule.policy != Policy.TCP;
             }
         }
@@ -201,6 +208,20 @@ public final class Rules {
 
     /** What the first matching rule says, or null if none matches. */
     public Policy match(Action action, InetSocketAddress address) {
+        Rule found = find(action, address);
+        return found == null ? null : found.policy;
+    }
+
+    /** Which devices the first matching rule names; null if it names none, or none matches. */
+    Devices devices(Action action, InetSocketAddress address) {
+        Rule found = find(action, address);
+        return found == null ? null : found.devices;
+    }
+
+    private Rule find(Action action, InetSocketAddress address) {
+        if (rules.isEmpty()) {
+            return null;
+        }
         byte[] bytes = address.getAddress().getAddress();
         // All addresses are 0.0.0.0 to who writes a rule, and :: to a JVM whose sockets serve both families.
         byte[] same = action == Action.BIND && address.getAddress().isAnyLocalAddress()
@@ -208,7 +229,7 @@ public final class Rules {
                 : bytes;
         for (Rule rule : rules) {
             if (rule.matches(action, bytes, address.getPort()) || rule.matches(action, same, address.getPort())) {
-                return rule.policy;
+                return rule;
             }
         }
         return null;

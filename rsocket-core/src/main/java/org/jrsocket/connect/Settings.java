@@ -29,6 +29,7 @@ public final class Settings {
     static final SettingKey<Path> RULES = SettingKey.file("rules");
     static final SettingKey<Scope> SCOPE = SettingKey.choice("scope", Scope.PRIVATE);
     static final SettingKey<Switch> LISTEN = SettingKey.choice("listen", Switch.ON);
+    static final SettingKey<Devices> DEVICES = new SettingKey<>("devices", null, Devices.RANGE, Devices::parse);
     static final SettingKey<Switch> DEVICE_LATE = SettingKey.choice("device.late", Switch.OFF);
     static final SettingKey<LogLevel> LOG = SettingKey.choice("log", LogLevel.WARN);
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
@@ -53,6 +54,7 @@ public final class Settings {
             RULES,
             SCOPE,
             LISTEN,
+            DEVICES,
             DEVICE_LATE,
             LOG,
             CONNECT_TIMEOUT,
@@ -214,6 +216,11 @@ public final class Settings {
     /** Whether server sockets may listen over RDMA at all. */
     public boolean listens() {
         return get(LISTEN) == Switch.ON;
+    }
+
+    /** Which devices may be used where no rule says so. */
+    Devices devices() {
+        return isGiven(DEVICES) ? get(DEVICES) : Devices.ROUTED;
     }
 
     /** Whether sockets are to be served although there is no RDMA yet. */

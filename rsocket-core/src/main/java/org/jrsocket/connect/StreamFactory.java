@@ -20,7 +20,7 @@ interface StreamFactory {
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
             throws VerbsUnavailableException;
 
-    void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
+    void probe(InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
             throws VerbsUnavailableException;
 
     RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access) throws IOException;

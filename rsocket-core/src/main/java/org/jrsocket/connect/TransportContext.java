@@ -30,16 +30,25 @@ public final class TransportContext {
         this(settings, rules, (StreamFactory) holder);
         holder.limitClosing(settings.maxClosing());
         holder.limitMemory(settings.registeredMemory());
-        holder.onPathLost(connector.memory()::lost);
+        holder.onPathLost(connector::lost);
     }
 
     TransportContext(Settings settings, Rules rules, StreamFactory rdma) {
+        this(settings, rules, rdma, new Adapters());
+    }
+
+    TransportContext(Settings settings, Rules rules, StreamFactory rdma, Adapters adapters) {
         this.settings = settings;
         this.rules = rules;
         this.rdma = rdma;
-        PeerMemory memory = new PeerMemory(
-                settings.connectNanos(), settings.unansweredNanos(), settings.rejectedNanos(), System::nanoTime);
-        this.connector = new Connector(this, rdma, memory);
+        Ways ways = new Ways(
+                adapters,
+                () -> new PeerMemory(
+                        settings.connectNanos(),
+                        settings.unansweredNanos(),
+                        settings.rejectedNanos(),
+                        System::nanoTime));
+        this.connector = new Connector(this, rdma, ways);
     }
 
     /** With the rules file that the settings name, if they do. */
@@ -100,12 +109,16 @@ public final class TransportContext {
 
     /** What is remembered of peers at this moment. */
     public List<PeerState> remembered() {
-        return connector.memory().states();
+        return connector.ways().all().stream()
+                .flatMap(way -> way.memory().states().stream().map(state -> state.from(way.from())))
+                .toList();
     }
 
     /** Forgets what is remembered of peers. @return how many there were */
     public int forgetRemembered() {
-        return connector.memory().clear();
+        return connector.ways().all().stream()
+                .mapToInt(way -> way.memory().clear())
+                .sum();
     }
 
     StreamFactory rdma() {
@@ -121,15 +134,23 @@ public final class TransportContext {
         return rules.mention(policy) || unmatched() == policy;
     }
 
-    /** Who may connect to this process's listeners over RDMA, by the rules of the moment. */
-    Access access() {
-        return (source, port) -> {
-            boolean admitted = override != Policy.TCP && rules.admit(source, port);
+    /** Who may connect over RDMA to this process's listener there, by the rules of the moment. */
+    Access access(InetSocketAddress listener) {
+        return (source, local, device) -> {
+            boolean admitted = override != Policy.TCP
+                    && devices(Rules.Action.BIND, listener).include(device, local.getAddress())
+                    && rules.admit(source, local, device);
             if (!admitted) {
                 counts.refusedRdma();
             }
             return admitted;
         };
+    }
+
+    /** Which devices may be used for it; a rule goes before the setting. */
+    Devices devices(Rules.Action action, InetSocketAddress address) {
+        Devices ruled = rules.devices(action, address);
+        return ruled == null ? settings.devices() : ruled;
     }
 
     /** Whether RDMA may be tried for this address if the policy leaves it open. */

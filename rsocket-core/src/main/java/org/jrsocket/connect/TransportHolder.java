@@ -12,7 +12,7 @@ import java.security.PrivilegedExceptionAction;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
@@ -58,7 +58,7 @@ public final class TransportHolder implements StreamFactory {
     private volatile RdmaTransport transport; // written under this
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private long maxMemory = Long.MAX_VALUE; // guarded by this
-    private Consumer<InetSocketAddress> pathLost = peer -> {}; // guarded by this
+    private BiConsumer<InetSocketAddress, InetSocketAddress> pathLost = (local, peer) -> {}; // guarded by this
 
     private TransportHolder(Opener opener) {
         this(opener, task -> Threads.daemon("jrsocket-look", task).start(), System::nanoTime);
@@ -188,7 +188,7 @@ public final class TransportHolder implements StreamFactory {
     }
 
     /** As {@link RdmaTransport#onPathLost}; opens nothing. */
-    synchronized void onPathLost(Consumer<InetSocketAddress> action) {
+    synchronized void onPathLost(BiConsumer<InetSocketAddress, InetSocketAddress> action) {
         pathLost = action;
         if (transport != null) {
             transport.onPathLost(action);
@@ -265,9 +265,10 @@ public final class TransportHolder implements StreamFactory {
     }
 
     @Override
-    public void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
+    public void probe(
+            InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer)
             throws VerbsUnavailableException {
-        transport().probe(remote, config, observer);
+        transport().probe(local, remote, config, observer);
     }
 
     @Override

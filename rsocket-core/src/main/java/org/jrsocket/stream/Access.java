@@ -5,16 +5,18 @@
 package org.jrsocket.stream;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 
 /** Who may connect to a listener. Asked on the service thread for each request; must not block. */
 public interface Access {
 
     /** Everybody. */
-    Access ALL = (source, port) -> true;
+    Access ALL = (source, local, device) -> true;
 
     /**
      * @param source what the request gives as its sender's address; nothing has proven it
-     * @param port the listener's
+     * @param local to which the request came: the listener's port
+     * @param device that has it
      */
-    boolean admits(InetAddress source, int port);
+    boolean admits(InetAddress source, InetSocketAddress local, String device);
 }

@@ -144,7 +144,14 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void advance(CmEvent event) throws IOException {
         Cm cm = transport.cm();
         switch (event.type()) {
-            case RDMA_CM_EVENT_ADDR_RESOLVED -> cm.resolveRoute(id, RESOLVE_MILLIS);
+            case RDMA_CM_EVENT_ADDR_RESOLVED -> {
+                String device = id.getVerbs().name();
+                if (observer.mayUse(device, ((InetSocketAddress) id.getSource()).getAddress())) {
+                    cm.resolveRoute(id, RESOLVE_MILLIS);
+                } else {
+                    fail(Reason.NO_DEVICE, "the route leads to " + device + ", which this may not use", null);
+                }
+            }
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
                 endpoint = new ConnectionHandles(transport, id, config, null);
                 cm.connect(

@@ -130,7 +130,11 @@ final class CmListener implements RdmaListener, CmHandler {
         Admission.Request asked;
         try {
             InetAddress source = ((InetSocketAddress) request.getDestination()).getAddress();
-            if (!access.admits(source, address.getPort())) {
+            InetAddress local = ((InetSocketAddress) request.getSource()).getAddress();
+            if (!access.admits(
+                    source,
+                    new InetSocketAddress(local, address.getPort()),
+                    request.getVerbs().name())) {
                 refusals.warn("RDMA connection request to {} from {} refused: no rule admits it", address, source);
                 refuse(request, Refusal.encode(Refusal.DENIED));
                 return;

@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -41,6 +42,11 @@ public interface PendingConnect {
                 // nobody wants to know
             }
         };
+
+        /** Whether the connection may use the device that the route leads to; asked before the peer is. */
+        default boolean mayUse(String device, InetAddress local) {
+            return true;
+        }
 
         /** The request goes out: what is spent until here is this host's own time. */
         void asked();

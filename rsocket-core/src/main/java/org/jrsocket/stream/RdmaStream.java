@@ -365,6 +365,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return locked(() -> core.in.consumed());
     }
 
+    /** How often what was written has waited for the peer to make room. */
+    public long stalls() {
+        return locked(core.stalls::count);
+    }
+
     /** Payload bytes taken from writers so far. */
     public long bytesWritten() {
         return locked(() -> core.out.written());

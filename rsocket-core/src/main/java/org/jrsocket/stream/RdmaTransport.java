@@ -16,7 +16,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmId;
@@ -64,7 +64,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final ExecutorService reaper;
     private final ResourcePool bundles;
     private final InlineLimits inlineLimits = new InlineLimits();
-    private volatile Consumer<InetSocketAddress> pathLost = peer -> {};
+    private volatile BiConsumer<InetSocketAddress, InetSocketAddress> pathLost = (local, peer) -> {};
     private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
     private final Thread exitHook;
     private final OpenStreams streams;
@@ -149,7 +149,13 @@ public final class RdmaTransport implements AutoCloseable {
      * application of a listener of ours hears nothing of it. A C program may accept a connection that ends at once.
      */
     public void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
-        new CmConnect(this, null, remote, config, observer, true).start();
+        probe(null, remote, config, observer);
+    }
+
+    /** The same from an address of this host. */
+    public void probe(
+            InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
+        new CmConnect(this, local, remote, config, observer, true).start();
     }
 
     /**
@@ -281,14 +287,14 @@ public final class RdmaTransport implements AutoCloseable {
 
     /**
      * Runs {@code action} for each peer to which a connection was lost because its device did not answer, although
-     * neither end had closed it. On any thread; must not block.
+     * neither end had closed it, after the local address. On any thread; must not block.
      */
-    public void onPathLost(Consumer<InetSocketAddress> action) {
+    public void onPathLost(BiConsumer<InetSocketAddress, InetSocketAddress> action) {
         pathLost = action;
     }
 
-    void pathLost(InetSocketAddress peer) {
-        pathLost.accept(peer);
+    void pathLost(InetSocketAddress local, InetSocketAddress peer) {
+        pathLost.accept(local, peer);
     }
 
     Closings closings() {

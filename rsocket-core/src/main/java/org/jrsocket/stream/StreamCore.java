@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrsocket.jfr.Events;
 import org.jrsocket.protocol.Connection;
 import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Inbound;
@@ -95,8 +94,7 @@ final class StreamCore {
     boolean failedAfterEnd;
     private int noted; // effects that others may be waiting for
     private boolean growthRefused; // send memory is full, and there was no more
-    private Events.Stall stall; // while data waits for the peer, if somebody records that
-    private long stalledBytes;
+    final Stalls stalls = new Stalls(this);
 
     // The service thread's.
     private long movesSeen;
@@ -268,7 +266,7 @@ final class StreamCore {
         }
         leftover.collectedNoMore();
         effects.handle(pump.flush());
-        recordStall();
+        stalls.look();
     }
 
     /** To be called after a step that may have made something to send. */
@@ -294,16 +292,6 @@ final class StreamCore {
             queues.arm();
             poll();
             flush();
-        }
-    }
-
-    private void recordStall() {
-        if (out.waitsForPeer()) {
-            stall = stall == null ? Events.stalled() : stall;
-            stalledBytes = out.written() - out.posted();
-        } else if (stall != null) {
-            stall.over(local, remote, handles.device.name(), stalledBytes);
-            stall = null;
         }
     }
 
@@ -353,7 +341,7 @@ final class StreamCore {
         if (!freed) { // else it may be another connection's by now
             queues.clear();
         }
-        recordStall();
+        stalls.look();
     }
 
     /** Others may be waiting for what a step has brought. With the lock. */

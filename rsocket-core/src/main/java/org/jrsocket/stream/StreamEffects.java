@@ -52,7 +52,7 @@ final class StreamEffects {
             protocolError(violation != null ? violation : core.queues.trouble());
         } else if (Effects.has(effects, Pump.FAILED)) {
             if (core.queues.isPathLost() && isWanted()) {
-                core.transport.pathLost(core.remote);
+                core.transport.pathLost(core.local, core.remote);
             }
             String trouble = core.queues.trouble();
             fail(new SocketException("Connection reset"), trouble != null ? trouble : pump.failure());

@@ -15,6 +15,7 @@ public final class ConnectionNumbers {
     private final long bytesRead;
     private final long bytesWritten;
     private final long registeredBytes;
+    private final long stalls;
     private final boolean open;
 
     ConnectionNumbers(RdmaStream stream) {
@@ -23,7 +24,13 @@ public final class ConnectionNumbers {
         bytesRead = stream.bytesRead();
         bytesWritten = stream.bytesWritten();
         registeredBytes = stream.registeredBytes();
+        stalls = stream.stalls();
         open = stream.isOpen();
+    }
+
+    /** So far always RDMA: what TCP carries is the JDK's own. */
+    public String getTransport() {
+        return "RDMA";
     }
 
     public String getLocalAddress() {
@@ -64,6 +71,11 @@ public final class ConnectionNumbers {
     /** Memory that the device holds pinned for it. */
     public long getRegisteredBytes() {
         return registeredBytes;
+    }
+
+    /** How often what was written had to wait for the peer to make room. */
+    public long getStalls() {
+        return stalls;
     }
 
     /** Whether the application has not closed it. */

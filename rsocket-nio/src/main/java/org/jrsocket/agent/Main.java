@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
             Main.DoctorCommand.class,
             PingCommand.class,
             PerfCommand.class,
+            ControlCommand.class,
             Main.VersionCommand.class,
             CommandLine.HelpCommand.class
         })

@@ -25,6 +25,11 @@ public final class RememberedPeer {
         return state.port();
     }
 
+    /** Of this host: it is known of connections that leave from there. Empty: of those that leave as the routes say. */
+    public String getFrom() {
+        return state.from() == null ? "" : state.from().getHostAddress();
+    }
+
     /** The name of a {@link PeerState.Kind}. */
     public String getKind() {
         return state.kind().name();

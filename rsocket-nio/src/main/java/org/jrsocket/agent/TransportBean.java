@@ -15,6 +15,7 @@ import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** Reads where the numbers are kept; keeps nothing itself. */
@@ -84,6 +85,11 @@ final class TransportBean implements TransportMXBean {
     }
 
     @Override
+    public Map<String, Long> getRdmaConnectMicros() {
+        return stack.counts().connectMicros();
+    }
+
+    @Override
     public int getOpenConnections() {
         return holder.totals().open();
     }
@@ -137,6 +143,13 @@ final class TransportBean implements TransportMXBean {
             }
         }
         throw new IllegalArgumentException("\"" + policy + "\" is not one of none, auto, rdma, tcp");
+    }
+
+    @Override
+    public int drain() {
+        stack.override(Policy.TCP);
+        RdmaTransport.Totals totals = holder.totals();
+        return totals.open() + totals.closing();
     }
 
     @Override

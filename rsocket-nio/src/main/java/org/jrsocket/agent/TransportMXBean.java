@@ -51,6 +51,12 @@ public interface TransportMXBean {
     /** Bytes written by the application over RDMA. */
     long getBytesWritten();
 
+    /**
+     * How many connections over RDMA took so many microseconds or less to make, by that number; {@code +Inf} is all of
+     * them.
+     */
+    Map<String, Long> getRdmaConnectMicros();
+
     /** Memory that devices hold pinned for connections, bytes. */
     long getRegisteredBytes();
 
@@ -65,6 +71,12 @@ public interface TransportMXBean {
 
     /** One of {@code none}, {@code auto}, {@code rdma}, {@code tcp}. */
     void setPolicyOverride(String policy);
+
+    /**
+     * Has new connections use TCP, as the override does; those over RDMA end when the application closes them. Returns
+     * how many are left. Harmless when repeated.
+     */
+    int drain();
 
     /** Reads the rules file again; if it cannot be used, the rules before stay. Returns what it has. */
     String reloadRules();

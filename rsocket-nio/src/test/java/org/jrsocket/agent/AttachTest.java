@@ -134,7 +134,7 @@ class AttachTest {
     }
 
     /** Not this JVM's: a test runner may have wrapped that. */
-    private static String classPath() throws URISyntaxException {
+    static String classPath() throws URISyntaxException {
         List<String> places = new ArrayList<>();
         for (Class<?> one : Stream.of(
                         AttachProgram.class,

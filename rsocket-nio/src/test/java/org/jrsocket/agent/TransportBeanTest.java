@@ -293,6 +293,8 @@ class TransportBeanTest {
                 assertEquals("127.0.0.1", row.get("remoteAddress"));
                 assertEquals(verbs.devices().get(0).name(), row.get("device"));
                 assertEquals(true, row.get("open"));
+                assertEquals("RDMA", row.get("transport"));
+                assertEquals(0L, row.get("stalls"));
                 assertTrue((long) row.get("ageMillis") >= 0);
                 assertTrue((long) row.get("registeredBytes") > 0);
             }

@@ -73,9 +73,15 @@ final class FarEnd {
 
     /** The same of another program with the same arguments and first line. */
     int serve(Class<?> server, boolean agent, int port) throws IOException {
+        return serve(server, agent ? "" : null, address, port);
+    }
+
+    /** @param agent its arguments, or null for none of it */
+    int serve(Class<?> server, String agent, String at, int port) throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String answer = ask("start " + java + ' ' + Site.labOptions() + (agent ? " -javaagent:" + Site.agentJar() : "")
-                + " -cp " + Site.classes(server) + ' ' + server.getName() + ' ' + address + ' ' + port);
+        String answer = ask("start " + java + ' ' + Site.labOptions()
+                + (agent == null ? "" : " -javaagent:" + Site.agentJar() + agent) + " -cp " + Site.classes(server) + ' '
+                + server.getName() + ' ' + at + ' ' + port);
         assertTrue(answer.startsWith("listening="), answer);
         return Integer.parseInt(answer.substring("listening=".length()));
     }

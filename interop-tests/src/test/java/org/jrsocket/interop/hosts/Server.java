@@ -22,7 +22,7 @@ final class Server {
     public static void main(String[] args) throws IOException {
         try (ServerSocket server = new ServerSocket()) {
             server.setReuseAddress(true);
-            server.bind(new InetSocketAddress(args[0], Integer.parseInt(args[1])), 100);
+            server.bind(new InetSocketAddress(args[0], Integer.parseInt(args[1])), 1000);
             System.out.println("listening=" + server.getLocalPort());
             for (; ; ) {
                 Socket socket = server.accept();

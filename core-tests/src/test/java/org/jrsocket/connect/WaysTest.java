@@ -1,0 +1,268 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.connect.Adapters.Local;
+import org.jrsocket.stream.PendingConnect.Answer;
+import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.stream.StreamConfig;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Over which device a connection leaves where there are several. */
+class WaysTest {
+
+    private static final InetSocketAddress PEER = new InetSocketAddress("10.1.0.9", 80);
+    private static final InetSocketAddress FAR = new InetSocketAddress("10.3.0.9", 80);
+
+    private final FakeRdma rdma = new FakeRdma();
+    private final List<Local> locals = new ArrayList<>();
+    private final AtomicLong now = new AtomicLong();
+    private int readings;
+
+    WaysTest() throws IOException {
+        locals.add(local("mlx5_0", "10.1.0.1", 24));
+        locals.add(local("mlx5_0", "fd00::1", 64));
+        locals.add(local("mlx5_1", "10.1.0.2", 24));
+        locals.add(local("mlx5_1", "10.1.0.22", 24));
+        locals.add(local("mlx5_2", "10.2.0.1", 24));
+    }
+
+    private static Local local(String device, String address, int length) throws IOException {
+        InetAddress parsed = InetAddress.getByName(address);
+        return new Local(device, parsed, new LocalNetworks.Prefix(parsed.getAddress(), length));
+    }
+
+    private TransportContext stack(String settings, String... rules) throws ConfigurationException {
+        return new TransportContext(
+                Settings.read(settings, new Properties(), Map.of()),
+                rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
+                rdma,
+                new Adapters(
+                        () -> {
+                            readings++;
+                            return locals;
+                        },
+                        now::get));
+    }
+
+    /** Makes one connection, for which RDMA does not answer; TCP then connects. @return from where RDMA was tried */
+    private String from(TransportContext stack, InetSocketAddress local, InetSocketAddress peer) throws IOException {
+        int before = rdma.attempts;
+        ConnectAttempt attempt = stack.connector().attempt(local, peer, StreamConfig.DEFAULT, 0);
+        if (!attempt.isTcp()) {
+            attempt.await();
+        }
+        attempt.reportTcpOutcome(null);
+        return rdma.attempts == before
+                ? "TCP"
+                : rdma.lastLocal == null
+                        ? "routes"
+                        : rdma.lastLocal.getAddress().getHostAddress();
+    }
+
+    /** Of so many connections, from where each left. */
+    private Map<String, Integer> spread(TransportContext stack, InetSocketAddress peer, int count) throws IOException {
+        Map<String, Integer> counts = new TreeMap<>();
+        for (int i = 0; i < count; i++) {
+            counts.merge(from(stack, null, peer), 1, Integer::sum);
+        }
+        return counts;
+    }
+
+    @Test
+    void shouldLeaveTheChoiceToTheRoutesWhereNoDeviceIsNamed() throws Exception {
+        rdma.outcome = Reason.BUSY; // nothing is remembered
+        assertEquals(Map.of("routes", 4), spread(stack(null), PEER, 4));
+        assertEquals(0, readings);
+    }
+
+    @Test
+    void shouldLetTheDevicesThatReachThePeerTakeTurns() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        assertEquals(Map.of("10.1.0.1", 3, "10.1.0.2", 3), spread(stack("devices=all"), PEER, 6));
+        assertEquals(Map.of("10.1.0.2", 2), spread(stack("devices=mlx5_1+mlx5_2"), PEER, 2));
+        assertEquals(
+                Map.of("fd00:0:0:0:0:0:0:1", 2), spread(stack("devices=all"), new InetSocketAddress("fd00::9", 80), 2));
+        assertEquals(Map.of("routes", 2), spread(stack("devices=all"), FAR, 2));
+    }
+
+    /** Two peers that are connected to by turns each get all devices. */
+    @Test
+    void shouldCountTheTurnsOfEachPeer() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext stack = stack("devices=all");
+        Set<String> first = new TreeSet<>();
+        for (int i = 0; i < 2; i++) {
+            first.add(from(stack, null, PEER));
+            from(stack, null, new InetSocketAddress("10.1.0.10", 80));
+        }
+        assertEquals(Set.of("10.1.0.1", "10.1.0.2"), first);
+    }
+
+    @Test
+    void shouldUseAnAddressThatIsNamedForPeersBehindARouterToo() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext stack = stack("policy=auto", "connect 10.3.0.0/16 * auto 10.1.0.1+10.2.0.1");
+        assertEquals(Map.of("10.1.0.1", 2, "10.2.0.1", 2), spread(stack, FAR, 4));
+        assertEquals(Map.of("routes", 2), spread(stack, PEER, 2));
+    }
+
+    @Test
+    void shouldLetARuleGoBeforeTheSetting() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext stack = stack("policy=auto,devices=mlx5_0", "connect 10.1.0.9 80 auto mlx5_1");
+        assertEquals(Map.of("10.1.0.2", 2), spread(stack, PEER, 2));
+        assertEquals(Map.of("10.1.0.1", 2), spread(stack, new InetSocketAddress("10.1.0.9", 81), 2));
+    }
+
+    @Test
+    void shouldKeepWhatTheApplicationHasBound() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext stack = stack("devices=mlx5_0");
+        assertEquals("10.1.0.2", from(stack, new InetSocketAddress("10.1.0.2", 0), PEER));
+        assertEquals("10.1.0.1", from(stack, new InetSocketAddress("0.0.0.0", 5000), PEER));
+        assertEquals(5000, rdma.lastLocal.getPort());
+    }
+
+    /** Where the routes or the application choose, only the connection manager knows the device. */
+    @Test
+    void shouldRefuseARouteThatLeadsToAnotherDevice() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext stack = stack("devices=mlx5_2");
+        InetAddress address = InetAddress.getByName("10.1.0.1");
+        from(stack, null, FAR);
+        assertTrue(rdma.peer.mayUse("mlx5_2", address));
+        assertFalse(rdma.peer.mayUse("mlx5_0", address));
+        from(stack("devices=10.1.0.1"), address(address), PEER);
+        assertTrue(rdma.peer.mayUse("mlx5_0", address));
+        from(stack(null), null, FAR);
+        assertTrue(rdma.peer.mayUse("mlx5_0", address));
+    }
+
+    private static InetSocketAddress address(InetAddress address) {
+        return new InetSocketAddress(address, 0);
+    }
+
+    @Test
+    void shouldNotSendConnectionsWithinThisHostThroughANetwork() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext stack = stack("devices=all,scope=any");
+        assertEquals(Map.of("routes", 2), spread(stack, new InetSocketAddress("10.1.0.2", 80), 2));
+        assertEquals(Map.of("routes", 2), spread(stack, new InetSocketAddress("127.0.0.1", 80), 2));
+    }
+
+    @Test
+    void shouldUseAnotherDeviceWhenThePeerIsSilentOverOneAndComeBackToIt() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        TransportContext stack = stack("devices=all,connect.timeout=1ms");
+        String silent = from(stack, null, PEER);
+        rdma.outcome = Reason.BUSY;
+        String other = silent.equals("10.1.0.1") ? "10.1.0.2" : "10.1.0.1";
+        assertEquals(Map.of(other, 4), spread(stack, PEER, 4));
+        assertEquals(1, rdma.scheduled.size(), "one probe for all");
+        rdma.probeAnswer = Answer.OURS;
+        rdma.scheduled.remove(0).run();
+        assertEquals(silent, rdma.lastProbeLocal.getAddress().getHostAddress());
+        assertEquals(Map.of("10.1.0.1", 2, "10.1.0.2", 2), spread(stack, PEER, 4));
+        List<String> ways = stack.remembered().stream()
+                .map(state -> state.from().getHostAddress())
+                .sorted()
+                .toList();
+        assertEquals(List.of("10.1.0.1", "10.1.0.2"), ways);
+        assertEquals(2, stack.forgetRemembered());
+    }
+
+    @Test
+    void shouldUseTcpWhenThePeerIsSilentOverAll() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        TransportContext stack = stack("devices=all,connect.timeout=1ms");
+        assertEquals(Map.of("10.1.0.1", 1, "10.1.0.2", 1, "TCP", 4), spread(stack, PEER, 6));
+        assertEquals(4, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+    }
+
+    @Test
+    void shouldAvoidTheDeviceOverWhichAConnectionWasLost() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext stack = stack("devices=all");
+        spread(stack, PEER, 2);
+        stack.connector().lost(address(InetAddress.getByName("10.1.0.1")), PEER);
+        assertEquals(Map.of("10.1.0.2", 4), spread(stack, PEER, 4));
+    }
+
+    @Test
+    void shouldNoticeADeviceThatGoesAndComesBackWithinASecond() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext stack = stack("devices=all");
+        assertEquals(2, spread(stack, PEER, 2).size());
+        Local gone = locals.remove(0);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertEquals(Map.of("10.1.0.2", 2), spread(stack, PEER, 2));
+        locals.add(0, gone);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertEquals(2, spread(stack, PEER, 2).size());
+        assertEquals(3, readings);
+    }
+
+    // ---- listeners ----
+
+    @Test
+    void shouldTakeRequestsOverTheDevicesThatAreNamedAlone() throws Exception {
+        InetSocketAddress listener = new InetSocketAddress("0.0.0.0", 80);
+        InetSocketAddress local = new InetSocketAddress("10.1.0.1", 80);
+        InetAddress source = PEER.getAddress();
+        assertTrue(stack(null).access(listener).admits(source, local, "mlx5_0"));
+        TransportContext stack = stack("devices=mlx5_1+10.2.0.1");
+        assertFalse(stack.access(listener).admits(source, local, "mlx5_0"));
+        assertEquals(1, stack.counts().rdmaRefused());
+        assertTrue(stack.access(listener).admits(source, local, "mlx5_1"));
+        assertTrue(stack.access(listener).admits(source, new InetSocketAddress("10.2.0.1", 80), "mlx5_2"));
+        assertTrue(stack("policy=auto,devices=mlx5_1", "bind * 80 auto mlx5_0")
+                .access(listener)
+                .admits(source, local, "mlx5_0"));
+    }
+
+    // ---- sysfs ----
+
+    @TempDir
+    private Path device;
+
+    @Test
+    void shouldFindThePortsInterfacesBehindEmptyEntriesOfTheGidTable() throws Exception {
+        Path entries = Files.createDirectories(device.resolve("ports/1/gid_attrs/ndevs"));
+        Files.writeString(entries.resolve("0"), "eth0\n");
+        Files.writeString(entries.resolve("1"), "eth0\n");
+        Files.writeString(entries.resolve("5"), "eth0.7\n");
+        assertEquals(Set.of("eth0", "eth0.7"), Adapters.interfaces(device, "1"));
+        Files.createDirectories(device.resolve("device/net/ib0"));
+        Files.createDirectories(device.resolve("ports/2"));
+        assertEquals(Set.of("ib0"), Adapters.interfaces(device, "2"));
+    }
+
+    @Test
+    void shouldReadThisHostWithoutAnError() {
+        assertEquals(new Adapters().locals(), new Adapters().locals());
+        assertNull(rdma.lastLocal);
+    }
+}

@@ -1,0 +1,141 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop.hosts;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jrsocket.interop.JvmProcess;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * How long a connection takes to make, beside a JVM without the agent, and what carries it then: a table on standard
+ * output. Nothing here fails for a time; what is counted is whether all connections are made, and over what. On host b,
+ * with {@link FarHost} on host a.
+ */
+@Tag("hosts")
+class ConnectTimesBetweenHosts {
+
+    private static final Duration LIMIT = Duration.ofMinutes(4);
+    private static final Pattern ANSWER = Pattern.compile(
+            " count=(\\d+) failed=(\\d+) tries=(\\d+) p50=(\\d+) p99=(\\d+) most=(\\d+) used=\\{(.*)\\}$");
+
+    private FarEnd far;
+    private JvmProcess plain;
+    private JvmProcess with;
+    private final StringBuilder table = new StringBuilder();
+
+    @AfterEach
+    void stop() throws IOException {
+        if (far != null) {
+            far.stop();
+            far.run("lab-link clear");
+        }
+    }
+
+    private static JvmProcess client(boolean agent) throws IOException {
+        JvmProcess.Builder builder = JvmProcess.running(CrowdClient.class).listening();
+        return (agent ? builder.agent("") : builder)
+                .arguments(System.getenv("ROCE_LAB_ADDR"))
+                .start();
+    }
+
+    /** @return what the connections of the JVM with the agent used: RDMA, or why TCP */
+    private Map<String, Integer> row(String name, String address, int port, int count, int crowd, int millis)
+            throws Exception {
+        String line = name + ' ' + address + ' ' + port + ' ' + count + ' ' + crowd + ' ' + millis;
+        Matcher reference = ask(plain, name, line);
+        Matcher ours = ask(with, name, line);
+        table.append(String.format(
+                "%-30s %8s %8s %8s %8s %8s %8s  %s%s%n",
+                name,
+                reference.group(4),
+                reference.group(5),
+                reference.group(6),
+                ours.group(4),
+                ours.group(5),
+                ours.group(6),
+                ours.group(7),
+                ours.group(3).equals(ours.group(1)) ? "" : ", " + ours.group(3) + " tries"));
+        assertEquals("0", reference.group(2), () -> name + " without the agent: " + reference.group());
+        assertEquals("0", ours.group(2), () -> name + ": " + ours.group());
+        Map<String, Integer> used = new HashMap<>();
+        Arrays.stream(ours.group(7).split(", "))
+                .filter(each -> !each.isEmpty())
+                .forEach(each -> used.put(each.split("=")[0], Integer.valueOf(each.split("=")[1])));
+        return used;
+    }
+
+    private static Matcher ask(JvmProcess client, String name, String line) throws Exception {
+        client.tell(line);
+        Matcher answer = client.awaitLine(Pattern.compile("^" + Pattern.quote(name) + ANSWER.pattern()), LIMIT);
+        return answer;
+    }
+
+    private static void assertSum(int count, Map<String, Integer> used, String... names) {
+        assertEquals(
+                count,
+                Arrays.stream(names)
+                        .mapToInt(name -> used.getOrDefault(name, 0))
+                        .sum(),
+                used::toString);
+    }
+
+    @Test
+    void shouldTakeNoLongerThanTheHeadStartAndThatOnce() throws Exception {
+        Assumptions.assumeTrue(System.getenv("ROCE_LAB_PEER") != null, "needs two hosts (scripts/test hosts)");
+        far = FarEnd.ofAllTests();
+        int both = far.serve(true, 0);
+        int tcp = far.serve(false, 0);
+        String host = far.address();
+        try {
+            plain = client(false);
+            with = client(true);
+            row("self", "self", 0, 20, 1, 0); // loads classes
+            row("crowd-self", "self", 0, 50, 25, 0);
+            assertTrue(row("peer-with-RDMA", host, both, 20, 1, 0).getOrDefault("RDMA", 0) > 0);
+            assertSum(20, row("peer-that-refuses", host, tcp, 20, 1, 0), "REFUSED", "REMEMBERED", "TIMEOUT");
+            far.run("lab-link no-roce");
+            assertSum(20, row("peer-that-drops-UDP-4791", host, both, 20, 1, 0), "TIMEOUT", "REMEMBERED");
+            assertSum(200, row("the-same-200-at-once", host, both, 200, 200, 0), "TIMEOUT", "REMEMBERED");
+            for (int millis : new int[] {200, 1000, 3000}) { // each try that fails is one more
+                row("the-same-limit-" + millis + "-ms", host, both, 1, 1, millis);
+            }
+            far.run("lab-link clear");
+            assertTrue(row("peer-that-answers-again", host, both, 20, 1, 0).getOrDefault("RDMA", 0) > 0);
+            far.stop(); // they hold the device
+            far.run("rdma link delete rxe0");
+            assertSum(
+                    20,
+                    row("peer-without-a-device", host, far.serve(true, 0), 20, 1, 0),
+                    "TIMEOUT",
+                    "REMEMBERED",
+                    "UNREACHABLE",
+                    "REFUSED");
+        } finally {
+            if (far.run("rdma link").isEmpty()) {
+                far.run("rdma link add rxe0 type rxe netdev eth0");
+            }
+            System.out.printf(
+                    "microseconds to connect         without the agent           with it%n%-30s %8s %8s %8s %8s %8s %8s  %s%n%s",
+                    "", "p50", "p99", "most", "p50", "p99", "most", "used", table);
+            for (JvmProcess each : new JvmProcess[] {plain, with}) {
+                if (each != null) {
+                    each.close();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Which RDMA devices connections may use: whatever the routes lead to, all, or those that are named, by the kernel's
+ * name for the device or by an address of this host. Immutable.
+ */
+public final class Devices {
+
+    static final String RANGE = "all, or names of devices and addresses of this host with + between them";
+
+    /** What nobody has said anything about: the kernel's routes choose, as for TCP. */
+    static final Devices ROUTED = new Devices(Set.of(), Set.of());
+    /** Each that reaches the peer. */
+    static final Devices ALL = new Devices(Set.of(), Set.of());
+
+    private final Set<String> names;
+    private final Set<InetAddress> addresses;
+
+    private Devices(Set<String> names, Set<InetAddress> addresses) {
+        this.names = Set.copyOf(names);
+        this.addresses = Set.copyOf(addresses);
+    }
+
+    /** @throws IllegalArgumentException with the reason */
+    static Devices parse(String text) {
+        if (text.equals("all")) {
+            return ALL;
+        }
+        Set<String> names = new HashSet<>();
+        Set<InetAddress> addresses = new HashSet<>();
+        for (String word : text.split("\\+", -1)) {
+            if (word.indexOf(':') >= 0 || word.matches("[0-9.]+")) {
+                addresses.add(literal(word));
+            } else if (word.matches("[A-Za-z][A-Za-z0-9_.-]*")) {
+                names.add(word);
+            } else {
+                throw new IllegalArgumentException("\"" + word + "\" is no name of a device and no address");
+            }
+        }
+        return new Devices(names, addresses);
+    }
+
+    private static InetAddress literal(String word) {
+        try {
+            return InetAddress.getByName(word); // looks nothing up: no name has this form
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("\"" + word + "\" is not an address");
+        }
+    }
+
+    /** Whether a connection may use this device at this address of this host. */
+    boolean include(String device, InetAddress local) {
+        return this == ROUTED || this == ALL || names.contains(device) || addresses.contains(local);
+    }
+
+    /** Whether the address itself is named: then it reaches the peers that it is for, whatever networks it is on. */
+    boolean name(InetAddress local) {
+        return addresses.contains(local);
+    }
+}

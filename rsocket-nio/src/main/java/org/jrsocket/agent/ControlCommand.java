@@ -1,0 +1,199 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import javax.management.openmbean.CompositeData;
+import javax.management.openmbean.TabularData;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code ctl}: what {@link TransportMXBean} of another JVM shows and does. */
+@Command(
+        name = "ctl",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Shows and changes what carries the connections of a JVM that runs with the agent, over JMX.",
+            "",
+            "  status        what it stands on, and its numbers",
+            "  policy [P]    shows or sets what new connections use: auto, rdma, tcp; none ends that",
+            "  drain         new connections use TCP; says how many over RDMA are left",
+            "  reload        reads the rules file again",
+            "  remembered    shows what is remembered of peers",
+            "  forget        forgets it",
+            "  connections   lists the RDMA connections",
+            ""
+        },
+        exitCodeListHeading = "Exit status:%n",
+        exitCodeList = {"0:done", "1:not, or after drain --wait there are connections left", "2:wrongly called"})
+final class ControlCommand implements Callable<Integer> {
+
+    enum Operation {
+        STATUS,
+        POLICY,
+        DRAIN,
+        RELOAD,
+        REMEMBERED,
+        FORGET,
+        CONNECTIONS
+    }
+
+    private static final int LOOK_MILLIS = 100;
+
+    @ParentCommand
+    private Main main;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "PID", description = "a process on this host, or a service:jmx: address")
+    private String target;
+
+    @Parameters(
+            index = "1",
+            arity = "0..1",
+            paramLabel = "OPERATION",
+            defaultValue = "status",
+            description = "see above")
+    private Operation operation;
+
+    @Parameters(index = "2", arity = "0..1", paramLabel = "P", description = "of policy")
+    private String policy;
+
+    @Option(
+            names = "--wait",
+            paramLabel = "SECONDS",
+            description = "of drain: waits so long for the last RDMA connection to end")
+    private int seconds;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (policy != null && operation != Operation.POLICY) {
+            throw new CommandLine.ParameterException(spec.commandLine(), "Only policy has an argument");
+        }
+        try (RemoteTransport remote = RemoteTransport.connect(target)) {
+            return run(remote, main.out());
+        } catch (IOException e) {
+            main.err().println("jrsocket: " + e.getMessage());
+            return 1;
+        }
+    }
+
+    private int run(RemoteTransport remote, PrintStream out) throws IOException, InterruptedException {
+        switch (operation) {
+            case STATUS -> status(remote, out);
+            case POLICY -> {
+                if (policy != null) {
+                    remote.set("PolicyOverride", policy);
+                }
+                out.println("policy override: " + remote.get("PolicyOverride"));
+            }
+            case DRAIN -> {
+                return drain(remote, out);
+            }
+            case RELOAD -> out.println(remote.invoke("reloadRules"));
+            case REMEMBERED ->
+                print(
+                        out,
+                        (CompositeData[]) remote.invoke("showRemembered"),
+                        "address",
+                        "port",
+                        "from",
+                        "kind",
+                        "avoidedMillis",
+                        "usualMicros");
+            case FORGET -> out.println("peers forgotten: " + remote.invoke("forgetRemembered"));
+            case CONNECTIONS ->
+                print(
+                        out,
+                        (CompositeData[]) remote.invoke("showConnections"),
+                        "transport",
+                        "device",
+                        "localAddress",
+                        "localPort",
+                        "remoteAddress",
+                        "remotePort",
+                        "ageMillis",
+                        "bytesRead",
+                        "bytesWritten",
+                        "stalls",
+                        "registeredBytes",
+                        "open");
+        }
+        return 0;
+    }
+
+    private static void status(RemoteTransport remote, PrintStream out) throws IOException {
+        out.println("version: " + remote.get("Version"));
+        out.println("verbs: " + remote.get("Verbs"));
+        out.println("settings: " + remote.get("Settings"));
+        out.println("policy override: " + remote.get("PolicyOverride"));
+        out.println("RDMA connections: " + remote.get("OpenConnections") + " open, " + remote.get("ClosingConnections")
+                + " closing, " + remote.get("RdmaConnected") + " made, " + remote.get("RdmaAccepted") + " accepted, "
+                + remote.get("RdmaRefused") + " refused");
+        Map<String, Object> chosen = new TreeMap<>();
+        for (Object row : ((TabularData) remote.get("TcpChosen")).values()) {
+            CompositeData each = (CompositeData) row;
+            chosen.put((String) each.get("key"), each.get("value"));
+        }
+        out.println(
+                "TCP instead: " + (chosen.isEmpty() ? "none" : chosen.toString().replaceAll("[{}]", "")) + "; "
+                        + remote.get("TcpAccepted") + " accepted");
+        out.println("bytes over RDMA: " + remote.get("BytesRead") + " read, " + remote.get("BytesWritten")
+                + " written; registered: " + remote.get("RegisteredBytes"));
+    }
+
+    private int drain(RemoteTransport remote, PrintStream out) throws IOException, InterruptedException {
+        int left = (int) remote.invoke("drain");
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (left > 0 && System.nanoTime() - deadline < 0) {
+            Thread.sleep(LOOK_MILLIS);
+            left = (int) remote.invoke("drain");
+        }
+        out.println("RDMA connections left: " + left);
+        return left > 0 && seconds > 0 ? 1 : 0;
+    }
+
+    /** A table, a row each, in the order of the text. */
+    private static void print(PrintStream out, CompositeData[] rows, String... columns) {
+        List<String[]> lines = new ArrayList<>();
+        for (CompositeData row : rows) {
+            lines.add(Arrays.stream(columns)
+                    .map(column -> String.valueOf(row.get(column)))
+                    .toArray(String[]::new));
+        }
+        lines.sort(Comparator.comparing(line -> String.join(" ", line)));
+        lines.add(0, columns);
+        int[] widths = new int[columns.length];
+        for (String[] line : lines) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], line[i].length());
+            }
+        }
+        for (String[] line : lines) {
+            StringBuilder text = new StringBuilder();
+            for (int i = 0; i < widths.length; i++) {
+                text.append(String.format(Locale.ROOT, "%-" + (widths[i] + 2) + "s", line[i]));
+            }
+            out.println(text.toString().stripTrailing());
+        }
+    }
+}
