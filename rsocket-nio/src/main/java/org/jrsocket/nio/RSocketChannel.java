@@ -154,6 +154,11 @@ final class RSocketChannel extends ConnectingChannel {
         throw e;
     }
 
+    /** The same for a writer. */
+    private IOException failure(RdmaIo rdma, SocketException e) {
+        return isOpen() ? rdma.ofWriter(e) : new AsynchronousCloseException();
+    }
+
     /**
      * The socket adaptor's.
      *
@@ -240,8 +245,7 @@ final class RSocketChannel extends ConnectingChannel {
             return n;
         } catch (SocketException e) {
             rdma.ensureOutputOpen(); // shut while this one waited
-            ensureStillOpen(e);
-            throw e;
+            throw failure(rdma, e);
         } finally {
             writeLock.unlock();
         }
@@ -265,7 +269,7 @@ final class RSocketChannel extends ConnectingChannel {
                     io.writeBlocking(new ByteBuffer[] {source}, 0, 1);
                 }
             } catch (SocketException e) {
-                ensureStillOpen(e);
+                throw failure(io, e);
             } finally {
                 end(!source.hasRemaining());
             }
