@@ -226,8 +226,8 @@ static int round_trips(int s, int size, int count)
 	}
 	if (!rc) {
 		qsort(took, (size_t)count, sizeof(*took), ascending);
-		printf("ok p50=%.2f p99=%.2f min=%.2f max=%.2f\n", (double)took[count / 2] / 1e3, (double)took[count * 99LL / 100] / 1e3,
-		       (double)took[0] / 1e3, (double)took[count - 1] / 1e3);
+		printf("ok p50=%.2f p99=%.2f min=%.2f max=%.2f\n", (double)took[count / 2] / 1e3,
+		       (double)took[count * 99LL / 100] / 1e3, (double)took[0] / 1e3, (double)took[count - 1] / 1e3);
 	}
 	free(out);
 	free(in);
@@ -288,7 +288,8 @@ static int idle(int s, unsigned int seconds)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
 	sleep(seconds);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-	printf("ok percent=%.2f\n", 100 * ((double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9) / seconds);
+	printf("ok percent=%.2f\n", 100 *
+	       ((double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9) / seconds);
 	rshutdown(s, SHUT_RDWR);
 	pthread_join(thread, NULL);
 	return 0;

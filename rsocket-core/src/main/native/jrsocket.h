@@ -35,7 +35,8 @@ struct jrs_methods {
  * For JNI_OnLoad: checks that the class is of the same build, and registers the tables with it. 0, or JNI_ERR with an
  * exception pending.
  */
-jint jrs_register(JNIEnv *env, const char *class_name, const char *library, const struct jrs_methods *const *tables, size_t count);
+jint jrs_register(JNIEnv *env, const char *class_name, const char *library, const struct jrs_methods *const *tables,
+		  size_t count);
 
 static inline void *jrs_pointer(jlong handle)
 {
@@ -53,7 +54,10 @@ static inline jint jrs_result(int rc)
 	return rc < 0 ? -errno : rc;
 }
 
-/* For calls of librdmacm and libibverbs, which return 0, a positive errno, or -1 and set errno: both styles occur in both libraries. */
+/*
+ * For calls of librdmacm and libibverbs, which return 0, a positive errno, or -1 and set errno: both styles occur in
+ * both libraries.
+ */
 static inline jint jrs_status(int rc)
 {
 	if (rc == 0)

@@ -28,13 +28,14 @@ static int same_abi(JNIEnv *env, jclass type, const char *library)
 	expected = (*env)->GetStaticIntField(env, type, field);
 	if (expected == JRS_ABI)
 		return 1;
-	snprintf(message, sizeof(message), "%s.so has ABI %d and the classes expect %d: they are from different builds", library,
-		 JRS_ABI, (int)expected);
+	snprintf(message, sizeof(message), "%s.so has ABI %d and the classes expect %d: they are from different builds",
+		 library, JRS_ABI, (int)expected);
 	refuse(env, message);
 	return 0;
 }
 
-jint jrs_register(JNIEnv *env, const char *class_name, const char *library, const struct jrs_methods *const *tables, size_t count)
+jint jrs_register(JNIEnv *env, const char *class_name, const char *library, const struct jrs_methods *const *tables,
+		  size_t count)
 {
 	jclass type = (*env)->FindClass(env, class_name);
 

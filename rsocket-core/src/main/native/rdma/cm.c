@@ -31,9 +31,11 @@ struct event {
 	uint8_t private_data_length;
 	uint8_t private_data[UINT8_MAX];
 };
-_Static_assert(offsetof(struct event, cookie) == 8 && offsetof(struct event, listener_cookie) == 16, "RdmaCoreCmChannel.java");
+_Static_assert(offsetof(struct event, cookie) == 8 && offsetof(struct event, listener_cookie) == 16,
+	       "RdmaCoreCmChannel.java");
 _Static_assert(offsetof(struct event, new_id) == 24 && offsetof(struct event, device) == 32, "RdmaCoreCmChannel.java");
-_Static_assert(offsetof(struct event, port) == 40 && offsetof(struct event, responder_resources) == 44, "RdmaCoreCmChannel.java");
+_Static_assert(offsetof(struct event, port) == 40 && offsetof(struct event, responder_resources) == 44,
+	       "RdmaCoreCmChannel.java");
 _Static_assert(offsetof(struct event, private_data) == 50 && sizeof(struct event) <= 312, "RdmaCoreCmChannel.java");
 
 static jlong create_channel(JNIEnv *env, jclass type)
@@ -136,9 +138,12 @@ static jint resolve_route(JNIEnv *env, jclass type, jlong handle, jint millis)
 	return has_device(id) ? jrs_status(rdma_resolve_route(id, millis)) : -EINVAL;
 }
 
-/* io: send and receive requests, send and receive scatter entries, inline bytes; after them the number and the kernel's handle. */
-static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong send_cq, jlong recv_cq, jint qp_type, jboolean signal_all,
-		       jintArray io)
+/*
+ * io: send and receive requests, send and receive scatter entries, inline bytes; after them the number and the kernel's
+ * handle.
+ */
+static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong send_cq, jlong recv_cq, jint qp_type,
+		       jboolean signal_all, jintArray io)
 {
 	(void)type;
 	struct rdma_cm_id *id = jrs_pointer(handle);
@@ -182,8 +187,8 @@ static void detach_qp(JNIEnv *env, jclass type, jlong handle)
 	id->qp = NULL;
 }
 
-static struct rdma_conn_param param_from(JNIEnv *env, jint responder_resources, jint initiator_depth, jint flow_control, jint retries,
-					 jint rnr_retries, jbyteArray data, uint8_t *storage)
+static struct rdma_conn_param param_from(JNIEnv *env, jint responder_resources, jint initiator_depth, jint flow_control,
+					 jint retries, jint rnr_retries, jbyteArray data, uint8_t *storage)
 {
 	jsize length = (*env)->GetArrayLength(env, data);
 	struct rdma_conn_param param = {
@@ -204,26 +209,28 @@ static struct rdma_conn_param param_from(JNIEnv *env, jint responder_resources, 
 	return param;
 }
 
-static jint connect_id(JNIEnv *env, jclass type, jlong handle, jint responder_resources, jint initiator_depth, jint flow_control, jint retries,
-		       jint rnr_retries, jbyteArray data)
+static jint connect_id(JNIEnv *env, jclass type, jlong handle, jint responder_resources, jint initiator_depth,
+		       jint flow_control, jint retries, jint rnr_retries, jbyteArray data)
 {
 	(void)type;
 	struct rdma_cm_id *id = jrs_pointer(handle);
 	uint8_t storage[UINT8_MAX];
 	struct rdma_conn_param param =
-		param_from(env, responder_resources, initiator_depth, flow_control, retries, rnr_retries, data, storage);
+		param_from(env, responder_resources, initiator_depth, flow_control, retries, rnr_retries, data,
+			   storage);
 
 	return has_device(id) ? jrs_status(rdma_connect(id, &param)) : -EINVAL;
 }
 
-static jint accept_id(JNIEnv *env, jclass type, jlong handle, jint responder_resources, jint initiator_depth, jint flow_control, jint retries,
-		      jint rnr_retries, jbyteArray data)
+static jint accept_id(JNIEnv *env, jclass type, jlong handle, jint responder_resources, jint initiator_depth,
+		      jint flow_control, jint retries, jint rnr_retries, jbyteArray data)
 {
 	(void)type;
 	struct rdma_cm_id *id = jrs_pointer(handle);
 	uint8_t storage[UINT8_MAX];
 	struct rdma_conn_param param =
-		param_from(env, responder_resources, initiator_depth, flow_control, retries, rnr_retries, data, storage);
+		param_from(env, responder_resources, initiator_depth, flow_control, retries, rnr_retries, data,
+			   storage);
 
 	return has_device(id) ? jrs_status(rdma_accept(id, &param)) : -EINVAL;
 }
@@ -237,7 +244,10 @@ static jint reject_id(JNIEnv *env, jclass type, jlong id, jbyteArray data)
 	return jrs_status(rdma_reject(jrs_pointer(id), param.private_data, param.private_data_len));
 }
 
-/* Tells the CM that the peer of an answered request is connected, though its RTU was lost: something of its queue pair's has arrived. */
+/*
+ * Tells the CM that the peer of an answered request is connected, though its RTU was lost: something of its queue
+ * pair's has arrived.
+ */
 static jint confirm_id(JNIEnv *env, jclass type, jlong handle)
 {
 	(void)env;

@@ -2,8 +2,9 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * A completion queue with room for a few completions beside it. Who waits polls into that room, so that one call can look at many queues
- * and leave what it found where the next poll of that queue, by whatever thread, takes it first and in order.
+ * A completion queue with room for a few completions beside it. Who waits polls into that room, so that one call can
+ * look at many queues and leave what it found where the next poll of that queue, by whatever thread, takes it first and
+ * in order.
  */
 #ifndef JRSOCKET_CQ_H
 #define JRSOCKET_CQ_H

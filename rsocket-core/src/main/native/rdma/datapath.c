@@ -24,14 +24,14 @@ _Static_assert(offsetof(struct ibv_send_wr, send_flags) == 32, "SendBatch.FLAGS"
 _Static_assert(offsetof(struct ibv_send_wr, imm_data) == 36, "SendBatch.IMM");
 _Static_assert(offsetof(struct ibv_send_wr, wr.rdma.remote_addr) == 40, "SendBatch.REMOTE_ADDR");
 _Static_assert(offsetof(struct ibv_send_wr, wr.rdma.rkey) == 48, "SendBatch.RKEY");
-_Static_assert(IBV_WR_RDMA_WRITE == 0 && IBV_WR_RDMA_WRITE_WITH_IMM == 1 && IBV_WR_SEND == 2 && IBV_WR_SEND_WITH_IMM == 3,
-	       "SendBatch's opcodes");
+_Static_assert(IBV_WR_RDMA_WRITE == 0 && IBV_WR_RDMA_WRITE_WITH_IMM == 1, "SendBatch's opcodes");
+_Static_assert(IBV_WR_SEND == 2 && IBV_WR_SEND_WITH_IMM == 3, "SendBatch's opcodes");
 _Static_assert(IBV_SEND_SIGNALED == 1 << 1 && IBV_SEND_INLINE == 1 << 3, "SendBatch's flags");
 
 /* SendBatch.java, RecvBatch.java */
 _Static_assert(sizeof(struct ibv_sge) == 16, "SGE_SIZE");
-_Static_assert(offsetof(struct ibv_sge, addr) == 0 && offsetof(struct ibv_sge, length) == 8 && offsetof(struct ibv_sge, lkey) == 12,
-	       "scatter entries");
+_Static_assert(offsetof(struct ibv_sge, addr) == 0 && offsetof(struct ibv_sge, length) == 8, "scatter entries");
+_Static_assert(offsetof(struct ibv_sge, lkey) == 12, "scatter entries");
 
 /* RecvBatch.java */
 _Static_assert(sizeof(struct ibv_recv_wr) == 32, "RecvBatch.WR_SIZE");
@@ -50,8 +50,10 @@ _Static_assert(offsetof(struct ibv_wc, byte_len) == 20, "WcBatch.BYTE_LEN");
 _Static_assert(offsetof(struct ibv_wc, imm_data) == 24, "WcBatch.IMM");
 _Static_assert(offsetof(struct ibv_wc, qp_num) == 28, "WcBatch.QP_NUM");
 _Static_assert(offsetof(struct ibv_wc, wc_flags) == 36, "WcBatch.FLAGS");
-_Static_assert(IBV_WC_RECV == 128 && IBV_WC_RECV_RDMA_WITH_IMM == 129 && IBV_WC_WITH_IMM == 1 << 1, "WcBatch's opcodes");
-_Static_assert(IBV_WC_WR_FLUSH_ERR == 5 && IBV_WC_REM_ACCESS_ERR == 10 && IBV_WC_RETRY_EXC_ERR == 12, "WcBatch's statuses");
+_Static_assert(IBV_WC_RECV == 128 && IBV_WC_RECV_RDMA_WITH_IMM == 129, "WcBatch's opcodes");
+_Static_assert(IBV_WC_WITH_IMM == 1 << 1, "WcBatch's flags");
+_Static_assert(IBV_WC_WR_FLUSH_ERR == 5 && IBV_WC_REM_ACCESS_ERR == 10, "WcBatch's statuses");
+_Static_assert(IBV_WC_RETRY_EXC_ERR == 12, "WcBatch's statuses");
 
 /* Receives that one library call takes at most. */
 #define CHUNK 64
@@ -59,7 +61,10 @@ _Static_assert(IBV_WC_WR_FLUSH_ERR == 5 && IBV_WC_REM_ACCESS_ERR == 10 && IBV_WC
 /* Polls between two looks at the clock, which costs as much as one or two polls do. */
 #define POLLS_PER_CLOCK 32
 
-/* Receives without scatter entries are all alike, so one constant chain serves every post: its last n entries are a list of n. */
+/*
+ * Receives without scatter entries are all alike, so one constant chain serves every post: its last n entries are a
+ * list of n.
+ */
 static struct ibv_recv_wr bare[CHUNK];
 
 void jrs_datapath_init(void)
@@ -150,7 +155,9 @@ static jlong post_receives(JNIEnv *env, jclass type, jlong qp, jint count, jlong
 			sges[i] = (struct ibv_sge){ .addr = (uint64_t)(address + (done + i) * length),
 						    .length = (uint32_t)length,
 						    .lkey = (uint32_t)lkey };
-			wrs[i] = (struct ibv_recv_wr){ .next = i + 1 < n ? &wrs[i + 1] : NULL, .sg_list = &sges[i], .num_sge = 1 };
+			wrs[i] = (struct ibv_recv_wr){
+				.next = i + 1 < n ? &wrs[i + 1] : NULL, .sg_list = &sges[i], .num_sge = 1
+			};
 		}
 		rc = ibv_post_recv(jrs_pointer(qp), wrs, &bad);
 		if (rc)

@@ -23,7 +23,8 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 
 	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK)
 		return JNI_ERR;
-	if (jrs_register(env, "org/jrsocket/verbs/rdmacore/Native", "libjrsocket", tables, sizeof(tables) / sizeof(tables[0])) != JNI_OK)
+	if (jrs_register(env, "org/jrsocket/verbs/rdmacore/Native", "libjrsocket", tables,
+			 sizeof(tables) / sizeof(tables[0])) != JNI_OK)
 		return JNI_ERR;
 	jrs_datapath_init();
 	return JNI_VERSION_1_8;

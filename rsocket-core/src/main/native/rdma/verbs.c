@@ -32,7 +32,7 @@ static jlong reg_mr(JNIEnv *env, jclass type, jlong pd, jlong address, jlong len
 	struct ibv_mr *mr;
 
 	errno = 0;
-	/* In parentheses it is the function, not the macro that needs a younger libibverbs than the flags used here do. */
+	/* In parentheses it is the function. The macro needs a younger libibverbs than the flags used here do. */
 	mr = (ibv_reg_mr)(jrs_pointer(pd), jrs_pointer(address), (size_t)length, access);
 	if (!mr)
 		return jrs_created(NULL);
@@ -71,7 +71,8 @@ static jint destroy_comp_channel(JNIEnv *env, jclass type, jlong channel)
 }
 
 /* out: entries, the kernel's handle. */
-static jlong create_cq(JNIEnv *env, jclass type, jlong device, jlong channel, jint entries, jint vector, jint cookie, jintArray out)
+static jlong create_cq(JNIEnv *env, jclass type, jlong device, jlong channel, jint entries, jint vector, jint cookie,
+		       jintArray out)
 {
 	(void)type;
 	struct jrs_cq *queue = calloc(1, sizeof(*queue));

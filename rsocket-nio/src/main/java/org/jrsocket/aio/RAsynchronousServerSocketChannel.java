@@ -295,23 +295,15 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
 
     @Override
     public <T> AsynchronousServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-        ensureSupported(name);
-        ensureOpen();
+        Options.check(this, name);
         channel.setOption(name, value);
         return this;
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        ensureSupported(name);
-        ensureOpen();
+        Options.check(this, name);
         return channel.getOption(name);
-    }
-
-    private void ensureSupported(SocketOption<?> name) {
-        if (!supportedOptions().contains(Objects.requireNonNull(name))) {
-            throw new UnsupportedOperationException("'" + name + "' not supported");
-        }
     }
 
     @Override

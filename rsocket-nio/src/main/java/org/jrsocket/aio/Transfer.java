@@ -53,6 +53,9 @@ abstract class Transfer {
     /** Without waiting. */
     abstract long attempt(ByteBuffer[] many) throws IOException;
 
+    /** How an operation fails once this direction is shut; null if it finds the end of the stream. */
+    abstract IOException afterShut();
+
     /** Another operation is on its way. */
     abstract IllegalStateException pending();
 
@@ -61,14 +64,51 @@ abstract class Transfer {
 
     // ---- starting ----
 
-    enum Admission {
+    /**
+     * An operation of the application's.
+     *
+     * @param one or {@code many}
+     * @param timeout of what is greater than 0
+     * @param handler null for a future
+     */
+    <A> Future<?> submit(
+            ByteBuffer one,
+            ByteBuffer[] many,
+            long timeout,
+            TimeUnit unit,
+            A attachment,
+            CompletionHandler<?, ? super A> handler) {
+        if (!channel.isOpen()) {
+            return tell(many, 0, new ClosedChannelException(), attachment, handler);
+        }
+        channel.ensureConnected();
+        return switch (admit(many != null || one.hasRemaining())) {
+            case SHUT -> tell(many, -1, afterShut(), attachment, handler);
+            case NOTHING_TO_DO -> tell(many, 0, null, attachment, handler);
+            case ADMITTED -> start(one, many, timeout, unit, attachment, handler);
+        };
+    }
+
+    /** What is complete at once. */
+    @SuppressWarnings("unchecked") // the handler takes what its operation has
+    private <A> Future<?> tell(
+            ByteBuffer[] many, long n, Throwable failure, A attachment, CompletionHandler<?, ? super A> handler) {
+        Object value = failure == null ? value(many, n) : null;
+        if (handler == null) {
+            return PendingFuture.of(value, failure);
+        }
+        Handlers.deliver(channel.group(), (CompletionHandler<Object, ? super A>) handler, attachment, value, failure);
+        return null;
+    }
+
+    private enum Admission {
         ADMITTED,
         SHUT,
         NOTHING_TO_DO
     }
 
     /** Without waiting for its turn. */
-    Admission admit(boolean somethingToDo) {
+    private Admission admit(boolean somethingToDo) {
         synchronized (lock) {
             if (killed) {
                 throw new IllegalStateException(refusal());
@@ -87,14 +127,9 @@ abstract class Transfer {
         }
     }
 
-    /**
-     * Once admitted.
-     *
-     * @param handler null for a future
-     * @param timeout of what is greater than 0
-     */
+    /** Once admitted. */
     @SuppressWarnings("unchecked") // the handler of the caller's attachment
-    <A> Future<?> start(
+    private <A> Future<?> start(
             ByteBuffer one,
             ByteBuffer[] many,
             long timeout,
@@ -130,15 +165,11 @@ abstract class Transfer {
     }
 
     private Future<?> finishAtOnce(long n, Throwable failure) {
-        Object value = failure == null ? value(n) : null;
+        ByteBuffer[] of = many;
         CompletionHandler<Object, Object> told = handler;
         Object with = attachment;
         release(false);
-        if (told == null) {
-            return PendingFuture.of(value, failure);
-        }
-        Handlers.deliver(channel.group(), told, with, value, failure);
-        return null;
+        return tell(of, n, failure, with, told);
     }
 
     private long attempt() throws IOException {
@@ -160,7 +191,8 @@ abstract class Transfer {
         return false;
     }
 
-    private Object value(long n) {
+    /** Of one buffer an Integer, of many a Long. */
+    private static Object value(ByteBuffer[] many, long n) {
         if (many == null) {
             return (int) n;
         }
@@ -218,7 +250,7 @@ abstract class Transfer {
                 }
             }
         }
-        finish(failure == null ? value(n) : null, translate(failure), direct);
+        finish(failure == null ? value(many, n) : null, translate(failure), direct);
     }
 
     /** An operation that was taken, or is the caller's otherwise. */

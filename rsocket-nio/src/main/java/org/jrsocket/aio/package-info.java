@@ -11,11 +11,11 @@
  *
  * <p>May use {@code nio}, by what {@code java.nio.channels} has and the provider, and the threads of {@code stream}.
  *
- * <p>From top to bottom: provider, channels, {@code Transfer}, group, {@code EventLoop}, {@code Readiness},
- * {@code Handlers}, {@code PendingFuture}. Arrows that point up:
+ * <p>From top to bottom: provider, channels, {@code Connecting}, {@code Transfer}, group, {@code EventLoop},
+ * {@code Readiness}, {@code Handlers}, {@code PendingFuture}. Arrows that point up:
  *
  * <ul>
- *   <li>A transfer is one direction of a channel, and has that channel's group and key.
+ *   <li>A transfer is one direction of a channel, and has that channel's group and key; so has its connecting.
  *   <li>A channel and a group know the provider that made them: the JDK's constructors want it.
  *   <li>{@code EventLoop} and {@code Handlers} know the group whose threads they run on: handlers belong to it.
  * </ul>

@@ -18,7 +18,6 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.SocketChannel;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.OutgoingConnection;
@@ -71,7 +70,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     volatile RdmaStream stream;
     volatile RdmaIo io;
     volatile SocketAddress remote; // of an RDMA connection, as the application gave it
-    volatile List<RSelectionKey> keys = List.of();
+    final ChannelKeys keys = new ChannelKeys();
     private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
     volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
 
@@ -101,16 +100,9 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         connect = null;
         to(State.RDMA);
         options.apply(connected);
-        connected.observe(this::progressed);
-        for (RSelectionKey key : keys) {
+        connected.observe(keys::progressed);
+        for (RSelectionKey key : keys.all()) {
             key.owner().watch(key, connected);
-        }
-    }
-
-    void progressed() {
-        List<RSelectionKey> all = keys;
-        for (int i = 0; i < all.size(); i++) {
-            all.get(i).onProgress();
         }
     }
 
@@ -151,7 +143,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                 boolean connected =
                         connectTcp(connection == null ? () -> tcp().connect(address) : connection::connectTcp);
                 if (!connected) {
-                    keys.forEach(RSelectionKey::refresh);
+                    keys.refresh();
                 }
                 return connected;
             }
@@ -363,7 +355,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                 if (state == State.PENDING && connect == pending) {
                     remote = pending.remote();
                     attachStream(result);
-                    keys.forEach(RSelectionKey::refresh);
+                    keys.refresh();
                     return;
                 }
             }
@@ -383,7 +375,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
 
     private boolean connectLater(OutgoingConnection pending) throws IOException {
         begin(pending);
-        keys.forEach(RSelectionKey::refresh); // the JDK's selector must not report the idle TCP socket
+        keys.refresh(); // the JDK's selector must not report the idle TCP socket
         pending.start(() -> decided(pending));
         return false;
     }
@@ -398,7 +390,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
             }
             stateLock.notifyAll();
         }
-        keys.forEach(RSelectionKey::refresh);
+        keys.refresh();
     }
 
     @Override
@@ -476,7 +468,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         boolean connected = tcpGuard(pending::finishTcp);
         if (connected) {
             connectedTcp(pending);
-            keys.forEach(RSelectionKey::refresh);
+            keys.refresh();
         }
         return connected;
     }

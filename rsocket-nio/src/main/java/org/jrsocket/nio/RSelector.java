@@ -12,7 +12,6 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -77,11 +76,7 @@ final class RSelector extends AbstractSelector {
     // The selecting thread's, which holds this.
     private boolean inSelect;
     private Thread selecting; // written by the thread that selects alone, so that it knows itself
-    private final List<RSelectionKey> found = new ArrayList<>();
-    private List<RSelectionKey> again = new ArrayList<>(); // found ready, and not hot
-    private List<RSelectionKey> lastAgain = new ArrayList<>();
-    private final BusyPollSet hot = new BusyPollSet();
-    private int armed; // keys of which only the epoll set can tell that they became ready
+    private final ReadyKeys ready = new ReadyKeys(queue);
     private final Consumer<SelectionKey> collector = this::collect;
     private final SpinBudget budget;
 
@@ -177,8 +172,7 @@ final class RSelector extends AbstractSelector {
                 }
             } finally {
                 inSelect = false;
-                found.forEach(key -> key.found = 0);
-                found.clear();
+                ready.clear();
             }
         }
     }
@@ -191,12 +185,12 @@ final class RSelector extends AbstractSelector {
         for (; ; ) {
             boolean ended = takeWakeup() || Thread.currentThread().isInterrupted(); // before it looks, see above
             over |= ended;
-            lookAround();
+            ready.lookAround();
             if (!slept || ended) {
                 lookAtDescriptors();
             }
             slept = false;
-            if (over || !found.isEmpty()) {
+            if (over || !ready.isEmpty()) {
                 break;
             }
             long left = nanos < 0 ? -1 : nanos - (System.nanoTime() - start);
@@ -207,7 +201,7 @@ final class RSelector extends AbstractSelector {
                 if (waitStart == 0) {
                     waitStart = nanos > 0 ? start : System.nanoTime();
                 }
-                if (spin(left) || !armHot()) {
+                if (spin(left) || !ready.armHot()) {
                     continue;
                 }
             }
@@ -225,8 +219,8 @@ final class RSelector extends AbstractSelector {
 
     private int publish(Consumer<SelectionKey> action) {
         int count = 0;
-        for (int i = 0; i < found.size(); i++) {
-            RSelectionKey key = found.get(i);
+        for (int i = 0; i < ready.size(); i++) {
+            RSelectionKey key = ready.get(i);
             int ops = key.found;
             key.found = 0;
             boolean wanted = key.isValid() && (ops & key.interest()) != 0;
@@ -246,136 +240,11 @@ final class RSelector extends AbstractSelector {
         return count;
     }
 
-    // ---- what is ready ----
-
-    private void found(RSelectionKey key, int ops) {
-        if (key.found == 0) {
-            found.add(key);
-        }
-        key.found |= ops;
-    }
-
-    /** Looks at every key of ours that may be ready. */
-    private void lookAround() {
-        List<RSelectionKey> last = again;
-        again = lastAgain;
-        lastAgain = last;
-        for (int i = 0; i < last.size(); i++) {
-            last.get(i).again = false;
-        }
-        for (int i = 0; i < last.size(); i++) {
-            look(last.get(i), true);
-        }
-        last.clear();
-        for (RSelectionKey key = queue.takeAll(); key != null; ) {
-            RSelectionKey next = UpdateQueue.after(key);
-            look(key, false);
-            key = next;
-        }
-        pollHot(true, 0);
-    }
-
-    /** @param active whether it was ready a moment ago */
-    private void look(RSelectionKey key, boolean active) {
-        disarmed(key);
-        if (!key.isValid() || key.hot) {
-            key.arrived = true;
-            return; // the hot ones have their turn
-        }
-        int interest = key.interest();
-        int ops = interest == 0 ? 0 : key.member.readyOps(interest, true);
-        if (ops != 0) {
-            foundAgain(key, ops);
-        } else if (active && key.member.stream() != null) {
-            RSelectionKey evicted = hot.add(key);
-            if (evicted != null) {
-                arm(evicted);
-            }
-        } else {
-            arm(key);
-        }
-    }
-
-    /** A key that is not hot is ready: the next selection has to look again. */
-    private void foundAgain(RSelectionKey key, int ops) {
-        found(key, ops);
-        if (!key.again) {
-            key.again = true;
-            again.add(key);
-        }
-    }
-
-    /** Lets the next thing that happens to the key's stream wake us; whether there was nothing yet. */
-    private boolean arm(RSelectionKey key) {
-        RdmaStream stream = key.member.stream();
-        int interest = key.interest();
-        if (stream == null || interest == 0 || !key.isValid()) {
-            return true;
-        }
-        stream.arm((interest & RdmaIo.SENDS) != 0);
-        int ops = key.member.readyOps(interest, false); // it has polled just now
-        if (ops == 0) {
-            if (!key.hot && !key.armed) {
-                key.armed = true;
-                armed++;
-            }
-            return true;
-        }
-        if (key.hot) {
-            key.arrived = true; // the message is taken: no look at the hot keys will find it again
-            found(key, ops);
-        } else {
-            foundAgain(key, ops);
-        }
-        return false;
-    }
-
-    private void disarmed(RSelectionKey key) {
-        if (key.armed) {
-            key.armed = false;
-            armed--;
-        }
-    }
-
-    /**
-     * Polls the hot keys; whether any of them is ready.
-     *
-     * @param counts whether this is a new selection, in which unused keys age
-     * @param nanos how long to wait for a message
-     */
-    private boolean pollHot(boolean counts, long nanos) {
-        boolean any = false;
-        hot.look(nanos);
-        for (int i = hot.size() - 1; i >= 0; i--) {
-            RSelectionKey key = hot.get(i);
-            int interest = key.interest();
-            // Room to write comes without a message, too.
-            boolean look = key.arrived || (interest & RdmaIo.SENDS) != 0;
-            int ops = look && interest != 0 && key.isValid() ? key.member.readyOps(interest, true) : 0;
-            key.arrived = ops != 0; // until it is not ready any more, whatever the application takes
-            if (ops != 0) {
-                any = true;
-                key.idleRounds = 0;
-                found(key, ops);
-            } else if (!key.isValid() || counts && hot.isCold(key)) {
-                hot.remove(i);
-                any |= key.isValid() && !arm(key);
-            }
-        }
-        return any;
-    }
-
-    private boolean armHot() {
-        boolean nothing = true;
-        for (int i = 0; i < hot.size(); i++) {
-            nothing &= arm(hot.get(i));
-        }
-        return nothing;
-    }
+    // ---- polling ----
 
     /** Polls for a while; whether there is something to look at. */
     private boolean spin(long left) throws IOException {
-        if (hot.size() == 0) {
+        if (!ready.hasHot()) {
             return false;
         }
         long time = budget.begin(left);
@@ -387,7 +256,7 @@ final class RSelector extends AbstractSelector {
             long yield = start + YIELD_NANOS;
             long last = start;
             for (; ; ) {
-                if (pollHot(false, SLICE_NANOS) || !queue.isEmpty() || woken.get()) {
+                if (ready.pollHot(false, SLICE_NANOS) || !queue.isEmpty() || woken.get()) {
                     return true;
                 }
                 long now = System.nanoTime();
@@ -422,16 +291,16 @@ final class RSelector extends AbstractSelector {
             selectTcpNow();
         }
         int n = 0;
-        if (streams && armed > 0 || covered && tcpInterested.get() > 0) {
+        if (streams && ready.hasArmed() || covered && tcpInterested.get() > 0) {
             n = descriptors.await(0);
             takeEvents(n);
         }
-        return n > 0 || !found.isEmpty();
+        return n > 0 || !ready.isEmpty();
     }
 
     private void collect(SelectionKey inner) {
         try {
-            found((RSelectionKey) inner.attachment(), inner.readyOps());
+            ready.found((RSelectionKey) inner.attachment(), inner.readyOps());
         } catch (CancelledKeyException e) {
             // cancelled since: nothing to report
         }
@@ -494,7 +363,7 @@ final class RSelector extends AbstractSelector {
                 RSelectionKey key = descriptors.take(i);
                 if (key != null) {
                     key.member.eventsTaken(key);
-                    look(key, false);
+                    ready.look(key, false);
                 }
             }
         }
@@ -622,7 +491,7 @@ final class RSelector extends AbstractSelector {
             key.member.leave(key);
         }
         descriptors.remove(key);
-        disarmed(key);
+        ready.disarmed(key);
         selected.remove(key);
         keys.remove(key);
         deregister(key);
@@ -648,7 +517,7 @@ final class RSelector extends AbstractSelector {
                     end((RSelectionKey) key);
                 }
                 descriptors.close();
-                hot.close();
+                ready.close();
             }
         }
     }

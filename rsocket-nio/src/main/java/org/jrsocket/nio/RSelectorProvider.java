@@ -157,11 +157,12 @@ public final class RSelectorProvider extends SelectorProvider {
     @Override
     public AbstractSelector openSelector() throws IOException {
         boolean ours = isRdmaUsable();
-        if (!ours && !holder.hasVerbs()) {
-            plainSelectors = true;
-        }
         AbstractSelector inner = jdk.openSelector();
-        return ours ? new RSelector(this, inner) : inner;
+        if (ours) {
+            return new RSelector(this, inner);
+        }
+        plainSelectors = true; // not if there was no descriptor for it: RDMA may lack nothing else
+        return inner;
     }
 
     @Override
@@ -213,7 +214,10 @@ public final class RSelectorProvider extends SelectorProvider {
         return JdkChannels.newAsynchronousProvider();
     }
 
-    /** Whether ours are needed. */
+    /**
+     * Whether ours are needed. So they are also while RDMA is there and cannot be started, for want of a descriptor for
+     * example: each connection finds out for itself, and a selector of the JDK's would never take those that have RDMA.
+     */
     public boolean isRdmaUsable() {
         if (plainSelectors) {
             return false;
@@ -224,7 +228,9 @@ public final class RSelectorProvider extends SelectorProvider {
         } catch (VerbsUnavailableException e) {
             LOG.debug("no RDMA: {}", e.getMessage());
             // connections that must not use TCP have to fail
-            return stack.mayUse(Policy.RDMA) || stack.settings().expectsDevice();
+            return holder.hasVerbs()
+                    || stack.mayUse(Policy.RDMA)
+                    || stack.settings().expectsDevice();
         }
     }
 

@@ -20,8 +20,6 @@ import java.nio.channels.NotYetBoundException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -51,7 +49,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private volatile ServerSocketChannel tcp; // replaced only by bind
     private volatile KeptPort kept; // where the policy wants no TCP; tcp is unbound then
     private volatile DualListener dual; // null: TCP alone
-    private volatile List<RSelectionKey> keys = List.of();
+    private final ChannelKeys keys = new ChannelKeys();
     private final BufferSizes buffers = new BufferSizes();
     private ServerSocket socket;
     private final Accepting accepting = new Accepting();
@@ -102,7 +100,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 close(); // without stateLock, for which a close by another waits, and this one for that
             }
         }
-        keys.forEach(RSelectionKey::refresh);
+        keys.refresh();
         return this;
     }
 
@@ -203,7 +201,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             throw e;
         }
         tcp = fresh;
-        for (RSelectionKey key : keys) {
+        for (RSelectionKey key : keys.all()) {
             key.cancelInner();
             key.inner(fresh.register(key.owner().jdk(), 0, key));
         }
@@ -232,7 +230,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             opened.close();
             throw e;
         }
-        opened.observe(this::progressed);
+        opened.observe(keys::progressed);
         dual = opened;
     }
 
@@ -240,12 +238,6 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private void refuseTcp(InetSocketAddress local) throws IOException {
         replaceTcp(fresh -> {});
         kept = new KeptPort(provider, family, local);
-    }
-
-    private void progressed() {
-        for (RSelectionKey key : keys) {
-            key.onProgress();
-        }
     }
 
     // ---- accepting ----
@@ -428,11 +420,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         acceptLock.lock();
         try {
             synchronized (stateLock) {
-                for (RSelectionKey key : keys) {
-                    if (!key.isValid()) {
-                        key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
-                    }
-                }
+                keys.endCancelled();
                 ensureOpen(); // closed while this one waited for an accept
                 if (dual == null) {
                     // with stateLock, because of bind; it has nobody to wait for, who would hold acceptLock
@@ -501,9 +489,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     @Override
     public void join(RSelectionKey key) {
         synchronized (stateLock) {
-            List<RSelectionKey> more = new ArrayList<>(keys);
-            more.add(key);
-            keys = List.copyOf(more);
+            keys.add(key);
             try {
                 key.inner(tcp.register(key.owner().jdk(), 0, key));
             } catch (ClosedChannelException e) {
@@ -515,9 +501,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     @Override
     public void leave(RSelectionKey key) {
         synchronized (stateLock) {
-            List<RSelectionKey> fewer = new ArrayList<>(keys);
-            fewer.remove(key);
-            keys = List.copyOf(fewer);
+            keys.remove(key);
         }
     }
 

@@ -19,7 +19,6 @@ import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -155,6 +154,11 @@ final class RSocketChannel extends ConnectingChannel {
         throw e;
     }
 
+    /** The same for a writer. */
+    private IOException failure(RdmaIo rdma, SocketException e) {
+        return isOpen() ? rdma.ofWriter(e) : new AsynchronousCloseException();
+    }
+
     /**
      * The socket adaptor's.
      *
@@ -241,8 +245,7 @@ final class RSocketChannel extends ConnectingChannel {
             return n;
         } catch (SocketException e) {
             rdma.ensureOutputOpen(); // shut while this one waited
-            ensureStillOpen(e);
-            throw e;
+            throw failure(rdma, e);
         } finally {
             writeLock.unlock();
         }
@@ -266,7 +269,7 @@ final class RSocketChannel extends ConnectingChannel {
                     io.writeBlocking(new ByteBuffer[] {source}, 0, 1);
                 }
             } catch (SocketException e) {
-                ensureStillOpen(e);
+                throw failure(io, e);
             } finally {
                 end(!source.hasRemaining());
             }
@@ -284,7 +287,7 @@ final class RSocketChannel extends ConnectingChannel {
             tcp().shutdownInput();
         } else {
             rdma.shutdownInput();
-            progressed();
+            keys.progressed();
         }
         return this;
     }
@@ -296,7 +299,7 @@ final class RSocketChannel extends ConnectingChannel {
             tcp().shutdownOutput();
         } else {
             rdma.shutdownOutput();
-            progressed();
+            keys.progressed();
         }
         return this;
     }
@@ -310,7 +313,7 @@ final class RSocketChannel extends ConnectingChannel {
             connect = null;
             stateLock.notifyAll();
         }
-        for (RSelectionKey key : keys) {
+        for (RSelectionKey key : keys.all()) {
             key.owner().unwatch(key); // before the descriptor can become another's
         }
         if (pending != null) {
@@ -332,11 +335,7 @@ final class RSocketChannel extends ConnectingChannel {
         writeLock.lock();
         try {
             ensureOpen(); // closed while this one waited for a reader or writer
-            for (RSelectionKey key : keys) {
-                if (!key.isValid()) {
-                    key.cancelInner(); // the JDK would refuse while it believes in a key that was cancelled outside
-                }
-            }
+            keys.endCancelled();
             if (!configurePending(block) && options.hasTcp()) {
                 tcp().configureBlocking(block); // without stateLock: it waits for whoever reads or writes in there
             }
@@ -439,9 +438,7 @@ final class RSocketChannel extends ConnectingChannel {
     @Override
     public void join(RSelectionKey key) {
         synchronized (stateLock) {
-            List<RSelectionKey> more = new ArrayList<>(keys);
-            more.add(key);
-            keys = List.copyOf(more);
+            keys.add(key);
             if (state == State.RDMA) {
                 key.owner().watch(key, stream);
             } else if (state != State.CLOSED) {
@@ -458,9 +455,7 @@ final class RSocketChannel extends ConnectingChannel {
     public void leave(RSelectionKey key) {
         synchronized (stateLock) {
             key.owner().unwatch(key); // while a close still finds it here: after that the descriptor may be another's
-            List<RSelectionKey> fewer = new ArrayList<>(keys);
-            fewer.remove(key);
-            keys = List.copyOf(fewer);
+            keys.remove(key);
         }
     }
 
@@ -496,7 +491,7 @@ final class RSocketChannel extends ConnectingChannel {
 
     @Override
     public void eventsTaken(RSelectionKey key) {
-        List<RSelectionKey> all = keys;
+        List<RSelectionKey> all = keys.all();
         for (int i = 0; i < all.size(); i++) {
             if (all.get(i) != key) {
                 all.get(i).onEventsTaken();

@@ -22,6 +22,7 @@ final class RdmaIo {
     private final RdmaStream stream;
     private volatile boolean inputShut;
     private volatile boolean outputShut;
+    private volatile boolean resetTold; // to a reader or a writer
 
     RdmaIo(RdmaStream stream) {
         this.stream = stream;
@@ -47,6 +48,7 @@ final class RdmaIo {
             }
         } catch (SocketException e) {
             if (sum == 0) {
+                resetTold = true;
                 throw e;
             }
         }
@@ -114,6 +116,19 @@ final class RdmaIo {
             }
         }
         return sum;
+    }
+
+    /**
+     * What a writer is told, which is not what a reader is told: no SocketException, and, as by the kernel, of a reset
+     * only if nobody has heard of it before.
+     */
+    IOException ofWriter(SocketException e) {
+        String told = e.getMessage();
+        if (e.getCause() instanceof SocketException) { // the connection has failed, and did not just end
+            told = resetTold ? "Broken pipe" : "Connection reset by peer";
+            resetTold = true;
+        }
+        return new IOException(told, e);
     }
 
     /** As the JDK: whether it was shut before the write or while that waited. */

@@ -50,4 +50,12 @@ abstract class AioBehaviours {
             return AioBehaviours.this.kind();
         }
     }
+
+    @Nested
+    class Many extends AioManySuite {
+        @Override
+        AioKind kind() {
+            return AioBehaviours.this.kind();
+        }
+    }
 }

@@ -28,6 +28,7 @@ import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.nio.ScarceVerbs;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -107,6 +108,25 @@ class AioTransportTest extends AioSuite {
         RAsynchronousChannelProvider provider = withoutRdma(AioKind.rules("bind 127.0.0.2 * rdma\n"));
         AsynchronousServerSocketChannel listener = closing(provider.openAsynchronousServerSocketChannel(null));
         assertThrows(SocketException.class, () -> listener.bind(new InetSocketAddress("127.0.0.2", 0)));
+    }
+
+    @Test
+    void shouldUseRdmaInAGroupThatWasOpenedBeforeItCouldBeStarted() throws Exception {
+        try (ScarceVerbs verbs = new ScarceVerbs()) {
+            RAsynchronousChannelProvider provider = new RAsynchronousChannelProvider(verbs.selectors());
+            AsynchronousChannelGroup group = ending(provider.openAsynchronousChannelGroup(1, daemons("early")));
+            verbs.relieve();
+            AsynchronousServerSocketChannel listener =
+                    closing(provider.openAsynchronousServerSocketChannel(group)).bind(anyPort());
+            AsynchronousSocketChannel client = closing(provider.openAsynchronousSocketChannel(group));
+            var accepting = listener.accept();
+            get(client.connect(listener.getLocalAddress()));
+            AsynchronousSocketChannel server = closing(get(accepting));
+            AioKind.assertOverRdma(client);
+            get(client.write(text("early")));
+            assertEquals("early", read(server, 5));
+            closeAll();
+        }
     }
 
     @Test

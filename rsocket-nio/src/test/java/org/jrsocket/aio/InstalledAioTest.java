@@ -8,7 +8,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
-/** The provider that this JVM has: in the build the JDK's own, which is the reference; in the lab, under the agent, ours over a device. */
+/**
+ * The provider that this JVM has: in the build the JDK's own, which is the reference; in the lab, under the agent, ours
+ * over a device.
+ */
 @Tag("lab")
 @Tag("installed")
 class InstalledAioTest extends AioBehaviours {

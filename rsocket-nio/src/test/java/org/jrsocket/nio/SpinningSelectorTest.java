@@ -12,6 +12,7 @@ import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +76,73 @@ class SpinningSelectorTest extends LoopbackChannelTests {
             assertEquals("b", read(p.client(), 1));
             selector.selectedKeys().clear();
         }
+    }
+
+    /** More than it polls, all of them active a moment ago. */
+    private List<Pair> activeTogether(Selector selector, int n) throws IOException {
+        List<Pair> pairs = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            Pair p = nonBlockingPair();
+            p.client().register(selector, SelectionKey.OP_READ);
+            p.server().write(text("a"));
+            pairs.add(p);
+        }
+        awaitSelected(selector, n);
+        for (Pair p : pairs) {
+            assertEquals("a", read(p.client(), 1));
+        }
+        selector.selectedKeys().clear();
+        assertEquals(0, selector.selectNow());
+        return pairs;
+    }
+
+    /** Until so many keys were reported. */
+    private static void awaitSelected(Selector selector, int n) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (selector.selectedKeys().size() < n) {
+            selector.select(10_000);
+            assertTrue(
+                    System.nanoTime() - deadline < 0,
+                    () -> n + " keys were to be reported, not "
+                            + selector.selectedKeys().size());
+        }
+    }
+
+    @Test
+    void shouldSeeStreamsThatItHasNoRoomToPoll() throws Exception {
+        Selector selector = spinning();
+        List<Pair> pairs = activeTogether(selector, BusyPollSet.MAX + 6);
+        Collections.reverse(pairs); // which found room depends on the order
+        for (int turn = 0; turn < 2; turn++) {
+            for (Pair p : pairs.subList(0, 12)) {
+                Future<Integer> selection = selecting(selector);
+                p.server().write(text("b"));
+                assertEquals(1, get(selection));
+                assertEquals("b", read(p.client(), 1));
+                selector.selectedKeys().clear();
+            }
+            Collections.reverse(pairs);
+        }
+    }
+
+    @Test
+    void shouldSeeTheStreamThatMadeRoomForAnother() throws Exception {
+        Selector selector = spinning();
+        List<Pair> pairs = activeTogether(selector, BusyPollSet.MAX + 1);
+        for (int i = 0; i < 3; i++) {
+            assertEquals(0, selector.selectNow()); // all that it polls were quiet for some time
+        }
+        for (Pair active : List.of(pairs.get(0), pairs.get(BusyPollSet.MAX))) { // one of these it did not poll
+            active.server().write(text("b"));
+            assertEquals(1, selector.select(30_000));
+            assertEquals("b", read(active.client(), 1));
+            selector.selectedKeys().clear();
+            assertEquals(0, selector.selectNow());
+        }
+        for (Pair p : pairs) {
+            p.server().write(text("c"));
+        }
+        awaitSelected(selector, pairs.size());
     }
 
     @Test

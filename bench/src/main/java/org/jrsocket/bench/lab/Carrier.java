@@ -7,7 +7,7 @@ package org.jrsocket.bench.lab;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/** What makes connections: {@code java.net}, NIO, or the stream API. */
+/** What makes connections: {@code java.net}, NIO, asynchronous channels, or the stream API. */
 interface Carrier {
 
     /** {@code spinning}: waits poll rather than sleep, where the carrier has a choice. */
@@ -25,8 +25,10 @@ interface Carrier {
             case "stream" -> new StreamCarrier();
             case "channel" -> new ChannelCarrier(false);
             case "selector" -> new ChannelCarrier(true);
+            case "aio" -> new AioCarrier();
             default ->
-                throw new IllegalArgumentException("carrier '" + name + "' is none of net, stream, channel, selector");
+                throw new IllegalArgumentException(
+                        "carrier '" + name + "' is none of net, stream, channel, selector, aio");
         };
     }
 }

@@ -10,11 +10,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
-import org.HdrHistogram.Histogram;
 
 /**
  * The active process of a pair: {@code Client CARRIER ADDRESS PORT}. Takes one command per line from its standard input
@@ -84,30 +82,9 @@ public final class Client {
 
     private static String roundTrips(Wire wire, int size, int count) throws IOException {
         new Request(Request.ECHO, size, 0).send(wire);
-        byte[] out = new byte[size];
-        byte[] in = new byte[size];
-        ByteBuffer stamp = ByteBuffer.wrap(out);
-        ByteBuffer answer = ByteBuffer.wrap(in);
-        Histogram histogram = new Histogram(60_000_000_000L, 3);
-        for (int i = 0; i < count; i++) {
-            stamp.putInt(0, i).putInt(size - 4, i);
-            long start = System.nanoTime();
-            wire.write(out, size);
-            wire.readFully(in, size);
-            histogram.recordValue(System.nanoTime() - start);
-            if (answer.getInt(0) != i || answer.getInt(size - 4) != i) {
-                throw new IOException(
-                        "message " + i + " came back as " + answer.getInt(0) + ".." + answer.getInt(size - 4));
-            }
-        }
-        return String.format(
-                Locale.ROOT,
-                "p50=%.2f mean=%.2f p99=%.2f min=%.2f max=%.2f",
-                histogram.getValueAtPercentile(50) / 1e3,
-                histogram.getMean() / 1e3,
-                histogram.getValueAtPercentile(99) / 1e3,
-                histogram.getMinValue() / 1e3,
-                histogram.getMaxValue() / 1e3);
+        RoundTrips trips = new RoundTrips(size, count);
+        wire.run(trips);
+        return trips.results();
     }
 
     private static String stream(Wire wire, int size, int count, int read) throws IOException {

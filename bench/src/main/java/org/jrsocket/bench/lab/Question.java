@@ -13,7 +13,7 @@ import java.util.Set;
 
 /** Rows and columns that belong together, few enough for ten minutes: an option of {@code scripts/bench} for each. */
 enum Question {
-    RTT(Set.of(Row.RTT_64, Row.RTT_1K), Columns.BARE, Columns.TCP, Columns.PRELOAD, Columns.OURS),
+    RTT(Set.of(Row.RTT_64, Row.RTT_1K), Columns.BARE, Columns.TCP, Columns.PRELOAD, Columns.OURS, Columns.AIO),
     COLD(Set.of(Row.COLD_64), Columns.TCP, Columns.PRELOAD, Columns.OURS),
     CONTENDED(
             Set.of(Row.BUSY_64, Row.BUSY_1K),
@@ -34,6 +34,7 @@ enum Question {
         static final List<String> TCP = List.of("tcp", "tcp-channel", "tcp-selector");
         static final List<String> PRELOAD = List.of("preload", "preload-channel");
         static final List<String> OURS = List.of("net", "channel", "selector");
+        static final List<String> AIO = List.of("tcp-aio", "aio");
     }
 
     private final Set<Row> rows;

@@ -52,7 +52,7 @@ public final class Server {
         try (wire) {
             Request request = Request.receive(wire);
             switch (request.what()) {
-                case Request.ECHO -> echo(wire, new byte[request.size()]);
+                case Request.ECHO -> wire.echo(new byte[request.size()]);
                 case Request.SINK -> sink(wire, new byte[request.size()], request.size() * request.count());
                 case Request.TOUCH -> wire.write(new byte[1], 1);
                 default -> throw new IOException("a client asked for '" + (char) request.what() + "'");
@@ -62,20 +62,6 @@ public final class Server {
             }
         } catch (IOException e) {
             e.printStackTrace();
-        }
-    }
-
-    private static void echo(Wire wire, byte[] buffer) throws IOException {
-        for (; ; ) {
-            int at = 0;
-            while (at < buffer.length) {
-                int n = wire.read(buffer, at, buffer.length - at);
-                if (n < 0) {
-                    return;
-                }
-                at += n;
-            }
-            wire.write(buffer, buffer.length);
         }
     }
 

@@ -119,14 +119,14 @@ public final class SideBySide {
                         List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=connect.timeout=60s"),
                         Map.of()),
                 every));
-        for (String api : List.of("channel", "selector")) {
-            boolean blocking = api.equals("channel");
+        int port = 20_060;
+        for (String api : List.of("channel", "selector", "aio")) {
             all.add(new PairColumn(
                     "tcp-" + api,
                     "TCP " + api,
                     false,
                     "sleep",
-                    jvm("tcp-" + api, api, blocking ? 20_060 : 20_070, List.of(), Map.of()),
+                    jvm("tcp-" + api, api, port, List.of(), Map.of()),
                     every));
             all.add(new PairColumn(
                     api,
@@ -136,10 +136,11 @@ public final class SideBySide {
                     jvm(
                             api,
                             api,
-                            blocking ? 20_080 : 20_090,
+                            port + 10,
                             List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=connect.timeout=60s"),
                             Map.of()),
                     every));
+            port += 20;
         }
         all.add(new PairColumn(
                 "preload",
@@ -153,7 +154,7 @@ public final class SideBySide {
                 "preload ch.",
                 true,
                 "sleep",
-                jvm("preload-channel", "channel", 20_120, List.of(), Map.of("LD_PRELOAD", PRELOAD)),
+                jvm("preload-channel", "channel", 20_130, List.of(), Map.of("LD_PRELOAD", PRELOAD)),
                 every));
         return all;
     }

@@ -63,6 +63,8 @@ record Target(String text, Row row, String key, String ours, String reference, b
         for (Row row : List.of(Row.RTT_64, Row.RTT_1K)) {
             all.add(of("selector / TCP selector", row, "p99", "selector", "tcp-selector", true, 1));
         }
+        all.add(of("completion handlers / TCP's", Row.RTT_64, "p50", "aio", "tcp-aio", true, 1 / 3.0));
+        all.add(of("completion handlers / TCP's", Row.RTT_64, "p99", "aio", "tcp-aio", true, 1));
         all.add(of("channel / TCP channel", Row.RTT_64, "p50", "channel", "tcp-channel", true, 1 / 5.0));
         for (String api : List.of("channel", "selector")) {
             all.add(of(api + " / ib_write_bw", Row.BW_64K, "rate", api, "verbs-write", false, 0.9));

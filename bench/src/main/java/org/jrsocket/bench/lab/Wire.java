@@ -29,4 +29,28 @@ interface Wire extends AutoCloseable {
             at += n;
         }
     }
+
+    /** As a program does that is written for this wire. */
+    default void run(RoundTrips trips) throws IOException {
+        do {
+            trips.begin();
+            write(trips.out, trips.out.length);
+            readFully(trips.in, trips.in.length);
+        } while (trips.end());
+    }
+
+    /** Sends back each message that fills the buffer, until the stream ends. */
+    default void echo(byte[] buffer) throws IOException {
+        for (; ; ) {
+            int at = 0;
+            while (at < buffer.length) {
+                int n = read(buffer, at, buffer.length - at);
+                if (n < 0) {
+                    return;
+                }
+                at += n;
+            }
+            write(buffer, buffer.length);
+        }
+    }
 }

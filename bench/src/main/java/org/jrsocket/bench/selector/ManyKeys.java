@@ -11,7 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import org.jrsocket.bench.lab.IdleCpu;
 import org.jrsocket.bench.lab.Machine;
 import org.jrsocket.bench.lab.Pair;
 import org.jrsocket.bench.lab.Proof;
@@ -112,7 +112,12 @@ public final class ManyKeys {
         }
         printLoops(columns.get(columns.size() - 2), columns.get(columns.size() - 1));
         if (many > 0) {
-            idle();
+            IdleCpu.measure(
+                    IDLE_SECONDS,
+                    TARGET_IDLE_PERCENT,
+                    columns.stream()
+                            .map(column -> new IdleCpu.Use(column.toString(), column.pair, column.rdma))
+                            .toList());
         }
     }
 
@@ -229,35 +234,5 @@ public final class ManyKeys {
 
     private static List<Double> sorted(Column column, String key) {
         return column.samples.stream().map(sample -> sample.get(key)).sorted().toList();
-    }
-
-    private void idle() throws IOException, InterruptedException {
-        TimeUnit.SECONDS.sleep(5);
-        List<double[]> before = new ArrayList<>();
-        for (Column column : columns) {
-            before.add(column.pair.cpuSeconds());
-        }
-        long start = System.nanoTime();
-        TimeUnit.SECONDS.sleep(IDLE_SECONDS);
-        System.out.printf("%nall idle for %d s: %% of a CPU that a process uses, its selector waiting%n", IDLE_SECONDS);
-        for (int i = 0; i < columns.size(); i++) {
-            double[] now = columns.get(i).pair.cpuSeconds();
-            double percent = 100 / ((System.nanoTime() - start) / 1e9);
-            double serverUses = percent * (now[0] - before.get(i)[0]);
-            double clientUses = percent * (now[1] - before.get(i)[1]);
-            System.out.printf(
-                    Locale.ROOT,
-                    "%-34s server %.2f, client %.2f%s%n",
-                    columns.get(i),
-                    serverUses,
-                    clientUses,
-                    columns.get(i).rdma
-                            ? String.format(
-                                    Locale.ROOT,
-                                    " (target %.0f: %s)",
-                                    TARGET_IDLE_PERCENT,
-                                    Math.max(serverUses, clientUses) < TARGET_IDLE_PERCENT ? "met" : "MISSED")
-                            : "");
-        }
     }
 }

@@ -16,8 +16,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("frameworks")
 class JettyLabTest {
 
-    private static final int SIZE = 200_000;
-
     @TempDir
     private Path folder;
 
@@ -26,34 +24,7 @@ class JettyLabTest {
         Path keys = Programs.keyStore(folder);
         try (JvmProcess server = Programs.under("jetty", "EchoServer", Site.address(), keys, Programs.PASSWORD)
                 .start()) {
-            String plain = Programs.port(server, "plain");
-            String tls = Programs.port(server, "tls");
-            try (Carried carried = Carried.fromNow()) {
-                JvmProcess.Result client = Programs.run(
-                        Programs.under(
-                                "jetty",
-                                "EchoClient",
-                                Site.address(),
-                                SIZE,
-                                System.nanoTime(),
-                                keys,
-                                Programs.PASSWORD,
-                                "http",
-                                plain,
-                                "HTTP_1_1",
-                                "http",
-                                plain,
-                                "HTTP_2",
-                                "https",
-                                tls,
-                                "HTTP_1_1",
-                                "https",
-                                tls,
-                                "HTTP_2"),
-                        server);
-                client.out().forEach(System.out::println);
-                carried.assertBytes(Long.parseLong(client.value("bytes")));
-            }
+            HttpEcho.run(server, keys);
         }
     }
 }

@@ -1,0 +1,193 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jrsocket.stream.RdmaStream;
+
+/**
+ * Which keys a selection looks at, and which of them it has found ready. It looks at those that the last one found
+ * ready, those in the {@link UpdateQueue}, and the hot ones; every other key is armed, or has no interest. The
+ * selecting thread's own.
+ */
+final class ReadyKeys {
+
+    private final UpdateQueue queue;
+    private final List<RSelectionKey> found = new ArrayList<>();
+    private List<RSelectionKey> again = new ArrayList<>(); // found ready, and not hot
+    private List<RSelectionKey> lastAgain = new ArrayList<>();
+    private final BusyPollSet hot = new BusyPollSet();
+    private int armed; // keys of which only the epoll set can tell that they became ready
+
+    ReadyKeys(UpdateQueue queue) {
+        this.queue = queue;
+    }
+
+    // ---- what was found ----
+
+    boolean isEmpty() {
+        return found.isEmpty();
+    }
+
+    int size() {
+        return found.size();
+    }
+
+    /** Found ready by the selection under way. */
+    RSelectionKey get(int index) {
+        return found.get(index);
+    }
+
+    /** The selection is over. */
+    void clear() {
+        for (int i = 0; i < found.size(); i++) {
+            found.get(i).found = 0;
+        }
+        found.clear();
+    }
+
+    /** Whether there are keys to {@linkplain #pollHot poll}. */
+    boolean hasHot() {
+        return hot.size() > 0;
+    }
+
+    /** Whether the epoll set has to be asked. */
+    boolean hasArmed() {
+        return armed > 0;
+    }
+
+    // ---- looking ----
+
+    /** Adds to what is ready of the key. */
+    void found(RSelectionKey key, int ops) {
+        if (key.found == 0) {
+            found.add(key);
+        }
+        key.found |= ops;
+    }
+
+    /** Looks at every key of ours that may be ready. */
+    void lookAround() {
+        List<RSelectionKey> last = again;
+        again = lastAgain;
+        lastAgain = last;
+        for (int i = 0; i < last.size(); i++) {
+            last.get(i).again = false;
+        }
+        for (int i = 0; i < last.size(); i++) {
+            look(last.get(i), true);
+        }
+        last.clear();
+        for (RSelectionKey key = queue.takeAll(); key != null; ) {
+            RSelectionKey next = UpdateQueue.after(key);
+            look(key, false);
+            key = next;
+        }
+        pollHot(true, 0);
+    }
+
+    /** @param active whether it was ready a moment ago */
+    void look(RSelectionKey key, boolean active) {
+        disarmed(key);
+        if (!key.isValid() || key.hot) {
+            key.arrived = true;
+            return; // the hot ones have their turn
+        }
+        int interest = key.interest();
+        int ops = interest == 0 ? 0 : key.member.readyOps(interest, true);
+        if (ops != 0) {
+            foundAgain(key, ops);
+        } else if (active && key.member.stream() != null) {
+            RSelectionKey evicted = hot.add(key);
+            if (evicted != null) {
+                arm(evicted);
+            }
+        } else {
+            arm(key);
+        }
+    }
+
+    /** A key that is not hot is ready: the next selection has to look again. */
+    private void foundAgain(RSelectionKey key, int ops) {
+        found(key, ops);
+        if (!key.again) {
+            key.again = true;
+            again.add(key);
+        }
+    }
+
+    /** Lets the next thing that happens to the key's stream wake us; whether there was nothing yet. */
+    private boolean arm(RSelectionKey key) {
+        RdmaStream stream = key.member.stream();
+        int interest = key.interest();
+        if (stream == null || interest == 0 || !key.isValid()) {
+            return true;
+        }
+        stream.arm((interest & RdmaIo.SENDS) != 0);
+        int ops = key.member.readyOps(interest, false); // it has polled just now
+        if (ops == 0) {
+            if (!key.hot && !key.armed) {
+                key.armed = true;
+                armed++;
+            }
+            return true;
+        }
+        if (key.hot) {
+            key.arrived = true; // the message is taken: no look at the hot keys will find it again
+            found(key, ops);
+        } else {
+            foundAgain(key, ops);
+        }
+        return false;
+    }
+
+    void disarmed(RSelectionKey key) {
+        if (key.armed) {
+            key.armed = false;
+            armed--;
+        }
+    }
+
+    /**
+     * Polls the hot keys; whether any of them is ready.
+     *
+     * @param counts whether this is a new selection, in which unused keys age
+     * @param nanos how long to wait for a message
+     */
+    boolean pollHot(boolean counts, long nanos) {
+        boolean any = false;
+        hot.look(nanos);
+        for (int i = hot.size() - 1; i >= 0; i--) {
+            RSelectionKey key = hot.get(i);
+            int interest = key.interest();
+            // Room to write comes without a message, too.
+            boolean look = key.arrived || (interest & RdmaIo.SENDS) != 0;
+            int ops = look && interest != 0 && key.isValid() ? key.member.readyOps(interest, true) : 0;
+            key.arrived = ops != 0; // until it is not ready any more, whatever the application takes
+            if (ops != 0) {
+                any = true;
+                key.idleRounds = 0;
+                found(key, ops);
+            } else if (!key.isValid() || counts && hot.isCold(key)) {
+                hot.remove(i);
+                any |= key.isValid() && !arm(key);
+            }
+        }
+        return any;
+    }
+
+    boolean armHot() {
+        boolean nothing = true;
+        for (int i = 0; i < hot.size(); i++) {
+            nothing &= arm(hot.get(i));
+        }
+        return nothing;
+    }
+
+    void close() {
+        hot.close();
+    }
+}
