@@ -89,16 +89,20 @@ final class Soak {
                 .channel();
         server = listening.localAddress();
         for (int i = 0; i < places; i++) {
-            begin();
+            ChannelFuture connecting = begin();
+            if (connecting != null) {
+                connecting.await(); // many at once are another matter: a listener may be too busy for them
+            }
         }
         awaitEnd();
         listening.close().sync();
     }
 
-    private void begin() {
+    /** Returns null if there is to be no other one. */
+    private ChannelFuture begin() {
         if (!goOn.getAsBoolean() || !failures.isEmpty()) {
             ended.countDown();
-            return;
+            return null;
         }
         long id = started.incrementAndGet();
         SoakConversation conversation = new SoakConversation(id, new Random(seed + id), largest);
@@ -121,6 +125,7 @@ final class Soak {
                 endOf(conversation);
             }
         });
+        return connecting;
     }
 
     /** By the event loop of the end that closes last; by the client's if it is not to be known whether that is the last. */

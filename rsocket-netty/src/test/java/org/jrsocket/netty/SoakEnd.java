@@ -63,6 +63,10 @@ final class SoakEnd extends ChannelInboundHandlerAdapter {
         RdmaSocketChannel channel = (RdmaSocketChannel) context.channel();
         channel.config().setLendReceives(random.nextInt(4) > 0);
         context.channel().closeFuture().addListener(closed -> {
+            if (conversation.isOrderly() && in.received != in.total) {
+                soak.fail(new AssertionError(
+                        conversation + ": closed early on the side of the " + (client ? "client" : "server")));
+            }
             if (conversation.closed(client)) {
                 soak.endOf(conversation);
             }
