@@ -22,6 +22,7 @@ lab_settings() {
     own-netty*)
       lab_classpath=$netty/test-classes:$netty/classes:$nio/test-classes:$nio/classes:$here/rsocket-core/target/classes
       lab_classpath=$lab_classpath:$here/rsocket-testkit/target/classes:$(cat "$netty/test-classpath")
+      lab_classpath=$lab_classpath:$here/interop-tests/frameworks/grpc/target/classes
       lab_folder=$netty/test-classes ;;
     interop*) lab_classpath=$interop/test-classes:$interop/classes:$interop/programs/h2.jar:$libraries lab_folder=$interop/test-classes ;;
   esac

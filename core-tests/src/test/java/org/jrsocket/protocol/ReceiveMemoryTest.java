@@ -104,4 +104,49 @@ class ReceiveMemoryTest {
         assertEquals(256 << 10, memory.held() + sizing.slab(), "four slabs of one size, one of them finished");
         assertEquals(64 << 10, memory.wanted());
     }
+
+    @Test
+    void shouldAskForAnotherSlabToLendTheOnlyOne() {
+        ReceiveMemory memory = new ReceiveMemory(new Slab(0, 100, 1, 2), 4, new GrantSizing(100, 400, 4));
+        assertEquals(0, memory.wantedToLend(), "nothing to be lent");
+        assertNull(memory.arrived(60));
+        assertFalse(memory.mayLend(), "all that the peer has");
+        assertEquals(100, memory.wantedToLend());
+        memory.grant(new Slab(1 << 12, 100, 1, 2));
+        memory.grantsPosted(1);
+        assertTrue(memory.mayLend());
+        assertEquals(0, memory.wantedToLend(), "it has another");
+        Slab first = memory.lend(60);
+        assertNull(memory.arrived(40));
+        memory.lend(40);
+        assertNull(memory.arrived(100));
+        assertFalse(memory.mayLend(), "all that the peer has");
+        assertEquals(100, memory.wantedToLend(), "the application may keep for ever what it was lent");
+        memory.grant(new Slab(2 << 12, 100, 1, 2));
+        memory.grantsPosted(2);
+        memory.lend(100);
+        memory.grant(new Slab(3 << 12, 100, 1, 2));
+        memory.grantsPosted(3);
+        assertNull(memory.arrived(100));
+        assertTrue(memory.mayLend(), "the fourth one is granted");
+        memory.lend(100);
+        assertNull(memory.arrived(100));
+        assertEquals(0, memory.wantedToLend(), "there is no room beside what is lent");
+        assertFalse(memory.mayLend());
+        memory.giveBack(first, 100);
+        assertEquals(100, memory.wantedToLend());
+    }
+
+    @Test
+    void shouldLendTheOnlySlabOfAPeerThatSendsNoMore() {
+        ReceiveMemory memory = new ReceiveMemory(new Slab(0, 100, 1, 2), 4, new GrantSizing(100, 400, 4));
+        assertNull(memory.arrived(60));
+        assertFalse(memory.mayLend());
+        memory.end();
+        assertTrue(memory.mayLend());
+        assertEquals(0, memory.wantedToLend());
+        Slab slab = memory.lend(60);
+        memory.giveBack(slab, 60);
+        assertEquals(slab, memory.takeFinished());
+    }
 }

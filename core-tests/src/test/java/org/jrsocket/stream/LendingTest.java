@@ -200,4 +200,61 @@ class LendingTest extends RawPeerTests {
         assertNull(p.server.borrow(100));
         assertEquals(100, read(p.server, 100).length);
     }
+
+    @Test
+    void shouldLendALittleAtTheEndOfASlabWhenMoreComesBehindIt() throws Exception {
+        int slab = 4096;
+        StreamPair p = later(StreamPair.connect(transport, HERE, DEFAULT.withReceiveSlab(slab)));
+        byte[] content = bytes(2 * slab);
+        p.client.write(content, 0, slab - 100, PATIENCE);
+        awaitAvailable(p.server, slab - 100);
+        p.server.borrow(slab).close();
+        p.client.write(content, slab - 100, 1000, PATIENCE);
+        awaitAvailable(p.server, 1000);
+        BorrowedBytes end = p.server.borrow(slab);
+        assertNotNull(end);
+        assertEquals(ByteBuffer.wrap(content, slab - 100, 100), end.bytes());
+        BorrowedBytes beginning = p.server.borrow(slab);
+        assertEquals(ByteBuffer.wrap(content, slab, 900), beginning.bytes());
+        end.close();
+        beginning.close();
+    }
+
+    private static void awaitAvailable(RdmaStream stream, int bytes) throws IOException {
+        long start = System.nanoTime();
+        while (stream.available() < bytes) {
+            assertTrue(System.nanoTime() - start < PATIENCE, () -> stream + " has not all");
+        }
+    }
+
+    @Test
+    void shouldLendAllToAReaderThatKeepsTheSlabBefore() throws Exception {
+        int slab = 4096;
+        StreamPair p = later(StreamPair.connect(transport, HERE, DEFAULT.withReceiveSlab(slab)));
+        byte[] content = bytes(64 * slab);
+        Future<?> writer = background(() -> {
+            p.client.write(content, 0, content.length, PATIENCE);
+            return null;
+        });
+        ByteBuffer got = ByteBuffer.allocate(content.length);
+        BorrowedBytes before = null;
+        while (got.hasRemaining()) {
+            assertTrue(p.server.awaitReadable(PATIENCE));
+            boolean little = p.server.available() < 512;
+            BorrowedBytes borrowed = p.server.borrow(SIZE);
+            if (borrowed == null && little) {
+                p.server.read(got);
+                continue;
+            }
+            assertNotNull(borrowed, () -> "after " + got.position() + " bytes");
+            if (before != null) {
+                before.close();
+            }
+            before = borrowed;
+            got.put(borrowed.bytes());
+        }
+        before.close();
+        get(writer);
+        assertArrayEquals(content, got.array());
+    }
 }

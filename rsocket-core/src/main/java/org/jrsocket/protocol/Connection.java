@@ -169,6 +169,20 @@ public final class Connection {
         return upkeep(in.giveBack(slab, n));
     }
 
+    /**
+     * For a piece that {@link Inbound#mayLend} would not lend: grants another slab, if there is one and that helps. A
+     * reader that borrows everything would otherwise have to copy the only slab that the peer has.
+     */
+    public int growToLend() {
+        int wanted = in.grantWantedToLend();
+        Slab slab = wanted == 0 ? null : source.obtain(wanted, true);
+        if (slab == null) {
+            return Effects.NONE;
+        }
+        grant(slab);
+        return Effects.SEND;
+    }
+
     private int upkeep(int effects) {
         return Effects.has(effects, Effects.MEMORY) ? effects | grantMemory() : effects;
     }

@@ -289,6 +289,11 @@ public final class Inbound {
         return memory.mayLend();
     }
 
+    /** Bytes of another slab to be granted, with which the next piece may be lent; 0 if none helps. */
+    public int grantWantedToLend() {
+        return memory.wantedToLend();
+    }
+
     /** Lends the next {@code n} bytes, in one piece; they count as read, and stay where they are until given back. */
     public Slab lend(int n) {
         Slab slab = memory.lend(n);

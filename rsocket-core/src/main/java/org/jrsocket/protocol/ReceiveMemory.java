@@ -234,16 +234,34 @@ final class ReceiveMemory {
     /**
      * Whether the peer can go on sending when the slab that is read next is lent, even if what is lent never comes back
      * and there is no more memory: that takes another slab that is granted already, or one that is unread, which can be
-     * copied from and then granted again.
+     * copied from and then granted again. A peer that sends no more needs none.
      */
     boolean mayLend() {
         Slab slab = unread.peek();
         if (slab == null || slab.lent > 0) {
             return slab != null;
         }
-        boolean another = granted.size() > (granted.peek() == slab ? 1 : 0)
+        return (!open || hasAnother(slab)) && isRoomToLend(slab);
+    }
+
+    private boolean hasAnother(Slab slab) {
+        return granted.size() > (granted.peek() == slab ? 1 : 0)
                 || unread.size() > 1; // what comes after this one is untouched
-        return another && lentSlabs + slab.length() + sizing.slab() <= sizing.window();
+    }
+
+    /** Whether there is room for a slab beside all that is lent. */
+    private boolean isRoomToLend(Slab slab) {
+        return lentSlabs + slab.length() + sizing.slab() <= sizing.most();
+    }
+
+    /** Bytes of another slab to be granted, with which the one that is read next may be lent; 0 if none helps. */
+    int wantedToLend() {
+        Slab slab = unread.peek();
+        if (!open || slab == null || slab.lent > 0 || hasAnother(slab) || !isRoomToLend(slab)) {
+            return 0;
+        }
+        int size = held + sizing.slab() <= sizing.most() ? sizing.slab() : sizing.smallest();
+        return granted.size() < entries && held + size <= sizing.most() ? size : 0;
     }
 
     /**

@@ -16,7 +16,7 @@ final class StreamReader {
     /** So many bytes are copied with the lock: it takes less time than handing the lock on. */
     static final int SHORT_COPY = 4096;
 
-    /** Fewer bytes are copied: lending them costs more. */
+    /** Fewer bytes are copied, unless more come behind them: lending them costs more. */
     private static final int LEAST_LENT = 512;
 
     private final StreamCore core;
@@ -225,16 +225,23 @@ final class StreamReader {
 
     /** Lends bytes of the first piece; null if there is none, or if it is to be copied. */
     private BorrowedBytes borrow(int most) {
-        int n = Math.min(in.piece(), most);
-        if (n < LEAST_LENT || !in.mayLend()) {
+        if (Math.min(in.readable(), most) < LEAST_LENT || !mayLend()) {
             return null;
         }
+        int n = Math.min(in.piece(), most);
         RegisteredSlab slab = (RegisteredSlab) in.slab();
         BorrowedBytes bytes = new BorrowedBytes(core, slab, (int) (in.address() - slab.address()), n);
         in.lend(n);
         core.borrowed++;
         core.leftover().hasRead();
         return bytes;
+    }
+
+    private boolean mayLend() {
+        if (!in.mayLend()) {
+            core.act(core.connection.growToLend());
+        }
+        return in.mayLend();
     }
 
     private static int copy(RegisteredSlab slab, int from, int n, ByteBuffer target) {

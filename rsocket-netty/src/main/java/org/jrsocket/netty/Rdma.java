@@ -17,6 +17,10 @@ public final class Rdma {
     /** Made when somebody first asks. */
     private static final class Shared {
         static final RSelectorProvider PROVIDER = new RSelectorProvider();
+
+        static {
+            MetricsBean.register(RdmaMetrics.TOTAL);
+        }
     }
 
     private Rdma() {}

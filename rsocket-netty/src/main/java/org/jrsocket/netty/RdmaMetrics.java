@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Payload bytes that the channels of this process have carried over RDMA, by what was done with them. Bytes over TCP are
- * not counted. Safe for use by many threads.
+ * not counted. JMX has the same numbers: {@link RdmaMetricsMXBean}. Safe for use by many threads.
  */
 public final class RdmaMetrics {
 
@@ -20,6 +20,11 @@ public final class RdmaMetrics {
     private final LongAdder receivedLent = new LongAdder();
 
     private RdmaMetrics() {}
+
+    /** All that were copied, sent and received together. */
+    public long copiedBytes() {
+        return sentCopiedBytes() + receivedCopiedBytes();
+    }
 
     /** Copied into send memory of the connection. */
     public long sentCopiedBytes() {

@@ -54,7 +54,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
 
     // The event loop's.
     private final SmallMessages small = new SmallMessages();
-    private RecvByteBufAllocator.Handle lending;
+    private LendingHandle lending;
     private ByteBuf borrowed; // allocated with its bytes, to be read next
     private FileReader file;
 
@@ -208,10 +208,27 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
         int room = buffer.writableBytes();
         handle.attemptedBytesRead(room);
-        if (buffer.nioBufferCount() != 1) {
-            return copied(buffer.writeBytes(javaChannel(), room));
+        if (!isOpen()) {
+            return 0; // closed by who was given what was read before
         }
-        int n = copied(rdma.read(buffer.internalNioBuffer(buffer.writerIndex(), room)));
+        if (handle != lending) {
+            return copy(rdma, buffer, room);
+        }
+        if (lending.there == 0) {
+            return lending.look();
+        }
+        int n = copy(rdma, buffer, Math.min(room, lending.there));
+        if (n > 0 && n < room && rdma.isReadable()) {
+            handle.attemptedBytesRead(n);
+        }
+        return n;
+    }
+
+    private int copy(RdmaStream rdma, ByteBuf buffer, int most) throws Exception {
+        if (buffer.nioBufferCount() != 1) {
+            return copied(buffer.writeBytes(javaChannel(), most));
+        }
+        int n = copied(rdma.read(buffer.internalNioBuffer(buffer.writerIndex(), most)));
         if (n > 0) {
             buffer.writerIndex(buffer.writerIndex() + n);
         }
@@ -227,6 +244,9 @@ public final class RdmaSocketChannel extends NioSocketChannel {
 
     /** Hands out received bytes themselves where that is possible. */
     private final class LendingHandle extends RecvByteBufAllocator.DelegatingHandle {
+        private final ByteBuffer first = ByteBuffer.allocate(1);
+        private int there; // what is to be copied if nothing is lent: what comes later can be lent in its turn
+
         LendingHandle(RecvByteBufAllocator.Handle delegate) {
             super(delegate);
         }
@@ -234,8 +254,13 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         @Override
         public ByteBuf allocate(ByteBufAllocator allocator) {
             BorrowedBytes bytes = null;
+            there = 0;
             try {
                 bytes = stream.borrow(guess());
+                if (bytes == null) {
+                    there = stream.available();
+                    bytes = there > 0 ? stream.borrow(guess()) : null; // it may have come since
+                }
             } catch (IOException e) {
                 // the read that follows gets it too
             }
@@ -244,6 +269,11 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             }
             borrowed = RdmaByteBufAllocator.leakAware(new LentByteBuf(allocator, bytes));
             return borrowed;
+        }
+
+        /** For a read that found nothing: 0, or -1 at the end. */
+        int look() throws IOException {
+            return Math.min(0, stream.peek(first.clear()));
         }
     }
 

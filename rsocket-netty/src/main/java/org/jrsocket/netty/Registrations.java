@@ -57,7 +57,11 @@ final class Registrations {
     }
 
     private LentMemory register(Chunk chunk) {
-        if (refused && System.nanoTime() - refusedAt < REFUSED_NANOS || !makeRoom(chunk.size())) {
+        if (refused && System.nanoTime() - refusedAt < REFUSED_NANOS) {
+            return null;
+        }
+        if (!makeRoom(chunk.size())) {
+            LOG.debug("{} bytes of {} are copied: {} are registered and in use", chunk.size(), stream, bytes);
             return null;
         }
         try {

@@ -11,6 +11,7 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import org.jrsocket.nio.NettyBehaviours;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Netty's suite on our channels, on a device. The suite binds to the loopback address, of which no device knows: servers
+ * Netty's suite on our channels, on a device. The suite binds to the loopback address, of which no device knows: channels
  * are bound to the device's address instead. It takes many minutes in an emulated machine.
  */
 @Tag("device")
@@ -31,11 +32,12 @@ class NettySuiteLabTest extends NettyBehaviours {
 
     private static final long PROOF = 100L << 20;
 
+    private static InetAddress address;
     private static Netty netty;
 
     @BeforeAll
     static void open() throws Exception {
-        String address = DeviceLab.assumed();
+        address = InetAddress.getByName(DeviceLab.assumed());
         DeviceLab.bytes("on");
         NioKind kind = NioKind.device();
         TransportUnderTest ours = new TransportUnderTest(kind.provider(), true);
@@ -47,13 +49,15 @@ class NettySuiteLabTest extends NettyBehaviours {
 
             @Override
             public Channel newChannel() {
-                return ours.newChannel();
+                Channel channel = ours.newChannel();
+                channel.pipeline().addLast(new BoundToTheDevice());
+                return channel;
             }
 
             @Override
             public ServerChannel newServerChannel() {
                 ServerChannel channel = ours.newServerChannel();
-                channel.pipeline().addLast(new BoundTo(address));
+                channel.pipeline().addLast(new BoundToTheDevice());
                 return channel;
             }
 
@@ -64,17 +68,28 @@ class NettySuiteLabTest extends NettyBehaviours {
         });
     }
 
-    private static final class BoundTo extends ChannelOutboundHandlerAdapter {
-        private final String address;
-
-        BoundTo(String address) {
-            this.address = address;
+    private static final class BoundToTheDevice extends ChannelOutboundHandlerAdapter {
+        @Override
+        public void bind(ChannelHandlerContext context, SocketAddress local, ChannelPromise promise) {
+            context.bind(onTheDevice(local), promise);
         }
 
         @Override
-        public void bind(ChannelHandlerContext context, SocketAddress local, ChannelPromise promise) {
-            context.bind(new InetSocketAddress(address, ((InetSocketAddress) local).getPort()), promise);
+        public void connect(
+                ChannelHandlerContext context, SocketAddress remote, SocketAddress local, ChannelPromise promise) {
+            // Where nobody listens, or a plain server does, is still the loopback address.
+            boolean there = ((InetSocketAddress) remote).getAddress().equals(address);
+            context.connect(remote, there && local != null ? onTheDevice(local) : local, promise);
         }
+
+        private static SocketAddress onTheDevice(SocketAddress local) {
+            return new InetSocketAddress(address, ((InetSocketAddress) local).getPort());
+        }
+    }
+
+    @Override
+    protected boolean isOurs(InetAddress other) {
+        return other.equals(address);
     }
 
     @AfterAll

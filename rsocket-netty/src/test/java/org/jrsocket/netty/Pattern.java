@@ -7,6 +7,7 @@ package org.jrsocket.netty;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.Arrays;
@@ -23,23 +24,40 @@ final class Pattern {
         return (byte) (offset * 31 + (offset >> 8) * 7 + (offset >> 16));
     }
 
-    /** Those at {@code offset} of the stream. All at once: to record each access to a buffer takes long. */
-    static byte[] bytes(long offset, int bytes) {
-        byte[] all = new byte[bytes];
-        for (int i = 0; i < bytes; i++) {
-            all[i] = at(offset + i);
+    /** After so many bytes they repeat. */
+    private static final int PERIOD = 1 << 24;
+    /** A period, and as much of the next one as is asked for in one piece. */
+    private static final byte[] ALL = new byte[PERIOD + PERIOD / 4];
+
+    static {
+        for (int i = 0; i < ALL.length; i++) {
+            ALL[i] = at(i);
         }
-        return all;
+    }
+
+    /** Where those at {@code offset} of the stream lie in {@link #ALL}. */
+    private static int place(long offset) {
+        return (int) (offset & PERIOD - 1);
+    }
+
+    static byte[] bytes(long offset, int bytes) {
+        return fill(Unpooled.buffer(bytes), offset, bytes).array();
     }
 
     /** Appends {@code bytes} that come at {@code offset} of the stream. */
     static ByteBuf fill(ByteBuf buffer, long offset, int bytes) {
-        return buffer.writeBytes(bytes(offset, bytes));
+        for (int done = 0; done < bytes; ) {
+            int n = Math.min(bytes - done, PERIOD / 4);
+            buffer.writeBytes(ALL, place(offset + done), n);
+            done += n;
+        }
+        return buffer;
     }
 
     /** Compares every byte that a channel reads, and releases it. */
     static final class Checker extends ChannelInboundHandlerAdapter {
         private final long expected;
+        private final byte[] got = new byte[1 << 16];
         private final CountDownLatch done = new CountDownLatch(1);
         private volatile long seen;
         private volatile Throwable failure;
@@ -52,15 +70,18 @@ final class Pattern {
         public void channelRead(ChannelHandlerContext context, Object message) {
             ByteBuf bytes = (ByteBuf) message;
             try {
-                byte[] got = new byte[bytes.readableBytes()];
-                bytes.readBytes(got);
-                int wrong = Arrays.mismatch(got, bytes(seen, got.length));
-                if (wrong >= 0) {
-                    fail(new AssertionError("byte " + (seen + wrong) + " is " + got[wrong]));
-                    context.close();
-                    return;
+                while (bytes.isReadable()) {
+                    int n = Math.min(got.length, bytes.readableBytes());
+                    bytes.readBytes(got, 0, n); // all at once: to record each access to a buffer takes long
+                    int from = place(seen);
+                    int wrong = Arrays.mismatch(got, 0, n, ALL, from, from + n);
+                    if (wrong >= 0) {
+                        fail(new AssertionError("byte " + (seen + wrong) + " is " + got[wrong]));
+                        context.close();
+                        return;
+                    }
+                    seen += n;
                 }
-                seen += got.length;
                 if (seen >= expected) {
                     done.countDown();
                 }

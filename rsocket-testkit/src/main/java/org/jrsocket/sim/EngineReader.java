@@ -113,7 +113,7 @@ final class EngineReader extends Actor {
         boolean lends = end.plan.borrowOneIn > 0
                 && chance.oneIn(end.plan.borrowOneIn)
                 && borrowed < MOST_BORROWED
-                && in.mayLend();
+                && mayLend(in);
         end.memory.move(from, n, SimMemory.WRITTEN, lends ? SimMemory.LENT : SimMemory.FREE, "reading");
         if (lends) {
             end.world.tally.readsLent++;
@@ -130,6 +130,13 @@ final class EngineReader extends Actor {
                 consume();
             }
         }
+    }
+
+    private boolean mayLend(Inbound in) {
+        if (!in.mayLend()) {
+            end.act(end.connection.growToLend());
+        }
+        return in.mayLend();
     }
 
     private void consume() {

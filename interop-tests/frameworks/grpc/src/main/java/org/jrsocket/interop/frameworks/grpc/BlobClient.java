@@ -59,16 +59,21 @@ public final class BlobClient {
         ManagedChannel channel = NettyChannelBuilder.forAddress(
                         new InetSocketAddress(args[0], Integer.parseInt(port)), credentials)
                 .build();
-        BlobClient client =
-                new BlobClient(channel, Integer.parseInt(args[3]), Integer.parseInt(args[4]), Long.parseLong(args[5]));
-        client.unary();
-        client.serverStreaming();
-        client.clientStreaming();
-        client.bothStreaming();
+        long bytes = calls(channel, Integer.parseInt(args[3]), Integer.parseInt(args[4]), Long.parseLong(args[5]));
         channel.shutdown();
         if (!channel.awaitTermination(1, TimeUnit.MINUTES)) {
             throw new IllegalStateException("the channel did not end");
         }
+        return bytes;
+    }
+
+    /** Makes the calls over a channel, of whatever transport; returns the payload, both directions together. */
+    public static long calls(ManagedChannel channel, int blobs, int size, long seed) throws Exception {
+        BlobClient client = new BlobClient(channel, blobs, size, seed);
+        client.unary();
+        client.serverStreaming();
+        client.clientStreaming();
+        client.bothStreaming();
         return client.bytes;
     }
 

@@ -58,7 +58,8 @@ public final class BlobServer {
                 .build();
     }
 
-    private static ServerServiceDefinition service() {
+    /** What {@link BlobClient#calls} calls. */
+    public static ServerServiceDefinition service() {
         return ServerServiceDefinition.builder(Blobs.SERVICE)
                 .addMethod(Blobs.ECHO, ServerCalls.asyncUnaryCall(BlobServer::echo))
                 .addMethod(Blobs.REPEAT, ServerCalls.asyncServerStreamingCall(BlobServer::repeat))

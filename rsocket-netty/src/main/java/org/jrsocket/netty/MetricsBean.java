@@ -1,0 +1,71 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import java.lang.management.ManagementFactory;
+import javax.management.InstanceAlreadyExistsException;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads where the numbers are kept; keeps nothing itself. */
+final class MetricsBean implements RdmaMetricsMXBean {
+
+    static final String NAME = "org.jrsocket:type=Netty";
+
+    private static final Logger LOG = LoggerFactory.getLogger(MetricsBean.class);
+
+    private final RdmaMetrics metrics;
+
+    private MetricsBean(RdmaMetrics metrics) {
+        this.metrics = metrics;
+    }
+
+    /** Never fails: the transport works without. */
+    static void register(RdmaMetrics metrics) {
+        if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
+            return;
+        }
+        try {
+            MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+            MetricsBean bean = new MetricsBean(metrics);
+            try {
+                server.registerMBean(bean, new ObjectName(NAME));
+            } catch (InstanceAlreadyExistsException e) { // of another class loader
+                String loader = Integer.toHexString(System.identityHashCode(MetricsBean.class.getClassLoader()));
+                server.registerMBean(bean, new ObjectName(NAME + ",loader=" + loader));
+            }
+        } catch (JMException | RuntimeException | LinkageError e) {
+            LOG.warn("no JMX bean {}", NAME, e);
+        }
+    }
+
+    @Override
+    public long getCopiedBytes() {
+        return metrics.copiedBytes();
+    }
+
+    @Override
+    public long getSentCopiedBytes() {
+        return metrics.sentCopiedBytes();
+    }
+
+    @Override
+    public long getSentLentBytes() {
+        return metrics.sentLentBytes();
+    }
+
+    @Override
+    public long getReceivedCopiedBytes() {
+        return metrics.receivedCopiedBytes();
+    }
+
+    @Override
+    public long getReceivedLentBytes() {
+        return metrics.receivedLentBytes();
+    }
+}
