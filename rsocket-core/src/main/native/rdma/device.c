@@ -4,11 +4,16 @@
  *
  * Devices: opening by name, what they say of themselves, asynchronous events.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "jrsocket.h"
 
 #include <endian.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Elements of the array that deviceAttributes fills; RdmaCoreDevice.java has the same order. */
 enum { IWARP, MAX_QP, MAX_QP_WR, MAX_CQE, MAX_MR, PORTS, VECTORS, CMD_FD, ASYNC_FD, DEVICE_ELEMENTS };
@@ -150,6 +155,26 @@ static jint async_event(JNIEnv *env, jclass type, jlong device)
 	return event.event_type;
 }
 
+/*
+ * The context is librdmacm's, which closes it when it likes, and closes the descriptors' numbers then: they become those
+ * of /dev/null. The kernel sees the last of the context and of all that was made on it.
+ */
+static jint detach_device(JNIEnv *env, jclass type, jlong device)
+{
+	(void)env;
+	(void)type;
+	struct ibv_context *context = jrs_pointer(device);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int rc = 0;
+
+	if (null < 0)
+		return -errno;
+	if (dup3(null, context->cmd_fd, O_CLOEXEC) < 0 || dup3(null, context->async_fd, O_CLOEXEC) < 0)
+		rc = -errno;
+	close(null);
+	return rc;
+}
+
 static const JNINativeMethod table[] = {
 	JRS_METHOD("openDevice", "(Ljava/lang/String;)J", open_device),
 	JRS_METHOD("closeDevice", "(J)I", close_device),
@@ -161,6 +186,7 @@ static const JNINativeMethod table[] = {
 	JRS_METHOD("portState", "(I)Ljava/lang/String;", port_state),
 	JRS_METHOD("portGid", "(JII[B)I", port_gid),
 	JRS_METHOD("asyncEvent", "(J)I", async_event),
+	JRS_METHOD("detachDevice", "(J)I", detach_device),
 };
 
 JRS_METHODS(jrs_device);

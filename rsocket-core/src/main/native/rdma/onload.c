@@ -6,6 +6,8 @@
  */
 #include "jrsocket.h"
 
+#include <stdlib.h>
+
 extern const struct jrs_methods jrs_device;
 extern const struct jrs_methods jrs_cm;
 extern const struct jrs_methods jrs_verbs;
@@ -27,5 +29,10 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 			 sizeof(tables) / sizeof(tables[0])) != JNI_OK)
 		return JNI_ERR;
 	jrs_datapath_init();
+	/*
+	 * Before libibverbs looks: what was made on a device that is gone can be freed on this side, although the kernel no
+	 * longer knows it. Else its memory stays for ever.
+	 */
+	setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
 	return JNI_VERSION_1_8;
 }

@@ -18,7 +18,7 @@ final class StreamPair implements AutoCloseable {
     final RdmaStream client;
     final RdmaStream server;
 
-    private StreamPair(RdmaStream client, RdmaStream server) {
+    StreamPair(RdmaStream client, RdmaStream server) {
         this.client = client;
         this.server = server;
     }

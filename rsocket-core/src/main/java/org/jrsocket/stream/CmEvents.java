@@ -31,15 +31,15 @@ final class CmEvents {
     private final Cm cm;
     private final CmChannel channel;
     private final ServiceThread service;
-    private final ResourcePool bundles;
+    private final OpenDevices devices;
     private final ServiceThread.SteadyWatch watch;
 
     /** Takes no events before {@link #start}. */
-    CmEvents(Cm cm, CmChannel channel, ServiceThread service, ResourcePool bundles) throws IOException {
+    CmEvents(Cm cm, CmChannel channel, ServiceThread service, OpenDevices devices) throws IOException {
         this.cm = cm;
         this.channel = channel;
         this.service = service;
-        this.bundles = bundles;
+        this.devices = devices;
         this.watch = service.watchSteadily(channel.getFd(), this::onEvent);
     }
 
@@ -112,7 +112,7 @@ final class CmEvents {
         if (event.type() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL
                 && event.id() != null
                 && event.id().getVerbs() != null) {
-            bundles.deviceRemoved(event.id().getVerbs());
+            devices.removed(event.id().getVerbs());
         }
         CmId owner = event.listenId() != null ? event.listenId() : event.id();
         Object handler = owner == null ? null : owner.attachment();

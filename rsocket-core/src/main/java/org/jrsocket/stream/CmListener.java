@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
@@ -39,19 +40,22 @@ final class CmListener implements RdmaListener, CmHandler {
      */
     private static final int KERNEL_BACKLOG = 1024;
 
+    /** Between two tries to listen again after a device was removed. */
+    private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
     private static final byte[] NOTHING = new byte[0];
 
     private final RdmaTransport transport;
     private final StreamConfig config;
     private final Access access;
     private final int backlog;
-    private final CmId id;
     private final Admission.Limits limits;
     private final LimitedLog refusals = new LimitedLog(LOG);
     private final LimitedLog failures = new LimitedLog(LOG);
-    private InetSocketAddress address;
+    private volatile InetSocketAddress address;
 
     // Guarded by this.
+    private CmId id; // null while there is no device
     private final Queue<RdmaStream> ready = new ArrayDeque<>();
     private final Admission admission;
     private final Set<Handshake> handshakes = new HashSet<>();
@@ -61,37 +65,87 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Service thread only. */
     private boolean answering;
 
-    private CmListener(RdmaTransport transport, int backlog, StreamConfig config, Access access) throws IOException {
+    private CmListener(RdmaTransport transport, int backlog, StreamConfig config, Access access) {
         this.transport = transport;
         this.backlog = Math.max(1, backlog);
         this.config = config;
         this.access = access;
         this.limits = transport.limits();
         this.admission = new Admission(limits);
-        this.id = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
     }
 
     static CmListener open(
             RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
         CmListener listening = new CmListener(transport, backlog, config, access);
-        CmId id = listening.id;
-        try {
-            Cm cm = transport.cm();
-            id.attach(listening);
-            // the kernel keeps an rsocket's port busy a while after its last connection
-            cm.setOption(id, Cm.OPTION_REUSEADDR, 1);
-            if (local.getAddress() instanceof Inet6Address) {
-                cm.setOption(id, Cm.OPTION_AFONLY, 0);
-            }
-            cm.bindAddr(id, local);
-            listening.address = (InetSocketAddress) id.getSource();
-            cm.listen(id, KERNEL_BACKLOG);
-        } catch (IOException | RuntimeException e) {
-            id.destroyId();
-            throw e;
+        CmId id = listening.listen(local);
+        synchronized (listening) {
+            listening.id = id;
         }
         return listening;
+    }
+
+    private CmId listen(InetSocketAddress local) throws IOException {
+        Cm cm = transport.cm();
+        CmId fresh = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+        try {
+            fresh.attach(this);
+            // the kernel keeps an rsocket's port busy a while after its last connection
+            cm.setOption(fresh, Cm.OPTION_REUSEADDR, 1);
+            if (local.getAddress() instanceof Inet6Address) {
+                cm.setOption(fresh, Cm.OPTION_AFONLY, 0);
+            }
+            cm.bindAddr(fresh, local);
+            address = (InetSocketAddress) fresh.getSource();
+            cm.listen(fresh, KERNEL_BACKLOG);
+        } catch (IOException | RuntimeException e) {
+            fresh.destroyId();
+            throw e;
+        }
+        return fresh;
+    }
+
+    /** The kernel has closed the listener with its device. Service thread. */
+    private void deviceRemoved() {
+        CmId dead;
+        synchronized (this) {
+            if (closed || id == null) {
+                return;
+            }
+            dead = id;
+            id = null;
+        }
+        LOG.warn("the {} has lost its device; it listens again when there is one", this);
+        destroy(dead);
+        listenAgain();
+    }
+
+    /** Service thread. */
+    private void listenAgain() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+        }
+        CmId fresh;
+        try {
+            fresh = listen(address);
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("the {} is still without a device", this, e);
+            transport.service().schedule(this::listenAgain, AGAIN_NANOS);
+            return;
+        }
+        synchronized (this) {
+            if (!closed) {
+                id = fresh;
+                fresh = null;
+            }
+        }
+        if (fresh == null) {
+            LOG.info("the {} listens again", this);
+        } else {
+            destroy(fresh);
+        }
     }
 
     @Override
@@ -120,7 +174,7 @@ final class CmListener implements RdmaListener, CmHandler {
     public void onCmEvent(CmEvent event) {
         switch (event.type()) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> onRequest(event.id(), event.privateData());
-            case RDMA_CM_EVENT_DEVICE_REMOVAL -> LOG.warn("a device of the RDMA listener on {} was removed", address);
+            case RDMA_CM_EVENT_DEVICE_REMOVAL -> deviceRemoved();
             default -> LOG.debug("listener on {}: {}", address, event);
         }
     }
@@ -333,16 +387,21 @@ final class CmListener implements RdmaListener, CmHandler {
 
     @Override
     public void close() {
+        CmId listener;
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
             action = null;
+            listener = id;
+            id = null;
         }
         // At once, so that the port is free when this returns. Requests not answered are refused, streams not taken are
         // reset.
-        destroy(id);
+        if (listener != null) {
+            destroy(listener);
+        }
         transport.service().execute(() -> {
             synchronized (this) {
                 ready.forEach(RdmaStream::abort);

@@ -80,6 +80,7 @@ final class ConnectionHandles {
         this.id = id;
         this.config = config;
         this.device = id.getVerbs();
+        transport.devices().opened(device);
         int wanted = device.maxQpWr();
         try {
             sendSlots = Math.min(config.sendQueue(), wanted);

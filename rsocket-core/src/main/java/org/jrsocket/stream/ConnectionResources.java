@@ -104,6 +104,12 @@ final class ConnectionResources {
         }
         Device device = shape.device;
         try {
+            device.retain();
+        } catch (ErrnoException e) {
+            budget.giveBack(shape.bytes());
+            throw e;
+        }
+        try {
             pd = verbs.allocPd(device);
             channel = verbs.createCompChannel(device);
             recvCq = verbs.createCq(device, channel, shape.receiveQueue, RECV_COOKIE);
@@ -221,6 +227,7 @@ final class ConnectionResources {
         if (receiveCompletions != null) {
             receiveCompletions.free();
         }
+        shape.device.release();
     }
 
     private boolean release(Mr mr, NativeMemory memory) {

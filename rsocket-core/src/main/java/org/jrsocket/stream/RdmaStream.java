@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 
 /**
@@ -238,6 +239,16 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     @Override
     public void onCmEvent(CmEvent event) {
         core.effects().onCmEvent(event);
+        closing.step();
+    }
+
+    boolean isOn(Device device) {
+        return core.handles.device == device;
+    }
+
+    /** Service thread. */
+    void deviceRemoved() {
+        core.effects().deviceRemoved();
         closing.step();
     }
 

@@ -63,6 +63,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final MemoryBudget memory = new MemoryBudget();
     private final ExecutorService reaper;
     private final ResourcePool bundles;
+    private final OpenDevices devices = new OpenDevices(this);
     private final InlineLimits inlineLimits = new InlineLimits();
     private volatile BiConsumer<InetSocketAddress, InetSocketAddress> pathLost = (local, peer) -> {};
     private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
@@ -83,7 +84,7 @@ public final class RdmaTransport implements AutoCloseable {
         closings = new Closings(service);
         streams = new OpenStreams(service);
         try {
-            events = new CmEvents(cm, channel, service, bundles);
+            events = new CmEvents(cm, channel, service, devices);
         } catch (IOException e) {
             service.stop();
             cm.destroyEventChannel(channel);
@@ -214,6 +215,7 @@ public final class RdmaTransport implements AutoCloseable {
             LOG.debug("closing while the JVM exits");
         }
         events.end();
+        devices.end();
         service.stop();
         late.forEach(CmConnect::listenNoMore);
         reaper.shutdown();
@@ -367,6 +369,10 @@ public final class RdmaTransport implements AutoCloseable {
     /** What peers did that none may. */
     LimitedLog protocolErrors() {
         return protocolErrors;
+    }
+
+    OpenDevices devices() {
+        return devices;
     }
 
     ResourcePool bundles() {

@@ -36,7 +36,6 @@ final class ResourcePool {
 
     // Guarded by this.
     private final Deque<Idle> idle = new ArrayDeque<>(); // the latest first: its memory is in the caches still
-    private final List<Device> removed = new ArrayList<>();
     private long idleBytes;
     private boolean expiring;
     private boolean closed;
@@ -88,7 +87,7 @@ final class ResourcePool {
     void giveBack(ConnectionResources bundle) {
         List<ConnectionResources> tooMuch = new ArrayList<>();
         synchronized (this) {
-            if (closed || removed.contains(bundle.shape.device())) {
+            if (closed || bundle.shape.device().isLost()) {
                 tooMuch.add(bundle);
             } else {
                 idle.addFirst(new Idle(bundle, System.nanoTime()));
@@ -140,13 +139,10 @@ final class ResourcePool {
         return !all.isEmpty();
     }
 
-    /** Nothing of this device is kept from now on. */
+    /** Nothing of this device, which is lost, is kept any more. */
     void deviceRemoved(Device device) {
         List<ConnectionResources> gone = new ArrayList<>();
         synchronized (this) {
-            if (!removed.contains(device)) {
-                removed.add(device);
-            }
             idle.removeIf(each -> {
                 if (each.bundle.shape.device() != device) {
                     return false;

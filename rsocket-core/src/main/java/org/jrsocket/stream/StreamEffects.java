@@ -130,7 +130,7 @@ final class StreamEffects {
                     RDMA_CM_EVENT_REJECTED,
                     RDMA_CM_EVENT_CONNECT_ERROR,
                     RDMA_CM_EVENT_UNREACHABLE -> peerDisconnected("the peer went away without closing", true);
-            case RDMA_CM_EVENT_DEVICE_REMOVAL -> peerDisconnected("the device was removed", false);
+            case RDMA_CM_EVENT_DEVICE_REMOVAL -> deviceRemoved();
             default -> LOG.debug("{} to {}: {}", core.local, core.remote, event);
         }
     }
@@ -150,6 +150,23 @@ final class StreamEffects {
         } finally {
             core.exit();
         }
+    }
+
+    /**
+     * The device was removed from the host. Its memory has to be given back now, whenever the application may close:
+     * some kernels wait for that. On the service thread.
+     */
+    void deviceRemoved() {
+        core.enter();
+        try {
+            // Before a poll, which would find the queue pair in error.
+            fail(new SocketException("Connection reset"), "the RDMA device was removed");
+            peerDisconnected("the RDMA device was removed", false);
+            core.resetting = true;
+        } finally {
+            core.exit();
+        }
+        core.stream().closing().abandon();
     }
 
     /** How the stream failed before it was closed, for people; null if it did not. */

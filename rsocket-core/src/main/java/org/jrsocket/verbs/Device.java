@@ -6,12 +6,17 @@ package org.jrsocket.verbs;
 
 import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 
 /**
- * An open device ({@code ibv_context}), found by resolving an address; librdmacm owns it and it stays open for the life
- * of the process.
+ * An open device ({@code ibv_context}), found by resolving an address. librdmacm owns it. It stays open until the device
+ * is removed from the host; a device that comes back under the same name is another object.
  */
 public abstract class Device extends IbvContext {
+
+    private int users; // guarded by this
+    private volatile boolean lost; // written with this object's lock
 
     protected Device(int cmdFd, int numCompVectors) throws IOException {
         super(cmdFd, numCompVectors);
@@ -41,6 +46,56 @@ public abstract class Device extends IbvContext {
      * @return {@code enum ibv_event_type}, or -1 if there is none
      */
     public abstract int takeAsyncEvent() throws IOException;
+
+    /**
+     * To be called before anything is made on the device that {@link #release} will follow. Until then {@link #detach}
+     * waits.
+     *
+     * @throws ErrnoException ENODEV, the device was removed
+     */
+    public final synchronized void retain() throws ErrnoException {
+        if (lost) {
+            throw new ErrnoException("the device was removed", name(), Errno.ENODEV);
+        }
+        users++;
+    }
+
+    /** What was made after {@link #retain} is freed. */
+    public final void release() {
+        synchronized (this) {
+            users--;
+            if (!lost || users > 0) {
+                return;
+            }
+        }
+        detach();
+    }
+
+    /** The device was removed from the host. Returns whether that is news. */
+    public final boolean lose() {
+        synchronized (this) {
+            if (lost) {
+                return false;
+            }
+            lost = true;
+            if (users > 0) {
+                return true;
+            }
+        }
+        detach();
+        return true;
+    }
+
+    /** Whether it was removed, as far as this process has heard. */
+    public final boolean isLost() {
+        return lost;
+    }
+
+    /**
+     * The device was removed, and nothing is left on it. Called once. A kernel whose driver cannot take a device away
+     * from its users waits for this.
+     */
+    protected void detach() {}
 
     /** {@code IBV_EVENT_DEVICE_FATAL}: the device is gone. */
     public static final int EVENT_DEVICE_FATAL = 8;

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.interop.Site;
 
 /** Host a, as the tests on host b see it: {@link FarHost}. */
-final class FarEnd {
+public final class FarEnd {
 
     private static final Duration LIMIT = Duration.ofMinutes(3);
 
@@ -39,7 +39,7 @@ final class FarEnd {
     }
 
     /** The one of all test classes: {@link FarHost} ends with its connection, and that with this JVM. */
-    static synchronized FarEnd ofAllTests() throws IOException, InterruptedException {
+    public static synchronized FarEnd ofAllTests() throws IOException, InterruptedException {
         if (ofAllTests == null) {
             ofAllTests = new FarEnd();
         }
@@ -62,7 +62,7 @@ final class FarEnd {
         }
     }
 
-    String address() {
+    public String address() {
         return address;
     }
 
@@ -86,13 +86,18 @@ final class FarEnd {
         return Integer.parseInt(answer.substring("listening=".length()));
     }
 
-    /** Kills the servers there. */
-    void stop() throws IOException {
+    /** Starts a program there, without quotes, and returns the first line of its output. */
+    public String start(String command) throws IOException {
+        return ask("start " + command);
+    }
+
+    /** Kills the programs that were started there. */
+    public void stop() throws IOException {
         ask("stop");
     }
 
     /** Runs a command there, without quotes, which has to succeed. */
-    String run(String command) throws IOException {
+    public String run(String command) throws IOException {
         String answer = ask("run " + command);
         assertTrue(answer.startsWith("0 "), command + ": " + answer);
         return answer.substring(2);

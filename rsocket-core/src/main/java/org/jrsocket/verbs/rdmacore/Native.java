@@ -16,7 +16,7 @@ public final class Native {
      * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
      * be the same.
      */
-    static final int ABI = 4;
+    static final int ABI = 5;
 
     private Native() {}
 
@@ -47,6 +47,9 @@ public final class Native {
 
     /** The type of an event, which is acknowledged; -EAGAIN if there is none. */
     static native int asyncEvent(long device);
+
+    /** Closes the kernel's side of a context that stays allocated: whatever is done with it afterwards fails. */
+    static native int detachDevice(long device);
 
     // cm.c
 

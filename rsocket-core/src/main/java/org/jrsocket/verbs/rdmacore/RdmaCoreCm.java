@@ -19,6 +19,7 @@ import java.net.SocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.os.Errno;
 import org.jrsocket.os.Fds;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Cm;
@@ -27,6 +28,8 @@ import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.Qp;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * librdmacm. Locks are taken in the order id, channel; neither is held while an event is looked at, so whoever receives
@@ -34,6 +37,10 @@ import org.jrsocket.verbs.Qp;
  */
 public final class RdmaCoreCm extends Cm {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaCoreCm.class);
+
+    private static final int ADDR_RESOLVED = EventType.RDMA_CM_EVENT_ADDR_RESOLVED.ordinal();
+    private static final int ADDR_ERROR = EventType.RDMA_CM_EVENT_ADDR_ERROR.ordinal();
     private static final int CONNECT_REQUEST = EventType.RDMA_CM_EVENT_CONNECT_REQUEST.ordinal();
     private static final int KNOWN_EVENTS = EventType.values().length;
 
@@ -52,8 +59,14 @@ public final class RdmaCoreCm extends Cm {
     }
 
     @Override
-    public int destroyEventChannel(RdmaEventChannel channel) throws IOException {
-        ((RdmaCoreCmChannel) channel).destroy();
+    public int destroyEventChannel(RdmaEventChannel eventChannel) throws IOException {
+        RdmaCoreCmChannel channel = (RdmaCoreCmChannel) eventChannel;
+        for (RdmaCoreCmId watch : channel.watches) {
+            ((RdmaCoreDevice) watch.getVerbs()).watched(null);
+            destroyQuietly(watch);
+        }
+        channel.watches.clear();
+        channel.destroy();
         return 0;
     }
 
@@ -124,6 +137,7 @@ public final class RdmaCoreCm extends Cm {
             check(Native.bindAddress(handle, sockaddr), "rdma_bind_addr", address);
             locate(id, Native.idDevice(handle), Native.idPort(handle));
         }
+        watchDevice(id);
     }
 
     @Override
@@ -290,14 +304,19 @@ public final class RdmaCoreCm extends Cm {
         if (id == null || taken.type() >= KNOWN_EVENTS) {
             return null;
         }
-        locate(id, taken.device(), taken.port());
-        return new CmEvent(
-                taken.type(),
-                taken.status(),
-                null,
-                id,
-                taken.param(),
-                taken.param().privateData());
+        int type = taken.type();
+        int status = taken.status();
+        try {
+            locate(id, taken.device(), taken.port());
+            watchDevice(id);
+        } catch (IOException e) {
+            LOG.debug("the device of an event cannot be asked: it was removed meanwhile", e);
+            if (type == ADDR_RESOLVED) {
+                type = ADDR_ERROR;
+                status = -Errno.ENODEV;
+            }
+        }
+        return new CmEvent(type, status, null, id, taken.param(), taken.param().privateData());
     }
 
     private CmEvent request(RdmaCoreCmChannel channel, RdmaCoreCmChannel.Taken taken) throws IOException {
@@ -325,7 +344,39 @@ public final class RdmaCoreCm extends Cm {
         id.created(taken.newId());
         channel.idBorn();
         ids.put(id.cookie, id);
+        watchDevice(id);
         return event;
+    }
+
+    /** Sees to it that the removal of an id's device is heard of, whatever becomes of the id. */
+    private void watchDevice(RdmaCoreCmId id) {
+        RdmaCoreDevice device = (RdmaCoreDevice) id.getVerbs();
+        if (device == null || id.getPs() != RDMA_PS_TCP || !device.claimWatch()) {
+            return;
+        }
+        RdmaCoreCmId watch = null;
+        try {
+            InetSocketAddress local = address(id, true);
+            // Of a port space in which nobody else here listens.
+            watch = (RdmaCoreCmId) createId(id.channel(), RDMA_PS_UDP);
+            bindAddr(watch, new InetSocketAddress(local.getAddress(), 0));
+            device.watched(watch);
+            id.channel().watches.add(watch);
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("the removal of {} will be heard of only while there are connections", device, e);
+            device.watched(null);
+            if (watch != null) {
+                destroyQuietly(watch);
+            }
+        }
+    }
+
+    private void destroyQuietly(RdmaCoreCmId id) {
+        try {
+            destroyCmId(id);
+        } catch (IOException e) {
+            LOG.debug("destroying a CM id failed", e);
+        }
     }
 
     private void locate(RdmaCoreCmId id, long device, int port) throws IOException {

@@ -8,6 +8,8 @@ import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -42,6 +44,8 @@ public final class RdmaCoreCmChannel extends CmChannel {
     private final NativeMemory memory = NativeMemory.allocate(SIZE);
     private final AtomicInteger ids = new AtomicInteger();
     private long channel; // guarded by this; 0 once destroyed
+    /** Of this channel, each bound to a device; see {@link RdmaCoreDevice#watched}. */
+    final Queue<RdmaCoreCmId> watches = new ConcurrentLinkedQueue<>();
 
     private RdmaCoreCmChannel(long channel, int fd) throws IOException {
         super(fd);

@@ -7,14 +7,20 @@ package org.jrsocket.verbs.rdmacore;
 import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
 
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Device;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * An open {@code ibv_context}. Those of CM ids belong to librdmacm, which keeps them open unless the device goes away.
+ * An open {@code ibv_context}. Those of CM ids belong to librdmacm, which keeps them open, whether there are ids or not,
+ * until it meets a list of devices on which this one is missing.
  */
 public final class RdmaCoreDevice extends Device {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaCoreDevice.class);
 
     // Elements of Native.deviceAttributes; device.c has the same order.
     static final int IWARP = 0;
@@ -31,6 +37,8 @@ public final class RdmaCoreDevice extends Device {
     private final long handle;
     private final String name;
     private final int[] attributes;
+    private final AtomicBoolean claimed = new AtomicBoolean();
+    private volatile RdmaCoreCmId watch;
 
     private RdmaCoreDevice(long handle, String name, int[] attributes) throws IOException {
         super(attributes[CMD_FD], attributes[VECTORS]);
@@ -93,11 +101,44 @@ public final class RdmaCoreDevice extends Device {
             // the kernel cut this context off its device; the descriptor stays readable for ever
             type = EVENT_DEVICE_FATAL;
         }
-        check(type, "ibv_get_async_event", name);
-        if (type == EVENT_DEVICE_FATAL) {
-            isOpen = false; // librdmacm may close the context from now on
+        return check(type, "ibv_get_async_event", name);
+    }
+
+    /** Whether nobody has done so before; whoever asks hands over a {@link #watched} then. */
+    boolean claimWatch() {
+        return claimed.compareAndSet(false, true);
+    }
+
+    /**
+     * An id that is bound to this device, so that the connection manager tells of its removal even if there is no other
+     * id, and librdmacm does not close the context before {@link #detach}; null if there is none any more.
+     */
+    void watched(RdmaCoreCmId id) {
+        watch = id;
+        claimed.set(id != null);
+    }
+
+    /**
+     * Closes the kernel's side of the context. librdmacm would do that when another device comes, if ever, and drivers
+     * that cannot disassociate a process from a device wait for it in the removal.
+     */
+    @Override
+    protected void detach() {
+        synchronized (this) {
+            isOpen = false;
         }
-        return type;
+        int rc = Native.detachDevice(handle);
+        if (rc < 0) {
+            LOG.warn("RDMA device {} is still held by this process: {}", name, Errno.describe(-rc));
+        }
+        RdmaCoreCmId id = watch;
+        if (id != null) {
+            try {
+                id.destroyId();
+            } catch (IOException e) {
+                LOG.debug("destroying the id that watched {} failed", name, e);
+            }
+        }
     }
 
     @Override

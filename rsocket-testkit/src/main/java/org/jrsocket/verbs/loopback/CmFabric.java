@@ -338,6 +338,9 @@ final class CmFabric {
                     if (id.qp != null) {
                         id.qp.fail();
                     }
+                    if (id.state == State.LISTENING) {
+                        ports.release(id); // as the kernel does, for good
+                    }
                     id.channel().add(EventType.RDMA_CM_EVENT_DEVICE_REMOVAL, 0, id);
                 }
             }

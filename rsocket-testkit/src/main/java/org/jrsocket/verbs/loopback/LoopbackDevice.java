@@ -195,6 +195,13 @@ public final class LoopbackDevice extends Device {
         }
     }
 
+    /** Whether there are asynchronous events that nobody has taken. */
+    public boolean hasEvents() {
+        synchronized (events) {
+            return !events.isEmpty();
+        }
+    }
+
     @Override
     public String toString() {
         return name;

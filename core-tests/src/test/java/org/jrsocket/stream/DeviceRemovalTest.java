@@ -1,0 +1,154 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.util.List;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.loopback.LiveObjects;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackDevice;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A device that is removed from the host, and comes back. */
+class DeviceRemovalTest {
+
+    private static final StreamConfig CONFIG = StreamConfig.DEFAULT;
+
+    private final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig());
+    private InetAddress there;
+    private LoopbackDevice device;
+    private RdmaTransport transport;
+    private RdmaListener listener;
+
+    @BeforeEach
+    void open() throws Exception {
+        there = InetAddress.getByName("127.0.0.9");
+        device = plug();
+        transport = RdmaTransport.over(verbs);
+        listener = transport.listen(new InetSocketAddress(there, 0), 50, CONFIG);
+    }
+
+    @AfterEach
+    void everythingIsGivenBack() {
+        listener.close();
+        transport.close();
+        verbs.assertClean();
+        verbs.close();
+    }
+
+    /** Another device that has the address, as after a removal. */
+    private LoopbackDevice plug() {
+        return verbs.addDevice(new LoopbackConfig().name("pluggable"), there);
+    }
+
+    private StreamPair connect() throws Exception {
+        RdmaStream client =
+                transport.connect(null, listener.localAddress(), CONFIG).await(StreamPair.PATIENCE);
+        return new StreamPair(client, StreamPair.accept(listener));
+    }
+
+    @Test
+    void shouldSayWhichDeviceAConnectionWasLostWith() throws Exception {
+        try (StreamPair pair = connect()) {
+            verbs.faults().removeDevice(device);
+            for (RdmaStream end : List.of(pair.client, pair.server)) {
+                SocketException e =
+                        assertThrows(SocketException.class, () -> end.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+                assertEquals("Connection reset", e.getMessage());
+                Throwable root = e;
+                while (root.getCause() != null) {
+                    root = root.getCause();
+                }
+                // Perhaps the reader has seen the queue pair fail before anybody said why.
+                assertTrue(root.getMessage().contains(" (pluggable, "), root.toString());
+            }
+        }
+    }
+
+    /** Some kernels wait in the removal until all of it is freed, and the application may never close. */
+    @Test
+    void shouldFreeWhatIsOnItThoughNobodyHasClosed() throws Exception {
+        try (StreamPair kept = connect()) {
+            kept.client.write(new byte[100], 0, 100, StreamPair.PATIENCE);
+        }
+        try (StreamPair pair = connect()) {
+            verbs.faults().removeDevice(device);
+            RawPeer.await(() -> isBare(verbs.liveObjects()), () -> "still there: " + verbs.liveObjects());
+            assertTrue(device.isLost());
+            assertTrue(pair.client.isOpen());
+            assertTrue(pair.server.isFreed());
+        }
+    }
+
+    private static boolean isBare(LiveObjects live) {
+        return live.pds() + live.cqs() + live.mrs() + live.qps() == 0;
+    }
+
+    @Test
+    void shouldListenAgainWhenADeviceHasTheAddressAgain() throws Exception {
+        InetSocketAddress address = listener.localAddress();
+        connect().close();
+        verbs.faults().removeDevice(device);
+        RawPeer.await(device::isLost, () -> "nobody has noticed");
+        RdmaConnectException nobody = assertThrows(
+                RdmaConnectException.class,
+                () -> transport.connect(null, address, CONFIG).await(StreamPair.PATIENCE));
+        assertEquals(RdmaConnectException.Reason.NO_DEVICE, nobody.reason());
+        LoopbackDevice back = plug();
+        RdmaStream[] client = new RdmaStream[1];
+        RawPeer.await(() -> (client[0] = tryToConnect(address)) != null, () -> "nobody listens on " + address);
+        try (StreamPair pair = new StreamPair(client[0], StreamPair.accept(listener))) {
+            pair.client.write(new byte[] {7}, 0, 1, StreamPair.PATIENCE);
+            assertEquals(1, pair.server.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+            assertFalse(back.isLost());
+            assertEquals(address, listener.localAddress());
+        }
+    }
+
+    private RdmaStream tryToConnect(InetSocketAddress address) {
+        try {
+            return transport.connect(null, address, CONFIG).await(StreamPair.PATIENCE);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    @Test
+    void shouldCloseAListenerWhoseDeviceIsGone() throws Exception {
+        verbs.faults().removeDevice(device);
+        // What says so comes before what is asked of it.
+        assertThrows(
+                RdmaConnectException.class,
+                () -> transport.connect(null, listener.localAddress(), CONFIG).await(StreamPair.PATIENCE));
+        listener.close();
+        plug();
+        try (RdmaListener other = transport.listen(listener.localAddress(), 50, CONFIG)) {
+            assertEquals(listener.localAddress(), other.localAddress());
+        }
+    }
+
+    @Test
+    void shouldTakeTheEventsOfADevice() throws Exception {
+        try (StreamPair pair = connect()) {
+            verbs.faults().asyncEvent(device, Device.EVENT_PORT_ERR);
+            verbs.faults().asyncEvent(device, Device.EVENT_PORT_ACTIVE);
+            RawPeer.await(() -> !device.hasEvents(), () -> "nobody takes them");
+            pair.client.write(new byte[] {7}, 0, 1, StreamPair.PATIENCE); // a link that was down is no loss in itself
+            assertEquals(1, pair.server.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+        }
+    }
+}

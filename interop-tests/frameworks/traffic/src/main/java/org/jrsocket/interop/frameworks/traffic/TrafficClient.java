@@ -1,0 +1,127 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop.frameworks.traffic;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * {@code TrafficClient}: what it is to do comes as lines of its input.
+ *
+ * <ul>
+ *   <li>{@code open KIND ADDRESS PORT COUNT}: connections; how each ends is printed, see {@link Flow}
+ *   <li>{@code finish}: all of them end in order; those that are being opened, too
+ *   <li>{@code report N}: prints {@code report=N opening=.. open=.. done=.. lost=.. altered=.. least=BYTES bytes=BYTES
+ *       rdma=COUNT endings=TEXTS}: how many are in which state; what the slowest of those that are open has got back since the last
+ *       report; all bytes that came back; how many connections the agent has made over RDMA so far; why those that
+ *       have ended did. Forgets these.
+ * </ul>
+ */
+public final class TrafficClient {
+
+    private final Map<String, Kind> kinds = new HashMap<>();
+    private final List<Flow> flows = new ArrayList<>();
+    private int opened;
+    private long bytesOfEnded;
+
+    private TrafficClient() {}
+
+    public static void main(String[] args) throws IOException {
+        TrafficClient client = new TrafficClient();
+        for (String kind : List.of("net", "nio", "netty")) {
+            client.kinds.put(kind, Kind.named(kind));
+        }
+        System.out.println("ready=" + ProcessHandle.current().pid());
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            client.handle(line.split(" "));
+        }
+        System.exit(0);
+    }
+
+    private void handle(String[] words) {
+        switch (words[0]) {
+            case "open" ->
+                open(words[1], new InetSocketAddress(words[2], Integer.parseInt(words[3])), Integer.parseInt(words[4]));
+            case "finish" -> flows.forEach(Flow::finish);
+            case "report" -> report(words[1]);
+            default -> System.out.println("unknown=" + words[0]);
+        }
+    }
+
+    private void open(String kind, InetSocketAddress server, int count) {
+        for (int i = 0; i < count; i++) {
+            Flow flow = new Flow(++opened, kind);
+            flows.add(flow);
+            try {
+                kinds.get(kind).connect(server, flow);
+            } catch (IOException | RuntimeException e) {
+                flow.failed(e);
+            } catch (OutOfMemoryError e) { // no thread to be had
+                flow.failed(e);
+            }
+        }
+    }
+
+    private void report(String number) {
+        Map<Flow.State, Integer> states = new HashMap<>();
+        Set<String> endings = new TreeSet<>();
+        long least = Long.MAX_VALUE;
+        long bytes = bytesOfEnded;
+        for (Flow flow : List.copyOf(flows)) {
+            Flow.State state = flow.state();
+            states.merge(state, 1, Integer::sum);
+            bytes += flow.checked();
+            if (state == Flow.State.OPEN) {
+                least = Math.min(least, flow.news());
+            } else if (state != Flow.State.OPENING) {
+                flows.remove(flow);
+                endings.add(flow.ending());
+                bytesOfEnded += flow.checked();
+            }
+        }
+        StringBuilder line = new StringBuilder("report=" + number);
+        for (Flow.State state : Flow.State.values()) {
+            line.append(' ')
+                    .append(state.name().toLowerCase(Locale.ROOT))
+                    .append('=')
+                    .append(states.getOrDefault(state, 0));
+        }
+        line.append(" least=").append(least == Long.MAX_VALUE ? 0 : least);
+        line.append(" bytes=")
+                .append(bytes)
+                .append(" rdma=")
+                .append(rdmaConnected())
+                .append(" endings=")
+                .append(String.join("; ", endings));
+        System.out.println(line);
+    }
+
+    /** -1 without the agent. */
+    private static long rdmaConnected() {
+        try {
+            MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+            ObjectName name = new ObjectName("org.jrsocket:type=Transport");
+            return beans.isRegistered(name) ? ((Number) beans.getAttribute(name, "RdmaConnected")).longValue() : -1;
+        } catch (JMException e) {
+            return -1;
+        }
+    }
+}

@@ -1,0 +1,416 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop.faults;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jrsocket.interop.JvmProcess;
+import org.jrsocket.interop.Tool;
+
+/** What goes wrong, in the order in which it is tried: later ones find what earlier ones have left. */
+final class Scenarios {
+
+    /**
+     * An emulated machine needs seconds for what takes a real one milliseconds: the times that are promised are for
+     * it.
+     */
+    private static final Duration SOON = Duration.ofSeconds(30);
+
+    private static final Duration MINUTE = Duration.ofSeconds(60);
+
+    private static final String DEVICE = "the RDMA device was removed (rxe0, ";
+
+    private Scenarios() {}
+
+    static List<Scenario> all() {
+        List<Scenario> all = new ArrayList<>();
+        all.add(quiet());
+        all.add(disturbed("loss-0.1", "0.1 % of the packets lost, both ways", "loss 0.1%", false));
+        all.add(disturbed("loss-1", "1 % lost", "loss 1%", true));
+        all.add(disturbed("loss-5", "5 % lost", "loss 5%", false));
+        all.add(disturbed("delay", "10 ms delay, 5 ms jitter", "delay 10ms 5ms 25%", false));
+        all.add(disturbed("reorder", "a tenth of the packets overtake others", "delay 2ms reorder 10% 50%", true));
+        all.add(disturbed("duplicate", "5 % duplicated", "duplicate 5%", false));
+        all.add(link("down-1", "link down for 1 s", "down", "up", 1, true));
+        all.add(link("down-5", "link down for 5 s", "down", "up", 5, false));
+        all.add(link("down-30", "link down for 30 s", "down", "up", 30, false));
+        all.add(link("silent-1", "all packets dropped for 1 s", "blackhole", "clear", 1, false));
+        all.add(link("silent-5", "all packets dropped for 5 s", "blackhole", "clear", 5, false));
+        all.add(link("silent-30", "all packets dropped for 30 s", "blackhole", "clear", 30, false));
+        all.add(stopped("stop-3", 3, true));
+        all.add(stopped("stop-30", 30, false));
+        all.add(killed());
+        all.add(removedThere());
+        all.add(removedHere());
+        all.add(addressGone());
+        all.add(clockJumps());
+        all.add(fullQueue());
+        all.add(noLockedMemory());
+        all.add(noDescriptors());
+        all.add(nothingLeft());
+        all.add(reset()); // nobody is there any more afterwards
+        return all;
+    }
+
+    static List<Scenario> brief() {
+        return all().stream().filter(Scenario::brief).toList();
+    }
+
+    private static Scenario quiet() {
+        return new Scenario(
+                "nothing",
+                "nothing goes wrong",
+                "all connections use RDMA, and nothing is lost or altered",
+                false,
+                hosts -> {
+                    int rdma = hosts.open(TwoHosts.PATIENCE);
+                    hosts.begin();
+                    hosts.run(Duration.ofSeconds(5));
+                    assertEquals(0, hosts.lost(), hosts::endings);
+                    assertEquals(TwoHosts.ALL, rdma, "connections over RDMA");
+                    hosts.end();
+                    return rdma + " of " + TwoHosts.ALL + " over RDMA";
+                });
+    }
+
+    private static Scenario disturbed(String name, String title, String netem, boolean brief) {
+        return new Scenario(
+                name,
+                title,
+                "all connections stay and carry something within 60 s, nothing is lost or altered; new ones are made within 60 s",
+                brief,
+                hosts -> {
+                    hosts.begin();
+                    try {
+                        Tool.run(("lab-link netem " + netem).split(" "));
+                        hosts.far().run("lab-link netem " + netem);
+                        hosts.run(Duration.ofSeconds(brief ? 3 : 15));
+                        int lost = hosts.settle(MINUTE);
+                        assertEquals(0, lost, hosts::endings);
+                        hosts.end();
+                        int rdma = hosts.open(MINUTE);
+                        return "all stay; of " + TwoHosts.ALL + " new ones " + rdma + " over RDMA";
+                    } finally {
+                        Tool.run("lab-link", "clear");
+                        hosts.far().run("lab-link clear");
+                        hosts.end();
+                    }
+                });
+    }
+
+    private static Scenario link(String name, String title, String fault, String cure, int seconds, boolean brief) {
+        return new Scenario(
+                name,
+                title,
+                "within 60 s of its end each connection goes on, or has ended with an IOException; new ones within 30 s",
+                brief,
+                hosts -> {
+                    hosts.begin();
+                    try {
+                        Tool.run("lab-link", fault);
+                        hosts.run(Duration.ofSeconds(seconds));
+                    } finally {
+                        Tool.run("lab-link", cure);
+                    }
+                    int lost = hosts.settle(MINUTE);
+                    String told = lostOf(lost, hosts);
+                    int rdma = hosts.open(SOON);
+                    hosts.end();
+                    return told + "; of " + lost + " new ones " + rdma + " over RDMA";
+                });
+    }
+
+    private static String lostOf(int lost, TwoHosts hosts) {
+        return lost == 0 ? "all stay" : (TwoHosts.ALL - lost) + " stay, " + lost + " lost: " + kinds(hosts.endings());
+    }
+
+    /** What they ended with, each once, without addresses. */
+    private static String kinds(String endings) {
+        Matcher found = Pattern.compile("why=([^<;]*)").matcher(endings);
+        List<String> kinds = new ArrayList<>();
+        while (found.find()) {
+            String kind = found.group(1)
+                    .strip()
+                    .replaceAll("after \\d+ of \\d+ bytes", "")
+                    .strip();
+            if (!kinds.contains(kind)) {
+                kinds.add(kind);
+            }
+        }
+        return String.join(", ", kinds);
+    }
+
+    private static Scenario stopped(String name, int seconds, boolean brief) {
+        return new Scenario(
+                name,
+                "the server's process stopped for " + seconds + " s",
+                "all connections stay, and go on within 30 s of its end",
+                brief,
+                hosts -> {
+                    hosts.begin();
+                    hosts.far().run("kill -STOP " + hosts.serverPid());
+                    try {
+                        hosts.run(Duration.ofSeconds(seconds));
+                    } finally {
+                        hosts.far().run("kill -CONT " + hosts.serverPid());
+                    }
+                    assertEquals(0, hosts.settle(SOON), hosts::endings);
+                    hosts.end();
+                    return "all stay";
+                });
+    }
+
+    private static Scenario killed() {
+        return new Scenario(
+                "kill",
+                "the server's process killed",
+                "all connections end within 30 s; new ones to the next server within 30 s, over RDMA",
+                true,
+                hosts -> {
+                    hosts.begin();
+                    hosts.far().stop();
+                    hosts.awaitAllLost(SOON);
+                    String told = kinds(hosts.endings());
+                    hosts.startServer();
+                    int rdma = hosts.open(SOON);
+                    assertTrue(rdma >= TwoHosts.ALL, () -> rdma + " new connections over RDMA");
+                    hosts.end();
+                    return "all end: " + told + "; all new ones over RDMA";
+                });
+    }
+
+    private static Scenario removedThere() {
+        return new Scenario(
+                "remove-there",
+                "the server's RDMA device removed under load, and added again",
+                "rdma link delete returns within 30 s; RDMA connections end within 30 s; new ones over TCP within 60 s; "
+                        + "over RDMA within 60 s of its coming back, without a restart",
+                true,
+                hosts -> {
+                    hosts.begin();
+                    long start = System.nanoTime();
+                    hosts.far().run("timeout 30 rdma link delete rxe0");
+                    long taken = millisSince(start);
+                    try {
+                        hosts.awaitAllLost(SOON);
+                        hosts.open(MINUTE);
+                        hosts.end();
+                    } finally {
+                        hosts.far().run("rdma link add rxe0 type rxe netdev eth0");
+                    }
+                    awaitRdma(hosts);
+                    return "removed in " + taken + " ms; " + kinds(hosts.endings()) + "; TCP, then RDMA again";
+                });
+    }
+
+    private static Scenario removedHere() {
+        return new Scenario(
+                "remove-here",
+                "the client's RDMA device removed under load, and added again",
+                "rdma link delete returns within 30 s; RDMA connections end within 30 s with an IOException that names the "
+                        + "device; new ones over TCP within 60 s; over RDMA within 60 s of its coming back, without a restart",
+                true,
+                hosts -> {
+                    hosts.begin();
+                    long start = System.nanoTime();
+                    Tool.run("timeout", "30", "rdma", "link", "delete", "rxe0");
+                    long taken = millisSince(start);
+                    try {
+                        hosts.awaitAllLost(SOON);
+                        assertTrue(hosts.endings().contains(DEVICE), hosts::endings);
+                        hosts.open(MINUTE);
+                        hosts.end();
+                    } finally {
+                        Tool.run("rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "eth0");
+                    }
+                    awaitRdma(hosts);
+                    return "removed in " + taken + " ms; " + kinds(hosts.endings()) + "; TCP, then RDMA again";
+                });
+    }
+
+    private static long millisSince(long start) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+    }
+
+    /** Until all of a round are. */
+    private static void awaitRdma(TwoHosts hosts) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + MINUTE.toNanos();
+        for (; ; ) {
+            int rdma = hosts.open(MINUTE);
+            hosts.end();
+            if (rdma >= TwoHosts.ALL) {
+                return;
+            }
+            assertTrue(System.nanoTime() - deadline < 0, () -> "only " + rdma + " new connections over RDMA");
+        }
+    }
+
+    private static Scenario addressGone() {
+        return new Scenario(
+                "address",
+                "the client's address taken away for 5 s",
+                "within 60 s of its end each connection goes on, or has ended with an IOException; new ones within 30 s",
+                false,
+                hosts -> {
+                    hosts.begin();
+                    Tool.run("ip", "address", "del", hosts.self() + "/24", "dev", "eth0");
+                    try {
+                        hosts.run(Duration.ofSeconds(5));
+                    } finally {
+                        Tool.run("ip", "address", "add", hosts.self() + "/24", "dev", "eth0");
+                    }
+                    int lost = hosts.settle(MINUTE);
+                    String told = lostOf(lost, hosts);
+                    int rdma = hosts.open(SOON);
+                    hosts.end();
+                    return told + "; of " + lost + " new ones " + rdma + " over RDMA";
+                });
+    }
+
+    private static Scenario clockJumps() {
+        return new Scenario(
+                "clock",
+                "the clocks jump an hour ahead, and back",
+                "all connections stay and go on within 30 s, new ones are made within 30 s",
+                false,
+                hosts -> {
+                    hosts.begin();
+                    for (long by : new long[] {3600, -3600}) {
+                        long now = System.currentTimeMillis() / 1000;
+                        Tool.run("date", "-s", "@" + (now + by));
+                        hosts.far().run("date -s @" + (now + by));
+                        assertEquals(0, hosts.settle(SOON), hosts::endings);
+                    }
+                    hosts.end();
+                    int rdma = hosts.open(SOON);
+                    hosts.end();
+                    return "all stay; of " + TwoHosts.ALL + " new ones " + rdma + " over RDMA";
+                });
+    }
+
+    private static Scenario fullQueue() {
+        return new Scenario(
+                "queue",
+                "a server accepts one connection a second, twelve come at once",
+                "all are made within 60 s, over RDMA or TCP, and nothing is lost or altered",
+                false,
+                hosts -> {
+                    int count = 12;
+                    long before = hosts.report().rdma();
+                    hosts.openLate(count);
+                    long deadline = System.nanoTime() + MINUTE.toNanos();
+                    Report now = hosts.report();
+                    while (now.open() < count || now.least() == 0) {
+                        Report last = now;
+                        assertTrue(System.nanoTime() - deadline < 0, last::toString);
+                        assertEquals(0, last.lost(), last::toString);
+                        TimeUnit.MILLISECONDS.sleep(500);
+                        now = hosts.report();
+                    }
+                    String told = (now.rdma() - before) + " over RDMA, " + (count - now.rdma() + before) + " over TCP";
+                    hosts.end();
+                    return told;
+                });
+    }
+
+    private static Scenario noLockedMemory() {
+        return new Scenario(
+                "memlock",
+                "a client that may lock 1.5 MiB opens 60 connections",
+                "all are made within 60 s, over RDMA or TCP, and carry data; nobody else is disturbed",
+                false,
+                hosts -> {
+                    hosts.begin();
+                    int count = 60;
+                    try (JvmProcess poor = hosts.client(
+                            "prlimit",
+                            "--memlock=1572864:1572864",
+                            "setpriv",
+                            "--bounding-set=-ipc_lock",
+                            "--inh-caps=-ipc_lock")) {
+                        Report all = openAll(hosts, poor, count, count);
+                        assertTrue(all.rdma() > 0 && all.rdma() < count, () -> "over RDMA " + all.rdma());
+                        assertEquals(0, hosts.settle(SOON), hosts::endings);
+                        poor.stop();
+                        hosts.end();
+                        return all.rdma() + " over RDMA, " + (count - all.rdma()) + " over TCP";
+                    }
+                });
+    }
+
+    /** Opens connections and waits until {@code least} of them carry data, and the others have ended. */
+    private static Report openAll(TwoHosts hosts, JvmProcess by, int count, int least) throws Exception {
+        by.awaitLine(Pattern.compile("^ready="), TwoHosts.PATIENCE);
+        hosts.open(by, "nio", count);
+        long deadline = System.nanoTime() + MINUTE.toNanos();
+        int lost = 0;
+        for (int number = 1; ; number++) {
+            Report now = TwoHosts.report(by, number);
+            lost += now.lost();
+            if (now.opening() == 0 && now.open() >= least && now.open() + lost == count && now.least() > 0) {
+                return now;
+            }
+            int gone = lost;
+            assertTrue(System.nanoTime() - deadline < 0, () -> gone + " ended; " + now);
+            TimeUnit.MILLISECONDS.sleep(500);
+        }
+    }
+
+    private static Scenario noDescriptors() {
+        return new Scenario(
+                "descriptors",
+                "a client with 100 descriptors opens 200 connections",
+                "those that cannot be made end with an IOException within 60 s, the others carry data; nobody else is disturbed",
+                false,
+                hosts -> {
+                    hosts.begin();
+                    try (JvmProcess poor = hosts.client("prlimit", "--nofile=100:100")) {
+                        Report all = openAll(hosts, poor, 200, 5);
+                        assertEquals(0, hosts.settle(SOON), hosts::endings);
+                        poor.stop();
+                        hosts.end();
+                        return all.open() + " made, " + all.rdma() + " of them over RDMA";
+                    }
+                });
+    }
+
+    private static Scenario nothingLeft() {
+        return new Scenario(
+                "left",
+                "after all that",
+                "neither host holds memory or queue pairs; new connections use RDMA",
+                false,
+                hosts -> {
+                    hosts.begin();
+                    hosts.end();
+                    TwoHosts.Held held = hosts.held();
+                    assertTrue(held.isBare(), held::toString);
+                    awaitRdma(hosts);
+                    return "client " + held.here() + ", server " + held.there();
+                });
+    }
+
+    private static Scenario reset() {
+        return new Scenario(
+                "reset",
+                "the server's host reset",
+                "all connections end with an IOException within 60 s, and so do new ones",
+                false,
+                hosts -> {
+                    hosts.begin();
+                    hosts.far().run("lab-reset");
+                    hosts.awaitAllLost(MINUTE);
+                    return "all end: " + kinds(hosts.endings());
+                });
+    }
+}

@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop.faults;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * {@code Soak SECONDS SEED}: traffic for so long, and one short scenario after the other at random. Prints a line for
+ * each, with what both hosts hold. Ends with an AssertionError if a promise is not kept, or if memory or descriptors
+ * grow.
+ */
+final class Soak {
+
+    /** Rounds until a JVM has loaded what it needs and its heap has found its size. */
+    private static final int WARM = 8;
+
+    private static final int MOST_DESCRIPTORS = 20;
+    private static final double MOST_GROWTH = 1.25;
+
+    private Soak() {}
+
+    public static void main(String[] args) throws Exception {
+        long end =
+                System.nanoTime() + Duration.ofSeconds(Long.parseLong(args[0])).toNanos();
+        SplittableRandom random = new SplittableRandom(Long.parseLong(args[1]));
+        List<Scenario> scenarios = Scenarios.brief();
+        try (TwoHosts hosts = new TwoHosts()) {
+            TwoHosts.Held warm = null;
+            for (int round = 1; System.nanoTime() < end || round <= WARM; round++) {
+                hosts.begin();
+                hosts.run(Duration.ofSeconds(random.nextInt(20)));
+                Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
+                String result = scenario.play().run(hosts);
+                TwoHosts.Held held = hosts.held();
+                System.out.printf(
+                        "round %d: %s: %s; client %s; server %s; %d MB carried%n",
+                        round,
+                        scenario.title(),
+                        result,
+                        held.here(),
+                        held.there(),
+                        hosts.report().bytes() / 1_000_000);
+                assertTrue(held.isBare(), held::toString);
+                if (round == WARM) {
+                    warm = held;
+                } else if (warm != null) {
+                    assertFlat(warm.here(), held.here());
+                }
+            }
+        }
+        System.exit(0);
+    }
+
+    /** Of the client: the server is started again now and then. */
+    private static void assertFlat(String before, String now) {
+        assertTrue(
+                TwoHosts.count(now, "fd") <= TwoHosts.count(before, "fd") + MOST_DESCRIPTORS,
+                () -> "descriptors: " + before + ", now " + now);
+        assertTrue(
+                TwoHosts.count(now, "rss") <= TwoHosts.count(before, "rss") * MOST_GROWTH,
+                () -> "memory: " + before + ", now " + now);
+    }
+}

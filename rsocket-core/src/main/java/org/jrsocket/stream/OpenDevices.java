@@ -1,0 +1,100 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jrsocket.verbs.Device;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The devices that connections were made on: listens to their asynchronous events, and ends what is on one that is
+ * removed from the host. A device that comes back is another one.
+ */
+final class OpenDevices {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OpenDevices.class);
+
+    private final RdmaTransport transport;
+    private final Map<Device, ServiceThread.SteadyWatch> watches = new ConcurrentHashMap<>();
+    private final Set<Device> gone = new HashSet<>(); // service thread only
+
+    OpenDevices(RdmaTransport transport) {
+        this.transport = transport;
+    }
+
+    /** Takes note of a device that something will be made on. Any thread. */
+    void opened(Device device) {
+        if (!watches.containsKey(device) && !device.isLost()) {
+            // The service thread is the only one that adds and takes away.
+            transport.service().execute(() -> watch(device));
+        }
+    }
+
+    private void watch(Device device) {
+        if (watches.containsKey(device) || device.isLost()) {
+            return;
+        }
+        try {
+            ServiceThread.SteadyWatch watch =
+                    transport.serviceThread().watchSteadily(device.asyncFd(), () -> takeEvents(device));
+            watches.put(device, watch);
+            watch.arm();
+        } catch (IOException e) { // no descriptor left, for example: the next connection tries again
+            LOG.debug("the events of {} are not listened to", device.name(), e);
+        }
+    }
+
+    private void takeEvents(Device device) {
+        try {
+            for (int type = device.takeAsyncEvent(); type >= 0; type = device.takeAsyncEvent()) {
+                switch (type) {
+                    case Device.EVENT_DEVICE_FATAL -> {
+                        removed(device);
+                        return;
+                    }
+                    case Device.EVENT_PORT_ERR -> LOG.warn("a port of RDMA device {} is down", device.name());
+                    case Device.EVENT_PORT_ACTIVE -> LOG.info("a port of RDMA device {} is up", device.name());
+                    default -> LOG.debug("RDMA device {}: asynchronous event {}", device.name(), type);
+                }
+            }
+        } catch (IOException e) {
+            LOG.warn("the events of RDMA device {} cannot be read any more", device.name(), e);
+            unwatch(device);
+        }
+    }
+
+    private void unwatch(Device device) {
+        ServiceThread.SteadyWatch watch = watches.remove(device);
+        if (watch != null) {
+            watch.cancel();
+        }
+    }
+
+    /** The device was removed: everything on it ends, and is freed. Service thread; harmless when repeated. */
+    void removed(Device device) {
+        if (!gone.add(device)) { // each of its connections says so
+            return;
+        }
+        LOG.warn("RDMA device {} was removed; connections on it are lost", device.name());
+        unwatch(device); // before its descriptor may become another's
+        device.lose();
+        transport.bundles().deviceRemoved(device);
+        for (RdmaStream stream : transport.streams()) {
+            if (stream.isOn(device)) {
+                stream.deviceRemoved();
+            }
+        }
+    }
+
+    /** No more events. */
+    void end() {
+        watches.keySet().forEach(this::unwatch);
+    }
+}
