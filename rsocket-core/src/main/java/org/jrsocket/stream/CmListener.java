@@ -266,8 +266,9 @@ final class CmListener implements RdmaListener, CmHandler {
         return Math.min(limits.handshakeNanos(), limits.heldNanos()) / 4 + 1;
     }
 
-    /** Service thread. */
+    /** Service thread, not within a callback of the connection manager. */
     void checkTime() {
+        transport.takeCmEvents(); // a thread that is behind must not take that for a silence of its clients
         List<Handshake> pending;
         boolean wanted;
         synchronized (this) {
