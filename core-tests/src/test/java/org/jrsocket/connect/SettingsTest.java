@@ -115,8 +115,8 @@ class SettingsTest {
         for (SettingKey<?> key : Settings.KEYS) {
             String fallback = key.fallback() == null ? "none" : "`" + key.fallback() + "`";
             assertTrue(
-                    text.contains("| `" + key.name() + "` | " + fallback + " | " + key.range() + " |"),
-                    key + " has no row in docs/configuration.md as it should be");
+                    text.contains("- `" + key.name() + "` (" + key.range() + "; default " + fallback + "): "),
+                    key + " has no entry in docs/configuration.md as it should be");
         }
     }
 }
