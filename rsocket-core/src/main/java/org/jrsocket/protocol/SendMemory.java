@@ -14,10 +14,8 @@ import java.util.ArrayDeque;
  */
 public final class SendMemory {
 
-    /** Below so many bytes, memory that is filled again and again is too small: it cuts a stream into tiny messages. */
+    /** Fewer bytes cut a stream into tiny messages. */
     private static final int SMALL = 256 * 1024;
-    /** So often. */
-    private static final int AGAIN_AND_AGAIN = 4;
 
     private final Slab first; // never given up while the connection lives
     private final int most;
@@ -25,7 +23,6 @@ public final class SendMemory {
     private final ArrayDeque<Slab> free = new ArrayDeque<>();
     private Slab current;
     private boolean reserved;
-    private int filled; // slabs, since the last quiet time
     private long capacity;
     private long freeBytes;
 
@@ -81,7 +78,6 @@ public final class SendMemory {
         current.endOffset = offset;
         boolean last = current.filled == current.length();
         if (last) {
-            filled++;
             full.add(current);
             current = free.poll();
             if (current != null) {
@@ -108,11 +104,11 @@ public final class SendMemory {
     }
 
     /**
-     * Whether a slab that is {@link #wanted} had better be added at once. Otherwise the driver looks first whether
-     * something is acknowledged by now.
+     * Whether a slab that is {@link #wanted} had better be added at once for a stream. Otherwise the driver looks first
+     * whether something is acknowledged by now.
      */
-    public boolean isTooSmall() {
-        return capacity < SMALL && filled >= AGAIN_AND_AGAIN;
+    public boolean isSmallForAStream() {
+        return capacity < SMALL;
     }
 
     /** Adds a slab that was wanted. */
@@ -141,7 +137,6 @@ public final class SendMemory {
         if (reserved || !full.isEmpty() || current == null || current.filled > 0) {
             return null;
         }
-        filled = 0;
         Slab slab = free.poll();
         if (slab == null) {
             return null;

@@ -222,7 +222,7 @@ final class StreamCore {
     /** Bytes that can be copied to {@link Connection#sendMemory} in one piece; 0 if the writer has to wait. */
     int writeRoom() {
         SendMemory memory = connection.sendMemory();
-        if (memory.wanted() > 0 && !memory.isTooSmall()) {
+        if (memory.wanted() > 0 && !(leftover.isStreaming() && memory.isSmallForAStream())) {
             poll(); // what is acknowledged by now need not be added to
         }
         int room = connection.writeRoom();

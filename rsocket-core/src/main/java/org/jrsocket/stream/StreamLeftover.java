@@ -65,6 +65,11 @@ final class StreamLeftover {
         }
     }
 
+    /** Whether much was written since anything was read. */
+    boolean isStreaming() {
+        return writesInRow > Burst.LENGTH;
+    }
+
     /** A reader took something: writing and reading in turn is no burst. */
     void hasRead() {
         writesInRow = 0;
