@@ -56,7 +56,7 @@ final class PairColumn implements Column {
     private static final double QUICK_SAMPLE_SECONDS = 0.3;
     private static final int MAX_ROUNDS = 15;
     private static final int QUICK_MAX_ROUNDS = 6;
-    private static final int BRIEF_MAX_ROUNDS = 4;
+    private static final int BRIEF_MAX_ROUNDS = 12;
     /** That many of 64 bytes make a JVM warm, if nobody wants to wait for its compilers to rest. */
     private static final int WARM_ROUND_TRIPS = 40_000;
     /** Warm enough: the compilers of both JVMs used less than this part of a round's time, two rounds running. */
