@@ -47,13 +47,16 @@ final class Faults {
         String result;
         boolean kept;
         try {
-            result = scenario.play().run(hosts);
+            result = hosts.play(scenario);
             kept = true;
         } catch (Exception | AssertionError e) {
             e.printStackTrace(System.out);
             result = "**BROKEN**: "
                     + String.valueOf(e.getMessage()).lines().findFirst().orElse("");
             kept = false;
+        }
+        if (!hosts.beginning().isEmpty()) {
+            result = hosts.beginning() + "; " + result;
         }
         double seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
         System.out.printf(Locale.ROOT, "   %s: %s (%.1f s)%n", kept ? "kept" : "BROKEN", result, seconds);

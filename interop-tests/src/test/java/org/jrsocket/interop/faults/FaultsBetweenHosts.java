@@ -35,8 +35,6 @@ class FaultsBetweenHosts {
     Stream<DynamicTest> shouldKeepWhatIsPromised() {
         return Scenarios.brief().stream()
                 .map(scenario -> DynamicTest.dynamicTest(
-                        scenario.title(),
-                        () -> System.out.println(
-                                scenario.title() + ": " + scenario.play().run(hosts))));
+                        scenario.title(), () -> System.out.println(scenario.title() + ": " + hosts.play(scenario))));
     }
 }

@@ -10,14 +10,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.Tool;
 
-/** What goes wrong, in the order in which it is tried: later ones find what earlier ones have left. */
+/**
+ * What goes wrong, in the order in which it is tried. Each begins with all connections over RDMA, in programs that have
+ * lived through the ones before.
+ */
 final class Scenarios {
 
     /**
@@ -27,6 +32,10 @@ final class Scenarios {
     private static final Duration SOON = Duration.ofSeconds(30);
 
     private static final Duration MINUTE = Duration.ofSeconds(60);
+
+    private static final String AFTERWARDS =
+            "within 60 s of its end each connection goes on, or has ended with an IOException; nothing is altered; "
+                    + "new ones, over RDMA or TCP, within 30 s";
 
     private static final String DEVICE = "the RDMA device was removed (rxe0, ";
 
@@ -38,7 +47,8 @@ final class Scenarios {
         all.add(disturbed("loss-0.1", "0.1 % of the packets lost, both ways", "loss 0.1%", false));
         all.add(disturbed("loss-1", "1 % lost", "loss 1%", true));
         all.add(disturbed("loss-5", "5 % lost", "loss 5%", false));
-        all.add(disturbed("delay", "10 ms delay, 5 ms jitter", "delay 10ms 5ms 25%", false));
+        all.add(disturbed("delay", "10 ms delay", "delay 10ms", false));
+        all.add(jitter());
         all.add(disturbed("reorder", "a tenth of the packets overtake others", "delay 2ms reorder 10% 50%", true));
         all.add(disturbed("duplicate", "5 % duplicated", "duplicate 5%", false));
         all.add(link("down-1", "link down for 1 s", "down", "up", 1, true));
@@ -73,13 +83,10 @@ final class Scenarios {
                 "all connections use RDMA, and nothing is lost or altered",
                 false,
                 hosts -> {
-                    int rdma = hosts.open(TwoHosts.PATIENCE);
-                    hosts.begin();
                     hosts.run(Duration.ofSeconds(5));
                     assertEquals(0, hosts.lost(), hosts::endings);
-                    assertEquals(TwoHosts.ALL, rdma, "connections over RDMA");
                     hosts.end();
-                    return rdma + " of " + TwoHosts.ALL + " over RDMA";
+                    return "all stay";
                 });
     }
 
@@ -87,65 +94,92 @@ final class Scenarios {
         return new Scenario(
                 name,
                 title,
-                "all connections stay and carry something within 60 s, nothing is lost or altered; new ones are made within 60 s",
+                "all connections stay and carry something within 60 s, nothing is lost or altered; "
+                        + "new ones, over RDMA or TCP, within 60 s",
                 brief,
                 hosts -> {
-                    hosts.begin();
+                    int rdma;
                     try {
-                        Tool.run(("lab-link netem " + netem).split(" "));
-                        hosts.far().run("lab-link netem " + netem);
+                        disturb(hosts, netem);
                         hosts.run(Duration.ofSeconds(brief ? 3 : 15));
-                        int lost = hosts.settle(MINUTE);
-                        assertEquals(0, lost, hosts::endings);
+                        assertEquals(0, hosts.settle(MINUTE), hosts::endings);
                         hosts.end();
-                        int rdma = hosts.open(MINUTE);
-                        return "all stay; of " + TwoHosts.ALL + " new ones " + rdma + " over RDMA";
+                        rdma = hosts.open(MINUTE);
                     } finally {
-                        Tool.run("lab-link", "clear");
-                        hosts.far().run("lab-link clear");
-                        hosts.end();
+                        leaveAlone(hosts);
                     }
+                    hosts.end();
+                    return "all stay" + newOnes(rdma);
                 });
+    }
+
+    private static void disturb(TwoHosts hosts, String netem) throws IOException {
+        Tool.run(("lab-link netem " + netem).split(" "));
+        hosts.far().run("lab-link netem " + netem);
+    }
+
+    private static void leaveAlone(TwoHosts hosts) throws IOException {
+        Tool.run("lab-link", "clear");
+        hosts.far().run("lab-link clear");
+    }
+
+    /**
+     * Packets of one write overtake each other. RC goes back to the first that is missing; rxe counts that as a retry,
+     * and begins to count anew only when the whole write has arrived.
+     */
+    private static Scenario jitter() {
+        return new Scenario("jitter", "10 ms delay, 5 ms jitter", AFTERWARDS, false, hosts -> {
+            String told;
+            try {
+                disturb(hosts, "delay 10ms 5ms 25%");
+                hosts.run(Duration.ofSeconds(15));
+                told = PlainWrites.result(hosts);
+            } finally {
+                leaveAlone(hosts);
+            }
+            return toldAfterwards(hosts) + "; meanwhile " + told;
+        });
     }
 
     private static Scenario link(String name, String title, String fault, String cure, int seconds, boolean brief) {
-        return new Scenario(
-                name,
-                title,
-                "within 60 s of its end each connection goes on, or has ended with an IOException; new ones within 30 s",
-                brief,
-                hosts -> {
-                    hosts.begin();
-                    try {
-                        Tool.run("lab-link", fault);
-                        hosts.run(Duration.ofSeconds(seconds));
-                    } finally {
-                        Tool.run("lab-link", cure);
-                    }
-                    int lost = hosts.settle(MINUTE);
-                    String told = lostOf(lost, hosts);
-                    int rdma = hosts.open(SOON);
-                    hosts.end();
-                    return told + "; of " + lost + " new ones " + rdma + " over RDMA";
-                });
-    }
-
-    private static String lostOf(int lost, TwoHosts hosts) {
-        return lost == 0 ? "all stay" : (TwoHosts.ALL - lost) + " stay, " + lost + " lost: " + kinds(hosts.endings());
-    }
-
-    /** What they ended with, each once, without addresses. */
-    private static String kinds(String endings) {
-        Matcher found = Pattern.compile("why=([^<;]*)").matcher(endings);
-        List<String> kinds = new ArrayList<>();
-        while (found.find()) {
-            String kind = found.group(1)
-                    .strip()
-                    .replaceAll("after \\d+ of \\d+ bytes", "")
-                    .strip();
-            if (!kinds.contains(kind)) {
-                kinds.add(kind);
+        return new Scenario(name, title, AFTERWARDS, brief, hosts -> {
+            try {
+                Tool.run("lab-link", fault);
+                hosts.run(Duration.ofSeconds(seconds));
+            } finally {
+                Tool.run("lab-link", cure);
             }
+            return toldAfterwards(hosts);
+        });
+    }
+
+    /** What has become of the connections, and of as many new ones. */
+    private static String toldAfterwards(TwoHosts hosts) throws IOException, InterruptedException {
+        int lost = hosts.settle(MINUTE);
+        String told =
+                lost == 0 ? "all stay" : (TwoHosts.ALL - lost) + " stay, " + lost + " lost: " + kinds(hosts.endings());
+        hosts.end();
+        int rdma = hosts.open(SOON);
+        hosts.end();
+        return told + newOnes(rdma);
+    }
+
+    private static String newOnes(int rdma) {
+        return "; of " + TwoHosts.ALL + " new ones " + rdma + " over RDMA";
+    }
+
+    /** What they ended with, each once, with the first cause, without addresses. */
+    private static String kinds(String endings) {
+        Matcher found = Pattern.compile("why=([^;]*)").matcher(endings);
+        Set<String> kinds = new LinkedHashSet<>();
+        while (found.find()) {
+            String[] causes = found.group(1).strip().split(" <- ");
+            String kind = causes[0].replaceAll(" after \\d+ of \\d+ bytes", "");
+            if (causes.length > 1) {
+                String cause = causes[causes.length - 1];
+                kind += " (" + cause.replaceAll("^[\\w.]+: | \\(.*\\)$", "") + ")";
+            }
+            kinds.add(kind);
         }
         return String.join(", ", kinds);
     }
@@ -157,7 +191,6 @@ final class Scenarios {
                 "all connections stay, and go on within 30 s of its end",
                 brief,
                 hosts -> {
-                    hosts.begin();
                     hosts.far().run("kill -STOP " + hosts.serverPid());
                     try {
                         hosts.run(Duration.ofSeconds(seconds));
@@ -177,7 +210,6 @@ final class Scenarios {
                 "all connections end within 30 s; new ones to the next server within 30 s, over RDMA",
                 true,
                 hosts -> {
-                    hosts.begin();
                     hosts.far().stop();
                     hosts.awaitAllLost(SOON);
                     String told = kinds(hosts.endings());
@@ -197,7 +229,6 @@ final class Scenarios {
                         + "over RDMA within 60 s of its coming back, without a restart",
                 true,
                 hosts -> {
-                    hosts.begin();
                     long start = System.nanoTime();
                     hosts.far().run("timeout 30 rdma link delete rxe0");
                     long taken = millisSince(start);
@@ -221,7 +252,6 @@ final class Scenarios {
                         + "device; new ones over TCP within 60 s; over RDMA within 60 s of its coming back, without a restart",
                 true,
                 hosts -> {
-                    hosts.begin();
                     long start = System.nanoTime();
                     Tool.run("timeout", "30", "rdma", "link", "delete", "rxe0");
                     long taken = millisSince(start);
@@ -256,25 +286,15 @@ final class Scenarios {
     }
 
     private static Scenario addressGone() {
-        return new Scenario(
-                "address",
-                "the client's address taken away for 5 s",
-                "within 60 s of its end each connection goes on, or has ended with an IOException; new ones within 30 s",
-                false,
-                hosts -> {
-                    hosts.begin();
-                    Tool.run("ip", "address", "del", hosts.self() + "/24", "dev", "eth0");
-                    try {
-                        hosts.run(Duration.ofSeconds(5));
-                    } finally {
-                        Tool.run("ip", "address", "add", hosts.self() + "/24", "dev", "eth0");
-                    }
-                    int lost = hosts.settle(MINUTE);
-                    String told = lostOf(lost, hosts);
-                    int rdma = hosts.open(SOON);
-                    hosts.end();
-                    return told + "; of " + lost + " new ones " + rdma + " over RDMA";
-                });
+        return new Scenario("address", "the client's address taken away for 5 s", AFTERWARDS, false, hosts -> {
+            Tool.run("ip", "address", "del", hosts.self() + "/24", "dev", "eth0");
+            try {
+                hosts.run(Duration.ofSeconds(5));
+            } finally {
+                Tool.run("ip", "address", "add", hosts.self() + "/24", "dev", "eth0");
+            }
+            return toldAfterwards(hosts);
+        });
     }
 
     private static Scenario clockJumps() {
@@ -284,7 +304,6 @@ final class Scenarios {
                 "all connections stay and go on within 30 s, new ones are made within 30 s",
                 false,
                 hosts -> {
-                    hosts.begin();
                     for (long by : new long[] {3600, -3600}) {
                         long now = System.currentTimeMillis() / 1000;
                         Tool.run("date", "-s", "@" + (now + by));
@@ -294,7 +313,7 @@ final class Scenarios {
                     hosts.end();
                     int rdma = hosts.open(SOON);
                     hosts.end();
-                    return "all stay; of " + TwoHosts.ALL + " new ones " + rdma + " over RDMA";
+                    return "all stay" + newOnes(rdma);
                 });
     }
 
@@ -305,6 +324,7 @@ final class Scenarios {
                 "all are made within 60 s, over RDMA or TCP, and nothing is lost or altered",
                 false,
                 hosts -> {
+                    hosts.end();
                     int count = 12;
                     long before = hosts.report().rdma();
                     hosts.openLate(count);
@@ -330,7 +350,6 @@ final class Scenarios {
                 "all are made within 60 s, over RDMA or TCP, and carry data; nobody else is disturbed",
                 false,
                 hosts -> {
-                    hosts.begin();
                     int count = 60;
                     try (JvmProcess poor = hosts.client(
                             "prlimit",
@@ -373,7 +392,6 @@ final class Scenarios {
                 "those that cannot be made end with an IOException within 60 s, the others carry data; nobody else is disturbed",
                 false,
                 hosts -> {
-                    hosts.begin();
                     try (JvmProcess poor = hosts.client("prlimit", "--nofile=100:100")) {
                         Report all = openAll(hosts, poor, 200, 5);
                         assertEquals(0, hosts.settle(SOON), hosts::endings);
@@ -391,7 +409,6 @@ final class Scenarios {
                 "neither host holds memory or queue pairs; new connections use RDMA",
                 false,
                 hosts -> {
-                    hosts.begin();
                     hosts.end();
                     TwoHosts.Held held = hosts.held();
                     assertTrue(held.isBare(), held::toString);
@@ -407,8 +424,9 @@ final class Scenarios {
                 "all connections end with an IOException within 60 s, and so do new ones",
                 false,
                 hosts -> {
-                    hosts.begin();
-                    hosts.far().run("lab-reset");
+                    hosts.resetFar();
+                    hosts.awaitAllLost(MINUTE);
+                    hosts.openOneOfEach();
                     hosts.awaitAllLost(MINUTE);
                     return "all end: " + kinds(hosts.endings());
                 });

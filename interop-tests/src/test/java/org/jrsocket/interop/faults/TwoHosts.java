@@ -56,13 +56,14 @@ final class TwoHosts implements AutoCloseable {
     private String clientPid;
     private int reports;
     private int lost;
+    private String beginning = "";
+    private boolean broken;
+    private boolean farGone;
 
     TwoHosts() throws Exception {
         far = FarEnd.ofAllTests();
         startServer();
-        client = client();
-        clientPid =
-                client.awaitLine(Pattern.compile("^ready=(\\d+)$"), PATIENCE).group(1);
+        startClient();
     }
 
     /** More options of the JVMs, and what runs them: {@code scripts/faults} has them from its command line. */
@@ -105,6 +106,12 @@ final class TwoHosts implements AutoCloseable {
         System.arraycopy(told, 1, ports, 0, ports.length);
     }
 
+    private void startClient() throws IOException, InterruptedException {
+        client = client();
+        clientPid =
+                client.awaitLine(Pattern.compile("^ready=(\\d+)$"), PATIENCE).group(1);
+    }
+
     private static String classPath() {
         return CLASSES.resolve("classes") + ":" + CLASSES.resolve("libraries/*");
     }
@@ -121,6 +128,53 @@ final class TwoHosts implements AutoCloseable {
             builder.option(option);
         }
         return builder.start();
+    }
+
+    // ---- scenarios ----
+
+    /** Plays one from {@link #begin} on; with programs of its own if a promise was not kept before. */
+    String play(Scenario scenario) throws Exception {
+        beginning = "";
+        if (broken) { // nobody knows what is left of it
+            client.close();
+            far.stop();
+            awaitNoQueuePairs();
+            startServer();
+            startClient();
+        }
+        broken = true;
+        begin();
+        String result = scenario.play().run(this);
+        broken = false;
+        return result;
+    }
+
+    /**
+     * All connections are new and over RDMA, whatever has become of the ones before: the client forgets what it
+     * remembers of the server.
+     */
+    void begin() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        for (; ; ) {
+            Report before = report();
+            if (before.open() + before.opening() > 0) {
+                end();
+            }
+            client.tell("forget");
+            lost = 0;
+            endings.clear();
+            int rdma = open(PATIENCE);
+            beginning = rdma + " of " + ALL + " over RDMA at the start";
+            if (rdma == ALL && lost == 0) {
+                return;
+            }
+            assertTrue(System.nanoTime() - deadline < 0, beginning);
+        }
+    }
+
+    /** With what the scenario began; empty if it did not come so far. */
+    String beginning() {
+        return beginning;
     }
 
     // ---- what the traffic does ----
@@ -163,6 +217,12 @@ final class TwoHosts implements AutoCloseable {
     void open(JvmProcess by, String kind, int count) throws IOException {
         int port = List.of(KINDS).indexOf(kind);
         by.tell("open " + kind + ' ' + far.address() + ' ' + ports[port < 0 ? KINDS.length : port] + ' ' + count);
+    }
+
+    void openOneOfEach() throws IOException {
+        for (String kind : KINDS) {
+            open(client, kind, 1);
+        }
     }
 
     /** Connections to the server that accepts one a second. */
@@ -211,13 +271,6 @@ final class TwoHosts implements AutoCloseable {
         return String.join("; ", endings);
     }
 
-    /** A scenario begins, with all connections. */
-    void begin() throws IOException, InterruptedException {
-        open(PATIENCE);
-        lost = 0;
-        endings.clear();
-    }
-
     /** Ends all connections in order, with their last byte, and sees that both hosts have their queue pairs back. */
     void end() throws IOException, InterruptedException {
         client.tell("finish");
@@ -230,6 +283,12 @@ final class TwoHosts implements AutoCloseable {
         }
         assertEquals(before, lost, () -> "lost at the end: " + endings);
         awaitNoQueuePairs();
+    }
+
+    /** As if its power failed; for good. */
+    void resetFar() throws IOException {
+        far.run("lab-reset");
+        farGone = true;
     }
 
     // ---- what the hosts hold ----
@@ -279,6 +338,8 @@ final class TwoHosts implements AutoCloseable {
     @Override
     public void close() throws IOException {
         client.close();
-        far.stop();
+        if (!farGone) {
+            far.stop();
+        }
     }
 }

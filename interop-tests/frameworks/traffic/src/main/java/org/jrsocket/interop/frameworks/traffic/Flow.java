@@ -135,11 +135,16 @@ final class Flow {
     }
 
     synchronized void failed(Throwable why) {
+        end(State.LOST, "lost", " why=" + withCauses(why));
+    }
+
+    /** In one line. */
+    static String withCauses(Throwable why) {
         StringBuilder text = new StringBuilder();
         for (Throwable t = why; t != null; t = t.getCause()) {
             text.append(text.length() == 0 ? "" : " <- ").append(t);
         }
-        end(State.LOST, "lost", " why=" + text.toString().replace('\n', ' '));
+        return text.toString().replace('\n', ' ');
     }
 
     private void end(State how, String word, String detail) {

@@ -73,7 +73,7 @@ final class NetKind implements Kind {
                 out.write(buffer, 0, n);
             }
         } catch (IOException e) {
-            System.err.println("net: " + e);
+            System.err.println("net: " + Flow.withCauses(e));
         }
     }
 

@@ -63,7 +63,7 @@ final class NettyKind implements Kind {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            System.err.println("netty: " + cause);
+            System.err.println("netty: " + Flow.withCauses(cause));
             context.close();
         }
     }

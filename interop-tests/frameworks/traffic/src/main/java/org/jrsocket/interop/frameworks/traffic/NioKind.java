@@ -158,7 +158,7 @@ final class NioKind implements Kind {
 
         @Override
         public void failed(IOException e) {
-            System.err.println("nio: " + e);
+            System.err.println("nio: " + Flow.withCauses(e));
         }
     }
 

@@ -28,6 +28,7 @@ import javax.management.ObjectName;
  * <ul>
  *   <li>{@code open KIND ADDRESS PORT COUNT}: connections; how each ends is printed, see {@link Flow}
  *   <li>{@code finish}: all of them end in order; those that are being opened, too
+ *   <li>{@code forget}: the agent forgets what it remembers of peers
  *   <li>{@code report N}: prints {@code report=N opening=.. open=.. done=.. lost=.. altered=.. least=BYTES bytes=BYTES
  *       rdma=COUNT endings=TEXTS}: how many are in which state; what the slowest of those that are open has got back since the last
  *       report; all bytes that came back; how many connections the agent has made over RDMA so far; why those that
@@ -61,6 +62,7 @@ public final class TrafficClient {
             case "open" ->
                 open(words[1], new InetSocketAddress(words[2], Integer.parseInt(words[3])), Integer.parseInt(words[4]));
             case "finish" -> flows.forEach(Flow::finish);
+            case "forget" -> forget();
             case "report" -> report(words[1]);
             default -> System.out.println("unknown=" + words[0]);
         }
@@ -114,14 +116,27 @@ public final class TrafficClient {
         System.out.println(line);
     }
 
+    private static void forget() {
+        try {
+            MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+            beans.invoke(transport(), "forgetRemembered", null, null);
+        } catch (JMException e) {
+            System.err.println("nothing was forgotten: " + e);
+        }
+    }
+
     /** -1 without the agent. */
     private static long rdmaConnected() {
         try {
             MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
-            ObjectName name = new ObjectName("org.jrsocket:type=Transport");
+            ObjectName name = transport();
             return beans.isRegistered(name) ? ((Number) beans.getAttribute(name, "RdmaConnected")).longValue() : -1;
         } catch (JMException e) {
             return -1;
         }
+    }
+
+    private static ObjectName transport() throws JMException {
+        return new ObjectName("org.jrsocket:type=Transport");
     }
 }
