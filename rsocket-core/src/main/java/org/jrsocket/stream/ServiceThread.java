@@ -64,7 +64,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private final TreeSet<Due> timers = new TreeSet<>(); // service thread only
     private final Thread thread;
     private final Leftovers leftovers = new Leftovers(this);
-    private long nextRound; // of the leftovers; service thread only
+    private long lastRound = System.nanoTime(); // of the leftovers; service thread only
     private volatile boolean sleeping;
     private volatile boolean stopped;
 
@@ -210,9 +210,10 @@ final class ServiceThread implements ServiceLoop, Runnable {
             call(task);
         }
         long now = System.nanoTime();
-        if (leftovers.any() && now - nextRound >= 0) {
+        // Asked now: a stream that came since then is not to wait as long as those whose writers keep coming back.
+        if (leftovers.any() && now - lastRound >= leftovers.period()) {
             leftovers.round();
-            nextRound = now + leftovers.period();
+            lastRound = now;
         }
         while (!timers.isEmpty() && timers.first().deadline - now <= 0) {
             Runnable task = timers.pollFirst().task;

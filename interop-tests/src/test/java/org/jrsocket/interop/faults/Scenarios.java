@@ -225,7 +225,8 @@ final class Scenarios {
         return new Scenario(
                 "remove-there",
                 "the server's RDMA device removed under load, and added again",
-                "rdma link delete returns within 30 s; RDMA connections end within 30 s; new ones over TCP within 60 s; "
+                "rdma link delete returns within 30 s; RDMA connections end within 30 s; "
+                        + "new ones over TCP within 60 s; "
                         + "over RDMA within 60 s of its coming back, without a restart",
                 true,
                 hosts -> {
@@ -248,8 +249,10 @@ final class Scenarios {
         return new Scenario(
                 "remove-here",
                 "the client's RDMA device removed under load, and added again",
-                "rdma link delete returns within 30 s; RDMA connections end within 30 s with an IOException that names the "
-                        + "device; new ones over TCP within 60 s; over RDMA within 60 s of its coming back, without a restart",
+                "rdma link delete returns within 30 s; RDMA connections end within 30 s with an IOException "
+                        + "that names the "
+                        + "device; new ones over TCP within 60 s; "
+                        + "over RDMA within 60 s of its coming back, without a restart",
                 true,
                 hosts -> {
                     long start = System.nanoTime();
@@ -389,7 +392,8 @@ final class Scenarios {
         return new Scenario(
                 "descriptors",
                 "a client with 100 descriptors opens 200 connections",
-                "those that cannot be made end with an IOException within 60 s, the others carry data; nobody else is disturbed",
+                "those that cannot be made end with an IOException within 60 s, the others carry data; "
+                        + "nobody else is disturbed",
                 false,
                 hosts -> {
                     try (JvmProcess poor = hosts.client("prlimit", "--nofile=100:100")) {
