@@ -24,13 +24,7 @@ import java.util.function.Function;
 public final class SideBySide {
 
     /** For all JVMs alike. IPv4 only, because librspreload cannot map a dual-stack socket's address. */
-    private static final List<String> JVM_FLAGS = List.of(
-            "-XX:+UseSerialGC",
-            "-Xms192m",
-            "-Xmx192m",
-            "-XX:-UsePerfData",
-            "-Xshare:auto",
-            "-Djava.net.preferIPv4Stack=true");
+    private static final List<String> JVM_FLAGS = jvmFlags();
 
     private static final String PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
     private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
@@ -53,6 +47,21 @@ public final class SideBySide {
     private final Results results = new Results();
     /** For pairs that live only for a sample. */
     private int freshPort = 21_000;
+
+    private static List<String> jvmFlags() {
+        List<String> flags = new ArrayList<>(List.of(
+                "-XX:+UseSerialGC",
+                "-Xms192m",
+                "-Xmx192m",
+                "-XX:-UsePerfData",
+                "-Xshare:auto",
+                "-Djava.net.preferIPv4Stack=true"));
+        String more = System.getProperty("jrsocket.bench.jvm", "").strip();
+        if (!more.isEmpty()) {
+            flags.addAll(List.of(more.split(" +")));
+        }
+        return List.copyOf(flags);
+    }
 
     private SideBySide(String[] args) throws IOException {
         folder = Path.of(args[0]);
