@@ -49,6 +49,25 @@ class BatchLayoutTest {
     }
 
     @Test
+    void shouldForgetTheChainOfWhatWasPosted() {
+        SendBatch batch = new SendBatch(3);
+        for (int i = 0; i < 3; i++) {
+            batch.add(i, SendBatch.SEND, 0, 0, 0, 0);
+            batch.sge(44, 55, 66);
+        }
+        batch.clear();
+        batch.add(7, SendBatch.RDMA_WRITE, 0, 0, 22, 33);
+        ByteBuffer first = NativeMemory.view(batch.address(), SendBatch.WR_SIZE);
+        assertEquals(0, first.getLong(SendBatch.NEXT));
+        assertEquals(0, first.getInt(SendBatch.NUM_SGE));
+        batch.add(8, SendBatch.RDMA_WRITE, 0, 0, 22, 33);
+        ByteBuffer second = NativeMemory.view(first.getLong(SendBatch.NEXT), SendBatch.WR_SIZE);
+        assertEquals(8, second.getLong(SendBatch.WR_ID));
+        assertEquals(0, second.getLong(SendBatch.NEXT));
+        batch.free();
+    }
+
+    @Test
     void shouldChainReceiveRequests() {
         RecvBatch batch = new RecvBatch(2, 1);
         batch.add(1);
