@@ -119,6 +119,24 @@ class DeviceRemovalTest {
         }
     }
 
+    /** A host whose driver is loaded again and again: each time it is another device. */
+    @Test
+    void shouldKeepNothingOfADeviceThatIsGone() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            LoopbackDevice each =
+                    verbs.addDevice(new LoopbackConfig().name("again").maxInline(64), there);
+            transport.tryQueuePair(there, CONFIG);
+            RawPeer.await(() -> transport.devices().count() == 1, () -> "nobody listens to it");
+            assertEquals(1, transport.inlineLimits().count());
+            verbs.faults().removeDevice(each);
+            RawPeer.await(each::isLost, () -> "nobody has noticed");
+            RawPeer.await(
+                    () -> transport.devices().count() == 0,
+                    () -> "something is kept of " + transport.devices().count());
+            RawPeer.await(() -> transport.inlineLimits().count() == 0, () -> "what it takes inline is kept");
+        }
+    }
+
     private RdmaStream tryToConnect(InetSocketAddress address) {
         try {
             return transport.connect(null, address, CONFIG).await(StreamPair.PATIENCE);

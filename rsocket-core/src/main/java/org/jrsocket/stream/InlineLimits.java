@@ -48,6 +48,9 @@ final class InlineLimits {
                 // connection asks again.
                 if (first != null && !outOfMemory) {
                     refusedAbove.put(device, inline);
+                    if (device.isLost()) { // since it was asked
+                        deviceRemoved(device);
+                    }
                     LOG.debug("{} takes {} bytes inline, {} were asked for", device.name(), inline, wanted);
                 }
                 return qp;
@@ -64,6 +67,16 @@ final class InlineLimits {
                 inline = less;
             }
         }
+    }
+
+    /** Nothing of this device, which is lost, is kept any more. */
+    void deviceRemoved(Device device) {
+        refusedAbove.remove(device);
+    }
+
+    /** Of how many devices this keeps something. */
+    int count() {
+        return refusedAbove.size();
     }
 
     private static int below(int inline, int floor) {

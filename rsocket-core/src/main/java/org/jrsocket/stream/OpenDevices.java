@@ -5,9 +5,7 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrsocket.verbs.Device;
 import org.slf4j.Logger;
@@ -23,7 +21,6 @@ final class OpenDevices {
 
     private final RdmaTransport transport;
     private final Map<Device, ServiceThread.SteadyWatch> watches = new ConcurrentHashMap<>();
-    private final Set<Device> gone = new HashSet<>(); // service thread only
 
     OpenDevices(RdmaTransport transport) {
         this.transport = transport;
@@ -79,18 +76,24 @@ final class OpenDevices {
 
     /** The device was removed: everything on it ends, and is freed. Service thread; harmless when repeated. */
     void removed(Device device) {
-        if (!gone.add(device)) { // each of its connections says so
+        if (device.isLost()) { // each of its connections says so
             return;
         }
         LOG.warn("RDMA device {} was removed; connections on it are lost", device.name());
         unwatch(device); // before its descriptor may become another's
         device.lose();
+        transport.inlineLimits().deviceRemoved(device);
         transport.bundles().deviceRemoved(device);
         for (RdmaStream stream : transport.streams()) {
             if (stream.isOn(device)) {
                 stream.deviceRemoved();
             }
         }
+    }
+
+    /** Of how many devices this keeps something. */
+    int count() {
+        return watches.size();
     }
 
     /** No more events. */
