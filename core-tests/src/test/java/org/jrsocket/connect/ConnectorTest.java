@@ -263,6 +263,16 @@ class ConnectorTest {
         assertNotNull(attempt(stack, PEER, 0));
     }
 
+    /** It would say so to each connection. */
+    @Test
+    void shouldSpareAPortWhoseHostIsUnable() throws Exception {
+        rdma.outcome = Reason.UNABLE;
+        TransportContext stack = stack(null);
+        connect(stack, PEER, null);
+        assertNull(attempt(stack, PEER, 0));
+        assertNotNull(attempt(stack, OTHER_PORT, 0));
+    }
+
     @Test
     void shouldNotAvoidAHostThatHadLittleTime() throws Exception {
         rdma.outcome = Reason.TIMEOUT;

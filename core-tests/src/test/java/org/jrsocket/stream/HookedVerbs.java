@@ -68,6 +68,8 @@ final class HookedVerbs extends VerbsProvider {
     volatile Hook hook = (point, cookie) -> {};
     /** Runs before an event of the connection manager is taken; what it throws comes out there. */
     volatile Event beforeEvent = () -> {};
+    /** Runs before a request is rejected. */
+    volatile Event beforeReject = () -> {};
 
     HookedVerbs(LoopbackProvider inner) {
         this.inner = inner;
@@ -288,6 +290,7 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public void reject(CmId id, byte[] privateData) throws IOException {
+            beforeReject.run();
             real.reject(id, privateData);
         }
 

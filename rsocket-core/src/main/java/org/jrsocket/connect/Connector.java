@@ -216,7 +216,7 @@ public final class Connector {
     /** TCP connected where RDMA did not. */
     static void tcpConnected(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
         switch (reason) {
-            case REFUSED, DENIED, PROTOCOL -> memory.rejected(remote);
+            case REFUSED, DENIED, UNABLE, PROTOCOL -> memory.rejected(remote);
             case NO_DEVICE -> memory.unserved(remote);
             default -> hostIsUp(remote, memory, reason);
         }

@@ -30,6 +30,8 @@ public enum TcpReason {
     DENIED("the peer's accept rules refuse RDMA from this host"),
     /** The peer listens over RDMA and has no room for one more connection at the moment. */
     BUSY("the peer has no room for one more RDMA connection: its queue of connections is full, or its memory"),
+    /** The peer listens over RDMA, and its host can make no connection: its settings do not fit its device. */
+    UNABLE("the peer's host can make no RDMA connection; the log of the server there says why"),
     /** The peer's RDMA stack did not answer the CM's own retries. */
     UNREACHABLE("the peer did not answer over RDMA"),
     /** The peer did not answer within the budget. */
@@ -59,6 +61,7 @@ public enum TcpReason {
             case REFUSED -> REFUSED;
             case DENIED -> DENIED;
             case BUSY -> BUSY;
+            case UNABLE -> UNABLE;
             case UNREACHABLE -> UNREACHABLE;
             case TIMEOUT -> TIMEOUT;
             case PROTOCOL -> PROTOCOL;

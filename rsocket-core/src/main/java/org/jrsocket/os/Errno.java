@@ -17,6 +17,8 @@ public final class Errno {
     public static final int EBUSY = 16;
     public static final int ENODEV = 19;
     public static final int EINVAL = 22;
+    public static final int ENFILE = 23;
+    public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
@@ -41,6 +43,8 @@ public final class Errno {
             case EBUSY -> "Device or resource busy";
             case ENODEV -> "No such device";
             case EINVAL -> "Invalid argument";
+            case ENFILE -> "Too many open files in system";
+            case EMFILE -> "Too many open files";
             case ENOSPC -> "No space left on device";
             case EADDRINUSE -> "Address already in use";
             case EADDRNOTAVAIL -> "Cannot assign requested address";

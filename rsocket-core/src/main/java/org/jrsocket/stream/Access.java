@@ -19,4 +19,7 @@ public interface Access {
      * @param device that has it
      */
     boolean admits(InetAddress source, InetSocketAddress local, String device);
+
+    /** A request that was not admitted has its answer, so many nanoseconds after it was taken. Any thread. */
+    default void refused(long nanos) {}
 }

@@ -43,15 +43,13 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Between two tries to listen again after a device was removed. */
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private static final byte[] NOTHING = new byte[0];
-
     private final RdmaTransport transport;
     private final StreamConfig config;
     private final Access access;
     private final int backlog;
     private final Admission.Limits limits;
-    private final LimitedLog refusals = new LimitedLog(LOG);
-    private final LimitedLog failures = new LimitedLog(LOG);
+    private final Refusals refusals;
+    private final LimitedLog unwelcome = new LimitedLog(LOG);
     private volatile InetSocketAddress address;
 
     // Guarded by this.
@@ -71,6 +69,7 @@ final class CmListener implements RdmaListener, CmHandler {
         this.config = config;
         this.access = access;
         this.limits = transport.limits();
+        this.refusals = new Refusals(transport, this);
         this.admission = new Admission(limits);
     }
 
@@ -161,8 +160,8 @@ final class CmListener implements RdmaListener, CmHandler {
         return limits;
     }
 
-    LimitedLog failures() {
-        return failures;
+    Refusals refusals() {
+        return refusals;
     }
 
     @Override
@@ -180,6 +179,7 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     private void onRequest(CmId request, byte[] privateData) {
+        long taken = System.nanoTime();
         ConnData peer;
         Admission.Request asked;
         try {
@@ -189,36 +189,42 @@ final class CmListener implements RdmaListener, CmHandler {
                     source,
                     new InetSocketAddress(local, address.getPort()),
                     request.getVerbs().name())) {
-                refusals.warn("RDMA connection request to {} from {} refused: no rule admits it", address, source);
-                refuse(request, Refusal.encode(Refusal.DENIED));
+                refusals.refuse(
+                        request, Refusal.encode(Refusal.DENIED), () -> access.refused(System.nanoTime() - taken));
+                unwelcome.warn("RDMA connection request to {} from {} refused: no rule admits it", address, source);
                 return;
             }
             peer = ConnData.parse(privateData);
-            asked = new Admission.Request(request, peer, source, System.nanoTime());
+            asked = new Admission.Request(request, peer, source, taken);
         } catch (WireException e) {
-            refusals.warn("RDMA connection request to {} refused: {}", address, e.getMessage());
-            refuse(request, NOTHING);
+            unwelcome.warn("RDMA connection request to {} refused: {}", address, e.getMessage());
+            refusals.refuse(request, Refusals.nothing());
             return;
         } catch (IOException | RuntimeException e) { // gone already
             LOG.debug("RDMA connection request to {} from nobody", address, e);
-            refuse(request, NOTHING);
+            refusals.refuse(request, Refusals.nothing());
             return;
         }
         if (peer.hasFeature(ConnData.FEATURE_PROBE)) {
-            refuse(request, Refusal.encode(Refusal.PROBED));
-            return;
+            refusals.refuse(request, Refusal.encode(Refusal.PROBED));
+        } else if (isTurnOf(asked)) {
+            answer(asked);
         }
+    }
+
+    /** Whether to answer it now; else it waits, or is turned away. */
+    private boolean isTurnOf(Admission.Request asked) {
         synchronized (this) {
-            if (!closed && (isFull() || !admission.mayOpen(asked.source()))) {
-                if (admission.hold(asked)) {
-                    watchTime();
-                } else {
-                    refuseBusy(asked);
-                }
-                return;
+            if (closed || !isFull() && admission.mayOpen(asked.source())) {
+                return true;
+            }
+            if (admission.hold(asked)) {
+                watchTime();
+                return false;
             }
         }
-        answer(asked);
+        refuseBusy(asked);
+        return false;
     }
 
     /** Requests that wait, for the application to accept or for other handshakes to end. */
@@ -239,16 +245,21 @@ final class CmListener implements RdmaListener, CmHandler {
     /** On the service thread, like everything that makes or ends handshakes. */
     private void answer(Admission.Request asked) {
         Handshake handshake = new Handshake(this, transport, asked);
-        synchronized (this) {
-            if (closed) {
-                refuse(asked.id(), NOTHING);
-                return;
-            }
-            handshakes.add(handshake);
-            admission.opened(asked.source());
-            watchTime();
+        if (begun(handshake)) {
+            handshake.answer();
+        } else {
+            refusals.refuse(asked.id(), Refusals.nothing());
         }
-        handshake.answer();
+    }
+
+    private synchronized boolean begun(Handshake handshake) {
+        if (closed) {
+            return false;
+        }
+        handshakes.add(handshake);
+        admission.opened(handshake.asked.source());
+        watchTime();
+        return true;
     }
 
     /**
@@ -269,6 +280,7 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Service thread, not within a callback of the connection manager. */
     void checkTime() {
         transport.takeCmEvents(); // a thread that is behind must not take that for a silence of its clients
+        List<Admission.Request> late;
         List<Handshake> pending;
         boolean wanted;
         synchronized (this) {
@@ -276,33 +288,18 @@ final class CmListener implements RdmaListener, CmHandler {
             if (closed) {
                 return;
             }
-            admission.expired(System.nanoTime()).forEach(this::refuseBusy);
+            late = admission.expired(System.nanoTime());
             pending = List.copyOf(handshakes);
             wanted = admission.held() > 0 && !isFull(); // their places
             watchTime();
         }
+        late.forEach(this::refuseBusy);
         pending.forEach(handshake -> handshake.checkTime(wanted ? limits.graceNanos() : limits.handshakeNanos()));
     }
 
     private void refuseBusy(Admission.Request asked) {
         LOG.debug("RDMA connection request to {} from {} refused: busy", address, asked.source());
-        refuse(asked.id(), busy(asked.peer()));
-    }
-
-    /** What {@code peer} is told where there is no room for one more connection. */
-    static byte[] busy(ConnData peer) {
-        return peer.hasExtension() ? Refusal.encode(Refusal.BUSY) : NOTHING;
-    }
-
-    private void refuse(CmId request, byte[] reason) {
-        transport.reap(() -> {
-            try {
-                transport.cm().reject(request, reason);
-            } catch (IOException e) {
-                LOG.debug("rejecting a request to {} failed", address, e);
-            }
-            destroy(request);
-        });
+        refusals.refuse(asked.id(), Refusals.busy(asked.peer()));
     }
 
     private static void destroy(CmId request) {
@@ -404,13 +401,15 @@ final class CmListener implements RdmaListener, CmHandler {
             destroy(listener);
         }
         transport.service().execute(() -> {
+            List<Admission.Request> held;
             synchronized (this) {
                 ready.forEach(RdmaStream::abort);
                 ready.clear();
-                admission.takeHeld().forEach(asked -> refuse(asked.id(), NOTHING));
+                held = admission.takeHeld();
                 Set.copyOf(handshakes).forEach(Handshake::giveUp);
                 handshakes.clear();
             }
+            held.forEach(asked -> refusals.refuse(asked.id(), Refusals.nothing()));
         });
     }
 }

@@ -80,6 +80,12 @@ final class ConnectAnswers {
                     Reason.BUSY,
                     "Connection refused: the peer's RDMA listener has no room for one more connection at the moment");
         }
+        if (reason == Refusal.UNABLE) {
+            return failed(
+                    Reason.UNABLE,
+                    "Connection refused: the peer's host can make no RDMA connection; the log of the server there says"
+                            + " why");
+        }
         if (reason == Refusal.DENIED) {
             return failed(Reason.DENIED, "Connection refused: the peer's rules admit no RDMA from this host");
         }

@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Function;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
@@ -72,9 +73,10 @@ final class ConnectionHandles {
     /**
      * Takes over {@code id}: it is freed with the rest, also when this constructor fails.
      *
-     * @param refusal what a peer that has asked is told then; null if none has asked
+     * @param refusal what a peer that has asked is told then, by the reason; null if none has asked
      */
-    ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config, byte[] refusal) throws IOException {
+    ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config, Function<Throwable, byte[]> refusal)
+            throws IOException {
         this.cm = transport.cm();
         this.bundles = transport.bundles();
         this.id = id;
@@ -106,7 +108,7 @@ final class ConnectionHandles {
             }
         } catch (IOException | RuntimeException | Error e) {
             if (refusal != null) {
-                refuse(refusal);
+                refuse(refusal.apply(e));
             }
             free();
             if (e instanceof ErrnoException v && v.errno() == Errno.ENOMEM) {

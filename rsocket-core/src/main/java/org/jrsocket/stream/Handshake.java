@@ -37,9 +37,13 @@ final class Handshake implements CmHandler {
     }
 
     void answer() {
+        Refusals refusals = listening.refusals();
+        String device = request.getVerbs().name();
         try {
             request.attach(this);
-            endpoint = new ConnectionHandles(transport, request, listening.config(), CmListener.busy(peer));
+            endpoint = new ConnectionHandles(
+                    transport, request, listening.config(), why -> refusals.unmade(peer, device, why));
+            refusals.made(device);
             ConnData mine = endpoint.connData();
             if (peer.hasExtension()) {
                 mine = mine.withFeatures(ConnectionHandles.FEATURES);
@@ -51,7 +55,7 @@ final class Handshake implements CmHandler {
             if (endpoint != null && e instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
                 LOG.debug("a client of the {} gave up before it was answered: {}", listening, e.toString());
             } else {
-                listening.failures().warn("a connection request to the {} was refused: {}", listening, e.toString());
+                refusals.report(device, e);
             }
             over = true;
             if (endpoint == null) {

@@ -26,6 +26,8 @@ public final class RdmaConnectException extends ConnectException {
          * soon.
          */
         BUSY,
+        /** The peer's listener is there, but its host can make no connection until somebody changes something there. */
+        UNABLE,
         /** The peer did not answer the CM within its own retries. */
         UNREACHABLE,
         /** The caller's time was over. */

@@ -27,6 +27,8 @@ public final class Refusal {
     public static final int PROBED = 2;
     /** The listener's host admits no connections over RDMA from there. */
     public static final int DENIED = 3;
+    /** The listener's host can make no connection, and that will not pass by itself: its settings or its device. */
+    public static final int UNABLE = 4;
 
     private static final int SIZE = 16;
     private static final int VERSION = 1;

@@ -1,0 +1,154 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.CmId;
+import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Refusal;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a listener says no: what it tells the client, and who does it. The reapers do, because that takes calls of the
+ * kernel; but they may be behind, and peers set the rate. So beyond {@link #MOST_WAITING} the caller does it itself, and
+ * requests wait in the kernel, which drops what is too much. Service thread, where nothing else is said.
+ */
+final class Refusals {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Refusals.class);
+
+    /** Requests that wait for a reaper at a time. */
+    static final int MOST_WAITING = 256;
+
+    private static final byte[] NOTHING = new byte[0];
+
+    private final RdmaTransport transport;
+    private final Object listener; // for people
+    private final LimitedLog failures = new LimitedLog(LOG);
+    private final AtomicInteger waiting = new AtomicInteger();
+    /** Names of the devices on which this listener has made a connection: a host has a few. */
+    private final Set<String> able = new HashSet<>();
+
+    private String lastTrouble = ""; // that was warned of
+
+    Refusals(RdmaTransport transport, Object listener) {
+        this.transport = transport;
+        this.listener = listener;
+    }
+
+    /** Requests that a reaper is to refuse. Any thread. */
+    int waiting() {
+        return waiting.get();
+    }
+
+    /** Tells the client, and frees the request. Without a lock that somebody waits for. */
+    void refuse(CmId request, byte[] reason) {
+        refuse(request, reason, () -> {});
+    }
+
+    /** The same, and runs {@code then} when the client has its answer: on whatever thread gives it. */
+    void refuse(CmId request, byte[] reason, Runnable then) {
+        if (waiting.incrementAndGet() > MOST_WAITING) {
+            answer(request, reason, then);
+        } else {
+            transport.reap(() -> answer(request, reason, then));
+        }
+    }
+
+    private void answer(CmId request, byte[] reason, Runnable then) {
+        try {
+            transport.cm().reject(request, reason);
+            then.run();
+        } catch (IOException e) {
+            LOG.debug("rejecting a request to the {} failed", listener, e);
+        }
+        try {
+            request.destroyId();
+        } catch (IOException e) {
+            LOG.debug("destroying a CM id failed", e);
+        } finally {
+            waiting.decrementAndGet();
+        }
+    }
+
+    /** What says nothing, which is what C's rsocket does. */
+    static byte[] nothing() {
+        return NOTHING;
+    }
+
+    /** What {@code peer} is told where there is no room for one more connection. Any thread. */
+    static byte[] busy(ConnData peer) {
+        return of(peer, Refusal.BUSY);
+    }
+
+    private static byte[] of(ConnData peer, int reason) {
+        return peer.hasExtension() ? Refusal.encode(reason) : NOTHING;
+    }
+
+    /** A connection was made on this device: what fails there from now on is lack of something. */
+    void made(String device) {
+        able.add(device);
+        lastTrouble = "";
+    }
+
+    /**
+     * What {@code peer} is told where nothing could be made for it on {@code device}: to come again if that passes by
+     * itself, else to leave this host alone for a while.
+     */
+    byte[] unmade(ConnData peer, String device, Throwable why) {
+        return of(peer, passes(device, why) ? Refusal.BUSY : Refusal.UNABLE);
+    }
+
+    /** Devices differ in what they say when they have no queue pair left; one that has made one can make them. */
+    private boolean passes(String device, Throwable why) {
+        return isLack(why) || able.contains(device);
+    }
+
+    /** Whether that is memory or descriptors of this host, or the device has just gone, and its listener with it. */
+    static boolean isLack(Throwable why) {
+        for (Throwable each = why; each != null; each = each.getCause()) {
+            if (each instanceof OutOfMemoryError) {
+                return true;
+            }
+            if (each instanceof ErrnoException e) {
+                switch (e.errno()) {
+                    case Errno.ENOMEM, Errno.EAGAIN, Errno.ENFILE, Errno.EMFILE, Errno.ENODEV -> {
+                        return true;
+                    }
+                    default -> {
+                        // the device's own word
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Tells people; what lasts only once. */
+    void report(String device, Throwable why) {
+        if (passes(device, why)) {
+            failures.warn("a connection request to the {} was refused: {}", listener, why.toString());
+            return;
+        }
+        String trouble = why.toString();
+        if (trouble.equals(lastTrouble)) {
+            LOG.debug("a connection request to the {} was refused, as before: {}", listener, trouble);
+            return;
+        }
+        lastTrouble = trouble;
+        failures.warn(
+                "the {} can make no RDMA connection on {}: {}. Its clients use TCP until that is mended and this process"
+                        + " started again; java -jar rsocket.jar doctor tells more",
+                listener,
+                device,
+                why.getMessage() == null ? trouble : why.getMessage());
+    }
+}
