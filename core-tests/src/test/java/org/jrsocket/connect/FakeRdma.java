@@ -5,6 +5,7 @@
 package org.jrsocket.connect;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,8 @@ final class FakeRdma implements StreamFactory {
 
     /** What the next attempts come to. */
     Reason outcome = Reason.REFUSED;
+    /** If set, attempts that leave from there are not answered. */
+    InetAddress silentFrom;
     /** If set, there is no RDMA. */
     VerbsUnavailableException unavailable;
     /** If set, listening fails. */
@@ -62,10 +65,11 @@ final class FakeRdma implements StreamFactory {
         attempts++;
         lastLocal = local;
         peer = observer;
+        boolean silent = local != null && local.getAddress().equals(silentFrom);
         if (asks) {
             observer.asked();
-            switch (outcome) {
-                case REFUSED, BUSY, PROTOCOL -> observer.answered(Answer.REFUSED);
+            switch (silent ? Reason.TIMEOUT : outcome) {
+                case REFUSED, BUSY, UNABLE, PROTOCOL -> observer.answered(Answer.REFUSED);
                 default -> {
                     // silent
                 }
@@ -81,16 +85,25 @@ final class FakeRdma implements StreamFactory {
             public RdmaStream await(LongSupplier left) throws IOException {
                 lastWait = left.getAsLong();
                 long nanos = lastWait;
-                while (nanos > 0 && !cancelled && outcome == Reason.TIMEOUT) {
+                while (nanos > 0 && !cancelled && reason() == Reason.TIMEOUT) {
                     LockSupport.parkNanos(nanos);
                     nanos = left.getAsLong();
                 }
-                throw new RdmaConnectException(cancelled ? Reason.CANCELLED : outcome, "as the test wants", null);
+                throw failure();
+            }
+
+            private Reason reason() {
+                return cancelled ? Reason.CANCELLED : silent ? Reason.TIMEOUT : outcome;
             }
 
             @Override
             public boolean isDone() {
                 return true;
+            }
+
+            @Override
+            public RdmaConnectException failure() {
+                return new RdmaConnectException(reason(), "as the test wants", null);
             }
 
             @Override

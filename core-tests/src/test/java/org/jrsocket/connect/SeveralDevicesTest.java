@@ -12,23 +12,31 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.Adapters.Local;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.loopback.CmMessage;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackDevice;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.verbs.loopback.Reachability;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two devices of this host that reach the same peer. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -40,6 +48,7 @@ class SeveralDevicesTest {
     private LoopbackProvider verbs;
     private RdmaTransport transport;
     private InetAddress peer;
+    private LoopbackDevice first;
 
     @BeforeEach
     void open() throws IOException {
@@ -47,7 +56,7 @@ class SeveralDevicesTest {
         transport = RdmaTransport.over(verbs);
         peer = InetAddress.getByName("10.9.0.9");
         verbs.serve(peer, verbs.device()); // it stands for another host
-        verbs.addDevice(new LoopbackConfig().name("lo1"), InetAddress.getByName("10.9.0.1"));
+        first = verbs.addDevice(new LoopbackConfig().name("lo1"), InetAddress.getByName("10.9.0.1"));
         verbs.addDevice(new LoopbackConfig().name("lo2"), InetAddress.getByName("10.9.0.2"));
     }
 
@@ -59,13 +68,17 @@ class SeveralDevicesTest {
     }
 
     private TransportContext stack(String settings) throws Exception {
+        return stack(settings, "30s");
+    }
+
+    private TransportContext stack(String settings, String headStart) throws Exception {
         List<Local> locals = new ArrayList<>();
         for (int i = 1; i <= 2; i++) {
             InetAddress address = InetAddress.getByName("10.9.0." + i);
             locals.add(new Local("lo" + i, address, new LocalNetworks.Prefix(address.getAddress(), 24)));
         }
         return new TransportContext(
-                Settings.read("connect.timeout=30s," + settings, new Properties(), Map.of()),
+                Settings.read("connect.timeout=" + headStart + "," + settings, new Properties(), Map.of()),
                 Rules.NONE,
                 TransportHolder.of(transport),
                 new Adapters(() -> locals, System::nanoTime));
@@ -104,15 +117,133 @@ class SeveralDevicesTest {
             assertEquals(Map.of("lo1", 3, "lo2", 3), devices);
             assertTrue(listener.isReady());
             verbs.faults().removeDevice(device("lo1"));
-            // What was known of it is a second old: one connection uses TCP, and none fails to be made.
-            int tcp = 0;
-            for (int i = 0; i < 6; i++) {
-                RdmaStream stream = connect(stack, address);
-                assertTrue(stream == null || stream.deviceName().equals("lo2"));
-                tcp += stream == null ? 1 : 0;
+            for (int i = 0; i < 6; i++) { // what was known of it is a second old
+                assertEquals("lo2", connect(stack, address).deviceName());
             }
-            assertEquals(1, tcp);
         }
+    }
+
+    private DualListener listenFarAway() throws Exception {
+        return listen(stack(""), new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 7000));
+    }
+
+    private InetSocketAddress farAway() {
+        return new InetSocketAddress(peer, 7000);
+    }
+
+    /** As channels connect. @return the stream, or null for TCP */
+    private RdmaStream connectWithoutWaiting(TransportContext stack, InetSocketAddress to) throws Exception {
+        ConnectAttempt attempt = stack.connector().attempt(null, to, CONFIG, 0);
+        if (attempt.isTcp()) {
+            return null;
+        }
+        CountDownLatch decided = new CountDownLatch(1);
+        attempt.whenDecided(decided::countDown);
+        assertTrue(decided.await(30, TimeUnit.SECONDS));
+        RdmaStream stream = attempt.await();
+        if (stream != null) {
+            streams.add(stream);
+        }
+        return stream;
+    }
+
+    /** What a device is good for is known when it is tried. */
+    @ParameterizedTest
+    @CsvSource({"auto, true", "auto, false", "rdma, true", "rdma, false"})
+    void shouldGoOnWithTheOtherDeviceWhereOneDoesNotServeItsAddress(String policy, boolean waits) throws Exception {
+        verbs.place(InetAddress.getByName("10.9.0.1"), Reachability.NO_DEVICE);
+        TransportContext stack = stack("devices=all,memory.rejected=1ms,policy=" + policy);
+        try (DualListener listener = listenFarAway()) {
+            for (int i = 0; i < 6; i++) {
+                RdmaStream stream = waits ? connect(stack, farAway()) : connectWithoutWaiting(stack, farAway());
+                assertEquals("lo2", stream.deviceName());
+            }
+            assertEquals(0, stack.counts().tcpChosen(TcpReason.NO_DEVICE));
+            verbs.serve(InetAddress.getByName("10.9.0.1"), first);
+            String device = "";
+            while (!device.equals("lo1")) { // it takes its turn again
+                device = connect(stack, farAway()).deviceName();
+            }
+            assertTrue(listener.isReady());
+        }
+    }
+
+    /** The last one has all the time that there is: nothing comes after it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldGoOnWithTheOtherDeviceWhereOneIsSilent(boolean waits) throws Exception {
+        TransportContext stack = stack("devices=all,policy=rdma", "300ms");
+        try (DualListener listener = listenFarAway()) {
+            verbs.faults().drop(CmMessage.REQ, 1);
+            RdmaStream stream = waits ? connect(stack, farAway()) : connectWithoutWaiting(stack, farAway());
+            String other = stream.deviceName();
+            assertEquals(
+                    List.of("10.9.0." + (other.equals("lo1") ? 2 : 1)),
+                    stack.remembered().stream()
+                            .filter(state -> state.kind() == PeerState.Kind.SILENT)
+                            .map(state -> state.from().getHostAddress())
+                            .toList());
+            for (int i = 0; i < 3; i++) { // until a probe is answered
+                assertEquals(other, connect(stack, farAway()).deviceName());
+            }
+            assertTrue(listener.isReady());
+        }
+    }
+
+    /** Both together have the head start of one. */
+    @Test
+    void shouldUseTcpWhereBothAreSilent() throws Exception {
+        TransportContext stack = stack("devices=all", "100ms");
+        try (DualListener listener = listenFarAway()) {
+            verbs.faults().drop(CmMessage.REQ, Integer.MAX_VALUE);
+            assertNull(connect(stack, farAway()));
+            assertEquals(1, stack.counts().tcpChosen(TcpReason.TIMEOUT));
+            assertTrue(stack.connector().attempt(null, farAway(), CONFIG, 0).isTcp());
+            assertEquals(1, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+            assertTrue(!listener.isReady());
+        }
+    }
+
+    @Test
+    void shouldSayWhyNeitherServesWhereRdmaIsWanted() throws Exception {
+        verbs.place(InetAddress.getByName("10.9.0.1"), Reachability.NO_DEVICE);
+        verbs.place(InetAddress.getByName("10.9.0.2"), Reachability.NO_DEVICE);
+        TransportContext stack = stack("devices=all,policy=rdma");
+        for (int i = 0; i < 2; i++) { // remembered or not
+            RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> connect(stack, farAway()));
+            assertEquals(RdmaConnectException.Reason.NO_DEVICE, e.reason());
+            assertEquals(1, e.getSuppressed().length);
+        }
+    }
+
+    @Test
+    void shouldSayThatTheSocketClosedWhenCancelledOnTheSecondDevice() throws Exception {
+        verbs.place(InetAddress.getByName("10.9.0.1"), Reachability.NO_DEVICE);
+        verbs.faults().drop(CmMessage.REQ, Integer.MAX_VALUE);
+        TransportContext stack = stack("devices=all,policy=rdma");
+        try (DualListener listener = listenFarAway()) {
+            ConnectAttempt attempt = stack.connector().attempt(null, farAway(), CONFIG, 0);
+            CountDownLatch decided = new CountDownLatch(1);
+            attempt.whenDecided(decided::countDown);
+            assertEquals(1, decided.getCount());
+            attempt.cancel();
+            assertTrue(decided.await(30, TimeUnit.SECONDS));
+            assertEquals(
+                    "Socket closed",
+                    assertThrows(SocketException.class, attempt::await).getMessage());
+            assertTrue(!listener.isReady());
+        }
+    }
+
+    /** What the peer says itself it would say over each device: one round trip is enough. */
+    @Test
+    void shouldTakeTheAnswerOfThePeerForAll() throws Exception {
+        TransportContext stack = stack("devices=all");
+        assertNull(connect(stack, farAway()));
+        assertEquals(1, stack.counts().tcpChosen(TcpReason.REFUSED));
+        assertEquals(
+                1,
+                stack.remembered().stream().filter(state -> state.port() != 0).count());
     }
 
     private LoopbackDevice device(String name) {

@@ -7,89 +7,98 @@ package org.jrsocket.connect;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jrsocket.stream.PendingConnect;
+import org.jrsocket.connect.Ways.Way;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. One thread awaits
- * it; any may cancel it.
+ * One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. Where several
+ * devices reach the peer, and the one whose turn it is does not get through, it goes on with the next within the same
+ * time. One thread awaits it; any may cancel it.
  */
 public final class ConnectAttempt {
 
+    /** One way that did not get through. */
+    private record Failed(PeerMemory memory, TcpReason reason, Exception why) {}
+
     private final Connector connector;
     private final InetSocketAddress remote;
-    private final PeerMemory memory;
     private final Policy policy;
     private final long nanos; // 0 is no limit but the policy's
     private final long start = System.nanoTime();
-    private PendingConnect pending; // null: TCP at once
-    private boolean first; // to ask a peer that has not answered yet; published by the next
-    private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
-    private TcpReason failure; // of the awaiting thread, as the next
+    private final WaysInTurn ways; // null: nobody looked for any
+    private final WayAttempt.Maker maker; // null: TCP at once, as the next
+    private volatile WayAttempt current; // written with this object's lock, by the awaiting or the service thread
+    private boolean cancelled; // guarded by this
+    // Of the thread that awaits, or decides, as all that follows.
+    private final List<Failed> failed = new ArrayList<>(1);
+    private int silences; // of ways
+    private TcpReason failure;
     private Exception detail;
     private final AtomicBoolean tcpEnded = new AtomicBoolean();
 
     /** To be {@linkplain #start started}. */
-    ConnectAttempt(Connector connector, InetSocketAddress remote, PeerMemory memory, Policy policy, long nanos) {
+    ConnectAttempt(
+            Connector connector,
+            InetSocketAddress remote,
+            WaysInTurn ways,
+            WayAttempt.Maker maker,
+            Policy policy,
+            long nanos) {
         this.connector = connector;
         this.remote = remote;
-        this.memory = memory;
+        this.ways = ways;
+        this.maker = maker;
         this.policy = policy;
         this.nanos = nanos;
     }
 
-    /** RDMA is not tried. */
+    /**
+     * RDMA is not tried.
+     *
+     * @param ways of which none is worth trying, or null
+     */
     ConnectAttempt(
-            Connector connector, InetSocketAddress remote, PeerMemory memory, TcpReason reason, Exception detail) {
-        this(connector, remote, memory, Policy.TCP, 0);
+            Connector connector,
+            InetSocketAddress remote,
+            WaysInTurn ways,
+            PeerMemory memory,
+            TcpReason reason,
+            Exception detail) {
+        this(connector, remote, ways, null, Policy.TCP, 0);
+        failed.add(new Failed(memory, reason, detail));
         failure = reason;
         this.detail = detail;
     }
 
-    /** @param devices that the way may begin at */
-    void start(StreamFactory rdma, InetSocketAddress local, StreamConfig config, Devices devices)
-            throws VerbsUnavailableException {
-        pending = rdma.connect(local, remote, config, new PendingConnect.Observer() {
-            @Override
-            public boolean mayUse(String device, InetAddress from) {
-                return devices.include(device, from);
+    /** Begins with the first way. False, and the attempt is over, if it was cancelled. */
+    boolean start(Way way) throws VerbsUnavailableException {
+        int others = ways.left();
+        // Silent ways share the head start, and those that nobody waited for leave theirs to the others. A connection
+        // that has no TCP to go to gives each way all of it, and the last one what is left.
+        int shares = policy == Policy.RDMA ? 1 : 1 + others + silences;
+        long limit = nanos == 0 ? 0 : Math.max(1, (nanos - (System.nanoTime() - start)) / (1 + others));
+        WayAttempt next = new WayAttempt(way, remote, shares, limit, policy != Policy.RDMA || others > 0);
+        synchronized (this) {
+            if (cancelled) {
+                return false;
             }
-
-            @Override
-            public void asked() {
-                first = memory.asked(remote);
-                askedAfter = System.nanoTime() - start;
-            }
-
-            @Override
-            public void answered(PendingConnect.Answer answer) {
-                memory.answered(remote, answer, System.nanoTime() - start - askedAfter);
-            }
-        });
-    }
-
-    /** How long RDMA may still take, nanoseconds. */
-    private long left() {
-        long age = System.nanoTime() - start;
-        long left = nanos == 0 ? Long.MAX_VALUE : nanos - age;
-        if (policy == Policy.RDMA) {
-            return left;
+            next.start(maker);
+            current = next;
         }
-        long asked = askedAfter;
-        return Math.min(left, memory.left(remote, age, asked < 0 ? -1 : age - asked, asked >= 0 && first));
+        return true;
     }
 
     /** Whether TCP is to be used at once: RDMA is not tried, and there is nothing to await. */
     public boolean isTcp() {
-        return pending == null;
+        return current == null;
     }
 
     /**
@@ -101,27 +110,73 @@ public final class ConnectAttempt {
      * @throws IOException the policy wants RDMA and RDMA failed
      */
     public RdmaStream await() throws IOException {
-        if (pending == null) {
+        if (current == null) {
             return null;
         }
+        for (; ; ) {
+            WayAttempt now = current;
+            try {
+                RdmaStream stream = now.pending().await(now::left);
+                failed.forEach(each -> Connector.connectedOtherwise(remote, each.memory, each.reason));
+                sparedReached();
+                connector.connected(remote, now.memory(), stream, System.nanoTime() - start);
+                return stream;
+            } catch (RdmaConnectException e) {
+                if (e.reason() == RdmaConnectException.Reason.CANCELLED) {
+                    throw new SocketException("Socket closed");
+                }
+                if (goOn(now, e)) {
+                    continue;
+                }
+                if (isCancelled()) { // between two ways
+                    throw new SocketException("Socket closed");
+                }
+                if (policy == Policy.RDMA) {
+                    failed.forEach(each -> e.addSuppressed(each.why));
+                    throw nanos > 0 && e.reason() == RdmaConnectException.Reason.TIMEOUT ? timedOut(e) : e;
+                }
+                failure = now.reason(e);
+                detail = e;
+                failed.add(new Failed(now.memory(), failure, e));
+                connector.failed(remote, failure, e);
+                return null;
+            }
+        }
+    }
+
+    /**
+     * Tries the next way, if that may get through where this one did not and there is time. Whether it does; else
+     * nothing has changed.
+     */
+    private boolean goOn(WayAttempt now, RdmaConnectException e) {
+        TcpReason reason = now.reason(e);
+        if (ways.left() == 0 || !isOfTheWay(reason) || nanos > 0 && System.nanoTime() - start >= nanos) {
+            return false;
+        }
+        Way next = ways.next();
+        if (next == null) {
+            return false;
+        }
+        silences += reason == TcpReason.TIMEOUT ? 1 : 0;
         try {
-            RdmaStream stream = pending.await(this::left);
-            connector.connected(remote, memory, stream, System.nanoTime() - start);
-            return stream;
-        } catch (RdmaConnectException e) {
-            if (e.reason() == RdmaConnectException.Reason.CANCELLED) {
-                throw new SocketException("Socket closed");
+            if (!start(next)) {
+                return false;
             }
-            if (policy == Policy.RDMA) {
-                throw nanos > 0 && e.reason() == RdmaConnectException.Reason.TIMEOUT ? timedOut(e) : e;
-            }
-            // An attempt ends after the service thread did what it had to do: one that did not ask had no route.
-            boolean resolved = e.reason() != RdmaConnectException.Reason.TIMEOUT || askedAfter >= 0;
-            failure = resolved ? TcpReason.of(e.reason()) : TcpReason.UNRESOLVED;
-            detail = e;
-            connector.failed(remote, failure, e);
-            return null;
+        } catch (VerbsUnavailableException unavailable) {
+            e.addSuppressed(unavailable);
+            return false;
         }
+        failed.add(new Failed(now.memory(), reason, e));
+        connector.triesAnother(remote, now.way().from(), next.from(), e);
+        return true;
+    }
+
+    /** Whether another device may get through; what the peer said itself it would say again. */
+    private static boolean isOfTheWay(TcpReason reason) {
+        return switch (reason) {
+            case NO_DEVICE, UNRESOLVED, UNREACHABLE, TIMEOUT, RESOURCES -> true;
+            default -> false;
+        };
     }
 
     /**
@@ -130,13 +185,21 @@ public final class ConnectAttempt {
      * outcome already; must not block.
      */
     public void whenDecided(Runnable action) {
-        if (pending == null) {
+        WayAttempt now = current;
+        if (now == null) {
             action.run();
             return;
         }
-        pending.onDone(action);
-        if (policy != Policy.RDMA || nanos > 0) {
-            pending.expire(this::left);
+        now.pending().onDone(() -> {
+            RdmaConnectException e = ways.left() == 0 ? null : now.pending().failure();
+            if (e != null && e.reason() != RdmaConnectException.Reason.CANCELLED && goOn(now, e)) {
+                whenDecided(action);
+            } else {
+                action.run();
+            }
+        });
+        if (now.isLimited()) {
+            now.pending().expire(now::left);
         }
     }
 
@@ -154,9 +217,18 @@ public final class ConnectAttempt {
 
     /** Ends the attempt; {@link #await} then says "Socket closed". Harmless when it is over. */
     public void cancel() {
-        if (pending != null) {
-            pending.cancel();
+        WayAttempt now;
+        synchronized (this) {
+            cancelled = true;
+            now = current;
         }
+        if (now != null) {
+            now.pending().cancel();
+        }
+    }
+
+    private synchronized boolean isCancelled() {
+        return cancelled;
     }
 
     /**
@@ -170,16 +242,28 @@ public final class ConnectAttempt {
         if (failure == null || !tcpEnded.compareAndSet(false, true)) {
             return;
         }
-        if (tcpFailure == null && pending != null) {
+        if (tcpFailure == null && current != null) {
             connector.fellBack(remote, failure, detail);
         }
         if (tcpFailure == null) {
-            Connector.tcpConnected(remote, memory, failure);
-        } else if (tcpFailure instanceof ConnectException
-                && String.valueOf(tcpFailure.getMessage()).startsWith("Connection refused")) {
-            Connector.tcpRefused(remote, memory, failure);
-        } else {
-            Connector.tcpFailed(remote, memory, failure, tcpFailure);
+            sparedReached();
+        }
+        for (Failed each : failed) {
+            if (tcpFailure == null) {
+                Connector.connectedOtherwise(remote, each.memory, each.reason);
+            } else if (tcpFailure instanceof ConnectException
+                    && String.valueOf(tcpFailure.getMessage()).startsWith("Connection refused")) {
+                Connector.tcpRefused(remote, each.memory, each.reason);
+            } else {
+                Connector.tcpFailed(remote, each.memory, each.reason, tcpFailure);
+            }
+        }
+    }
+
+    /** The host is there: of the ways that were not worth trying, those that owe an answer are silent. */
+    private void sparedReached() {
+        if (ways != null) {
+            ways.spared().forEach(way -> way.memory().reached(remote));
         }
     }
 

@@ -78,16 +78,16 @@ public final class Connector {
         }
         Devices devices = stack.devices(Rules.Action.CONNECT, remote);
         List<Way> all = ways.to(local, remote.getAddress(), devices);
-        Choice choice = policy == Policy.AUTO || all.size() > 1 ? choose(all, remote) : new Choice(all.get(0), null);
-        if (choice.objection != null && policy == Policy.AUTO) {
-            return useTcp(remote, choice.way, choice.objection, null);
+        WaysInTurn turns = new WaysInTurn(all, remote, policy == Policy.RDMA, spared -> probeInTime(remote, spared));
+        Way way = turns.next();
+        if (way == null) {
+            return useTcp(remote, all.get(0), turns, turns.objection(), null);
         }
-        Way way = choice.way;
         long limit = policy == Policy.RDMA || timeoutNanos == 0 ? timeoutNanos : Math.max(1, timeoutNanos / 2);
-        ConnectAttempt attempt = new ConnectAttempt(this, remote, way.memory(), policy, limit);
+        ConnectAttempt attempt = new ConnectAttempt(
+                this, remote, turns, new Maker(ofPeersFamily(local, remote), remote, config, devices), policy, limit);
         try {
-            attempt.start(
-                    rdma, way.bind(ofPeersFamily(local, remote)), config, way.from() == null ? devices : Devices.ALL);
+            attempt.start(way);
             return attempt;
         } catch (VerbsUnavailableException e) {
             if (policy == Policy.RDMA) {
@@ -97,21 +97,29 @@ public final class Connector {
         }
     }
 
-    /** @param objection why even this one is not worth trying, or null */
-    private record Choice(Way way, TcpReason objection) {}
+    /** Starts a connection over each of its ways. */
+    private final class Maker implements WayAttempt.Maker {
+        private final InetSocketAddress local;
+        private final InetSocketAddress remote;
+        private final StreamConfig config;
+        private final Devices devices;
 
-    /** The first of the ways that is worth trying, else the first of all. */
-    private Choice choose(List<Way> all, InetSocketAddress remote) {
-        TcpReason first = null;
-        for (Way each : all) {
-            TcpReason objection = each.memory().objection(remote);
-            if (objection == null) {
-                return new Choice(each, null);
-            }
-            first = first == null ? objection : first;
-            probeInTime(remote, each);
+        Maker(InetSocketAddress local, InetSocketAddress remote, StreamConfig config, Devices devices) {
+            this.local = local;
+            this.remote = remote;
+            this.config = config;
+            this.devices = devices;
         }
-        return new Choice(all.get(0), first);
+
+        @Override
+        public PendingConnect connect(Way way, PendingConnect.Observer observer) throws VerbsUnavailableException {
+            return rdma.connect(way.bind(local), remote, config, observer);
+        }
+
+        @Override
+        public boolean mayUse(Way way, String device, InetAddress from) {
+            return way.from() != null || devices.include(device, from);
+        }
     }
 
     /**
@@ -179,12 +187,18 @@ public final class Connector {
 
     /** Takes note of a connection that TCP carries without RDMA having been tried. */
     private ConnectAttempt useTcp(InetSocketAddress remote, Way way, TcpReason reason, Exception detail) {
+        return useTcp(remote, way, null, reason, detail);
+    }
+
+    /** @param turns of which none is worth trying, or null */
+    private ConnectAttempt useTcp(
+            InetSocketAddress remote, Way way, WaysInTurn turns, TcpReason reason, Exception detail) {
         stack.counts().choseTcp(reason);
         stack.log().tcpInstead("connecting to", remote, reason, detail);
         if (reason != TcpReason.POLICY && reason != TcpReason.SCOPE) {
             Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
         }
-        return new ConnectAttempt(this, remote, way.memory(), reason, detail);
+        return new ConnectAttempt(this, remote, turns, way.memory(), reason, detail);
     }
 
     Ways ways() {
@@ -195,6 +209,10 @@ public final class Connector {
         stack.counts().choseTcp(reason);
         stack.log().rdmaFailed(remote, reason, detail);
         Events.fallback(remote, false, reason.name(), detail.getMessage());
+    }
+
+    void triesAnother(InetSocketAddress remote, InetAddress from, InetAddress next, Exception detail) {
+        stack.log().triesAnother(remote, from, next, detail);
     }
 
     void fellBack(InetSocketAddress remote, TcpReason reason, Exception detail) {
@@ -213,8 +231,8 @@ public final class Connector {
         ways.of(local.getAddress()).memory().lost(remote);
     }
 
-    /** TCP connected where RDMA did not. */
-    static void tcpConnected(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
+    /** TCP, or another way, connected where this one did not. */
+    static void connectedOtherwise(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
         switch (reason) {
             case REFUSED, DENIED, UNABLE, PROTOCOL -> memory.rejected(remote);
             case NO_DEVICE -> memory.unserved(remote);

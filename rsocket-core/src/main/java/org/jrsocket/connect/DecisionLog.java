@@ -4,6 +4,7 @@
  */
 package org.jrsocket.connect;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.EnumSet;
 import java.util.Set;
@@ -43,6 +44,10 @@ final class DecisionLog {
     /** What TCP comes to is not known yet: if the peer is down, it is no fallback. */
     void rdmaFailed(InetSocketAddress remote, TcpReason reason, Exception detail) {
         LOG.debug("connecting to {} over RDMA failed, trying TCP: {}{}", remote, reason.text(), because(detail));
+    }
+
+    void triesAnother(InetSocketAddress remote, InetAddress from, InetAddress next, Exception detail) {
+        LOG.debug("connecting to {} over RDMA from {} failed, trying from {}{}", remote, from, next, because(detail));
     }
 
     void notProbed(InetSocketAddress remote, Exception why) {

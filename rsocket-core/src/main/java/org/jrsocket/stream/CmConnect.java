@@ -328,6 +328,16 @@ final class CmConnect implements PendingConnect, CmHandler {
     }
 
     @Override
+    public RdmaConnectException failure() {
+        lock.lock();
+        try {
+            return failure;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
     public void onDone(Runnable action) {
         lock.lock();
         try {

@@ -75,6 +75,9 @@ public interface PendingConnect {
     /** Whether there is an outcome. */
     boolean isDone();
 
+    /** Why there is no connection, as {@link #await} says it; null if there is one, or no outcome yet. */
+    RdmaConnectException failure();
+
     /**
      * Runs {@code action} when there is an outcome, on the service thread, or at once on the caller's if there is one
      * already. Must not block.

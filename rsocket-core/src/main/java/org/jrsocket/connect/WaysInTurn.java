@@ -1,0 +1,71 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jrsocket.connect.Ways.Way;
+
+/**
+ * The ways of one connection in the order in which it tries them. One that is not worth trying is spared, and comes at
+ * the end where the policy wants RDMA. By one thread at a time.
+ */
+final class WaysInTurn {
+
+    private final InetSocketAddress remote;
+    private final boolean insists;
+    private final Consumer<Way> onSpared;
+    private final Deque<Way> fresh;
+    private final Deque<Way> spared = new ArrayDeque<>(2);
+    private TcpReason objection;
+
+    /**
+     * @param all the one whose turn it is first; not empty
+     * @param insists whether the policy wants RDMA
+     * @param onSpared hears of each that is not worth trying
+     */
+    WaysInTurn(List<Way> all, InetSocketAddress remote, boolean insists, Consumer<Way> onSpared) {
+        this.remote = remote;
+        this.insists = insists;
+        this.onSpared = onSpared;
+        this.fresh = new ArrayDeque<>(all);
+        if (insists && all.size() == 1) { // nothing to choose
+            spared.add(fresh.remove());
+        }
+    }
+
+    /** The next to try, null if there is none. */
+    Way next() {
+        while (!fresh.isEmpty()) {
+            Way way = fresh.remove();
+            TcpReason why = way.memory().objection(remote);
+            if (why == null) {
+                return way;
+            }
+            objection = objection == null ? why : objection;
+            spared.add(way);
+            onSpared.accept(way);
+        }
+        return insists ? spared.poll() : null;
+    }
+
+    /** How many there may be still. */
+    int left() {
+        return fresh.size() + (insists ? spared.size() : 0);
+    }
+
+    /** Why the first that was spared was, or null. */
+    TcpReason objection() {
+        return objection;
+    }
+
+    /** Those that were not worth trying and were not tried. */
+    Iterable<Way> spared() {
+        return spared;
+    }
+}
