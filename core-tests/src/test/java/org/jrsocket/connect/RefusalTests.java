@@ -15,12 +15,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
@@ -49,6 +52,9 @@ abstract class RefusalTests {
     private static final StreamConfig SMALL = CONFIG.withBuffers(4096, 4096).withQueues(16, 16);
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
+    /** Microseconds from a request to its answer, at the server. */
+    private final Queue<Long> service = new ConcurrentLinkedQueue<>();
+
     private TransportContext stack;
     private RdmaTransport transport;
     private RdmaTransport honest;
@@ -80,7 +86,7 @@ abstract class RefusalTests {
                 Rules.parse("rules", List.of("accept " + admitted().getHostAddress() + " *")),
                 TransportHolder.of(transport));
         InetSocketAddress local = new InetSocketAddress(any(), 0);
-        listener = transport.listen(local, 128, CONFIG, stack.access(local));
+        listener = transport.listen(local, 128, CONFIG, timed(stack.access(local)));
     }
 
     @AfterEach
@@ -92,6 +98,22 @@ abstract class RefusalTests {
             honest.close();
             transport.close();
         }
+    }
+
+    /** The same, and keeps the times. */
+    private Access timed(Access access) {
+        return new Access() {
+            @Override
+            public boolean admits(InetAddress source, InetSocketAddress at, String device) {
+                return access.admits(source, at, device);
+            }
+
+            @Override
+            public void refused(long nanos) {
+                access.refused(nanos);
+                service.add(nanos / 1000);
+            }
+        };
     }
 
     private InetSocketAddress at(InetAddress address) {
@@ -161,12 +183,22 @@ abstract class RefusalTests {
                 .toArray();
         long[] refusals = new long[count];
         Arrays.setAll(refusals, answered::get);
+        while (service.size() < count) { // a client may have its answer before the server knows
+            Thread.yield();
+        }
+        assertEquals(count, stack.counts().rdmaRefused());
+        assertEquals(count, stack.counts().refusalMicros().get("+Inf"));
         String said = String.format(
-                "%d refusals in %.1f s, answered after %s us; an honest client connects in %s us, alone in %s us",
-                count, seconds, percentiles(refusals), percentiles(beside), percentiles(alone));
+                "%d refusals in %.1f s: service time %s us, answered after %s us; an honest client connects in %s us,"
+                        + " alone in %s us",
+                count,
+                seconds,
+                percentiles(service.stream().mapToLong(Long::longValue).toArray()),
+                percentiles(refusals),
+                percentiles(beside),
+                percentiles(alone));
         reporter.publishEntry("refusals", said);
         System.out.println(said);
-        assertEquals(count, stack.counts().rdmaRefused());
         assertEquals(0, listener.poll() == null ? 0 : 1, "somebody was let in");
     }
 

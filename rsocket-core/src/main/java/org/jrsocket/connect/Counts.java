@@ -4,9 +4,7 @@
  */
 package org.jrsocket.connect;
 
-import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -16,20 +14,18 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class Counts {
 
-    /** Microseconds. */
-    private static final long[] BOUNDS = {
-        100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000
-    };
-
     private final LongAdder rdmaConnected = new LongAdder();
-    private final LongAdder[] connectTimes = new LongAdder[BOUNDS.length + 1]; // up to each bound, and beyond
+    private final TimeCounts connectTimes = new TimeCounts(
+            100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
+            2_000_000);
     private final LongAdder rdmaAccepted = new LongAdder();
     private final LongAdder tcpAccepted = new LongAdder();
     private final LongAdder rdmaRefused = new LongAdder();
+    private final TimeCounts refusalTimes =
+            new TimeCounts(10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000);
     private final Map<TcpReason, LongAdder> tcpChosen = new EnumMap<>(TcpReason.class);
 
     Counts() {
-        Arrays.setAll(connectTimes, i -> new LongAdder());
         for (TcpReason reason : TcpReason.values()) {
             tcpChosen.put(reason, new LongAdder());
         }
@@ -38,11 +34,7 @@ public final class Counts {
     /** @param nanos that it took */
     void connectedRdma(long nanos) {
         rdmaConnected.increment();
-        int bound = 0;
-        while (bound < BOUNDS.length && nanos > BOUNDS[bound] * 1000) {
-            bound++;
-        }
-        connectTimes[bound].increment();
+        connectTimes.add(nanos);
     }
 
     /** A client connection was left to TCP; whether TCP then connected is not known here. */
@@ -62,6 +54,19 @@ public final class Counts {
         rdmaRefused.increment();
     }
 
+    /** @param nanos from the request to its answer */
+    void answeredRefused(long nanos) {
+        refusalTimes.add(nanos);
+    }
+
+    /**
+     * How many RDMA connection requests that no rule admitted had their answer within so many microseconds or less, by
+     * that number; {@code +Inf} is all.
+     */
+    public Map<String, Long> refusalMicros() {
+        return refusalTimes.byMicros();
+    }
+
     /** RDMA connection requests that no rule admitted. */
     public long rdmaRefused() {
         return rdmaRefused.sum();
@@ -76,13 +81,7 @@ public final class Counts {
      * How many connections took so many microseconds or less to make over RDMA, by that number; {@code +Inf} is all.
      */
     public Map<String, Long> connectMicros() {
-        Map<String, Long> counts = new LinkedHashMap<>();
-        long sum = 0;
-        for (int i = 0; i < connectTimes.length; i++) {
-            sum += connectTimes[i].sum();
-            counts.put(i < BOUNDS.length ? Long.toString(BOUNDS[i]) : "+Inf", sum);
-        }
-        return counts;
+        return connectTimes.byMicros();
     }
 
     /** Connections accepted over RDMA. */

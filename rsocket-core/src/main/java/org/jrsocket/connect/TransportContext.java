@@ -4,6 +4,7 @@
  */
 package org.jrsocket.connect;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import org.jrsocket.jfr.Events;
@@ -136,14 +137,22 @@ public final class TransportContext {
 
     /** Who may connect over RDMA to this process's listener there, by the rules of the moment. */
     Access access(InetSocketAddress listener) {
-        return (source, local, device) -> {
-            boolean admitted = override != Policy.TCP
-                    && devices(Rules.Action.BIND, listener).include(device, local.getAddress())
-                    && rules.admit(source, local, device);
-            if (!admitted) {
-                counts.refusedRdma();
+        return new Access() {
+            @Override
+            public boolean admits(InetAddress source, InetSocketAddress local, String device) {
+                boolean admitted = override != Policy.TCP
+                        && devices(Rules.Action.BIND, listener).include(device, local.getAddress())
+                        && rules.admit(source, local, device);
+                if (!admitted) {
+                    counts.refusedRdma();
+                }
+                return admitted;
             }
-            return admitted;
+
+            @Override
+            public void refused(long nanos) {
+                counts.answeredRefused(nanos);
+            }
         };
     }
 

@@ -85,6 +85,11 @@ final class TransportBean implements TransportMXBean {
     }
 
     @Override
+    public Map<String, Long> getRdmaRefusalMicros() {
+        return stack.counts().refusalMicros();
+    }
+
+    @Override
     public Map<String, Long> getRdmaConnectMicros() {
         return stack.counts().connectMicros();
     }

@@ -39,6 +39,12 @@ public interface TransportMXBean {
     /** RDMA connection requests that no {@code accept} rule admitted, or that came while the override was TCP. */
     long getRdmaRefused();
 
+    /**
+     * How many of those had their answer so many microseconds or less after they were taken, by that number; {@code
+     * +Inf} is all of them.
+     */
+    Map<String, Long> getRdmaRefusalMicros();
+
     /** RDMA connections that the application has not closed. */
     int getOpenConnections();
 

@@ -1,0 +1,43 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+
+/** How often something took how long. Safe for use by many threads; a reader sees each number, not one moment. */
+final class TimeCounts {
+
+    private final long[] bounds;
+    private final LongAdder[] counts; // up to each bound, and beyond
+
+    /** @param bounds microseconds, the least first */
+    TimeCounts(long... bounds) {
+        this.bounds = bounds;
+        this.counts = new LongAdder[bounds.length + 1];
+        Arrays.setAll(counts, i -> new LongAdder());
+    }
+
+    void add(long nanos) {
+        int bound = 0;
+        while (bound < bounds.length && nanos > bounds[bound] * 1000) {
+            bound++;
+        }
+        counts[bound].increment();
+    }
+
+    /** How many took so many microseconds or less, by that number; {@code +Inf} is all. */
+    Map<String, Long> byMicros() {
+        Map<String, Long> sums = new LinkedHashMap<>();
+        long sum = 0;
+        for (int i = 0; i < counts.length; i++) {
+            sum += counts[i].sum();
+            sums.put(i < bounds.length ? Long.toString(bounds[i]) : "+Inf", sum);
+        }
+        return sums;
+    }
+}
