@@ -34,8 +34,9 @@ import javax.management.ObjectName;
  * {@code Caller socket|channel|selector|http LOCAL}: connects when it is told, with a time limit that is its own. A
  * line of its input is {@code ADDRESS PORT MILLIS TRIES}; ADDRESS {@code self} is a server that it has itself, for
  * classes to be loaded, and 0 milliseconds are no limit. Answers {@code call=N try=K micros=M}, of the try that got
- * through and its time, or {@code call=N failed=WHY}. When its input ends it prints what the agent counted: {@code
- * rdma=COUNT}, {@code chosen.REASON=COUNT}.
+ * through and its time, or {@code call=N failed=WHY}. The line {@code forget} has the agent forget what it remembers of
+ * peers, {@code call=N forgotten=COUNT}. When its input ends it prints what the agent counted: {@code rdma=COUNT},
+ * {@code chosen.REASON=COUNT}.
  */
 final class Caller {
 
@@ -52,6 +53,10 @@ final class Caller {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         int call = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.equals("forget")) {
+                System.out.println("call=" + ++call + " forgotten=" + forget());
+                continue;
+            }
             String[] words = line.split(" ");
             InetSocketAddress to =
                     words[0].equals("self") ? self : new InetSocketAddress(words[0], Integer.parseInt(words[1]));
@@ -165,6 +170,11 @@ final class Caller {
         if (answer != 7) {
             throw new IOException("other bytes came back");
         }
+    }
+
+    private static Object forget() throws Exception {
+        return ManagementFactory.getPlatformMBeanServer()
+                .invoke(new ObjectName("org.jrsocket:type=Transport"), "forgetRemembered", null, null);
     }
 
     private static void printCounts() throws Exception {

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jrsocket.interop.JvmProcess;
@@ -31,6 +32,9 @@ class ConnectTimesBetweenHosts {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final Pattern ANSWER = Pattern.compile(
             " count=(\\d+) failed=(\\d+) tries=(\\d+) p50=(\\d+) p99=(\\d+) most=(\\d+) used=\\{(.*)\\}$");
+
+    private static final String ADD_DEVICE = "rdma link add rxe0 type rxe netdev eth0";
+    private static final String[] WITHOUT_DEVICE = {"TIMEOUT", "REMEMBERED", "UNREACHABLE", "REFUSED"};
 
     private FarEnd far;
     private JvmProcess plain;
@@ -93,6 +97,18 @@ class ConnectTimesBetweenHosts {
                 used::toString);
     }
 
+    /** Whether the next connection is over RDMA, with all that is remembered. */
+    private boolean answers(String host, int port, int number) throws Exception {
+        String name = "still-" + number;
+        boolean rdma = ask(with, name, name + ' ' + host + ' ' + port + " 1 1 0")
+                .group(7)
+                .contains("RDMA=");
+        if (!rdma) {
+            TimeUnit.MILLISECONDS.sleep(200); // as often as an application connects
+        }
+        return rdma;
+    }
+
     @Test
     void shouldTakeNoLongerThanTheHeadStartAndThatOnce() throws Exception {
         Assumptions.assumeTrue(System.getenv("ROCE_LAB_PEER") != null, "needs two hosts (scripts/test hosts)");
@@ -115,18 +131,24 @@ class ConnectTimesBetweenHosts {
             }
             far.run("lab-link clear");
             assertTrue(row("peer-that-answers-again", host, both, 20, 1, 0).getOrDefault("RDMA", 0) > 0);
-            far.stop(); // they hold the device
-            far.run("rdma link delete rxe0");
-            assertSum(
-                    20,
-                    row("peer-without-a-device", host, far.serve(true, 0), 20, 1, 0),
-                    "TIMEOUT",
-                    "REMEMBERED",
-                    "UNREACHABLE",
-                    "REFUSED");
+            far.run("timeout 60 rdma link delete rxe0"); // the server runs on
+            assertSum(20, row("peer-that-lost-its-device", host, both, 20, 1, 0), WITHOUT_DEVICE);
+            far.run(ADD_DEVICE);
+            long regained = System.nanoTime();
+            int asked = 0;
+            while (!answers(host, both, ++asked)) { // nothing is forgotten
+                assertTrue(System.nanoTime() - regained < LIMIT.toNanos(), "it does not use RDMA again");
+            }
+            table.append(String.format(
+                    "over RDMA again %d ms after the device was there, with connection %d%n",
+                    TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - regained), asked));
+            assertTrue(row("peer-that-regained-it", host, both, 20, 1, 0).getOrDefault("RDMA", 0) > 0);
+            far.stop();
+            far.run("timeout 60 rdma link delete rxe0");
+            assertSum(20, row("peer-without-a-device", host, far.serve(true, 0), 20, 1, 0), WITHOUT_DEVICE);
         } finally {
             if (far.run("rdma link").isEmpty()) {
-                far.run("rdma link add rxe0 type rxe netdev eth0");
+                far.run(ADD_DEVICE);
             }
             System.out.printf(
                     "microseconds to connect         without the agent           with it%n%-30s %8s %8s %8s %8s %8s %8s  %s%n%s",

@@ -28,7 +28,7 @@ import javax.management.openmbean.TabularData;
  * CROWD MILLIS}: so many connections, so many of them at once, each with that limit (0: none) and as many as ten tries.
  * ADDRESS {@code self} is a server that it has itself, for classes to be loaded. Answers {@code NAME count=N failed=N
  * tries=N p50=MICROS p99=MICROS most=MICROS used={TRANSPORT OR REASON=COUNT, ...}}. Forgets before each line what the
- * agent remembers of peers, if there is an agent.
+ * agent remembers of peers, if there is an agent and NAME does not begin with {@code still-}.
  */
 final class CrowdClient {
 
@@ -48,6 +48,9 @@ final class CrowdClient {
             InetSocketAddress to = words[1].equals("self")
                     ? new InetSocketAddress(args[0], own)
                     : new InetSocketAddress(words[1], Integer.parseInt(words[2]));
+            if (!words[0].startsWith("still-")) {
+                client.forget();
+            }
             System.out.println(words[0]
                     + ' '
                     + client.connections(
@@ -76,10 +79,13 @@ final class CrowdClient {
         return server.getLocalPort();
     }
 
-    private String connections(InetSocketAddress to, int count, int crowd, int millis) throws Exception {
+    private void forget() throws Exception {
         if (beans.isRegistered(bean)) {
             beans.invoke(bean, "forgetRemembered", null, null);
         }
+    }
+
+    private String connections(InetSocketAddress to, int count, int crowd, int millis) throws Exception {
         Map<String, Long> before = used();
         long[] micros = new long[count];
         AtomicInteger next = new AtomicInteger();

@@ -110,7 +110,7 @@ class SeveralDevicesBetweenHosts {
     private static JvmProcess client(String settings) throws IOException {
         return JvmProcess.running(LeavingClient.class)
                 .listening()
-                .agent("=" + PATIENT + settings)
+                .agent("=" + settings)
                 .start();
     }
 
@@ -143,7 +143,7 @@ class SeveralDevicesBetweenHosts {
     @Test
     void shouldSpreadConnectionsOverBothDevicesAndDoWithOneWhileTheOtherIsDown() throws Exception {
         int port = far.serve(Server.class, "=connect.timeout=60s", "0.0.0.0", 0);
-        try (JvmProcess client = client(",devices=all")) {
+        try (JvmProcess client = client(PATIENT + ",devices=all")) {
             long packets = sent("rxe1");
             assertSpread(calls(client, far.address(), port, 6));
             assertSpread(calls(client, farSecond, port, 6));
@@ -162,6 +162,21 @@ class SeveralDevicesBetweenHosts {
                 TimeUnit.MILLISECONDS.sleep(100);
             }
             System.out.println("used again " + (System.nanoTime() - start) / 1_000_000 + " ms after the link was up");
+        }
+    }
+
+    /** The first one after the link went down is served by the other device, and so are all that follow. */
+    @Test
+    void shouldMakeEachConnectionOverRdmaWhileOneDeviceIsDown() throws Exception {
+        int port = far.serve(Server.class, "=connect.timeout=60s", "0.0.0.0", 0);
+        try (JvmProcess client = client("policy=rdma,devices=all,connect.timeout=5s")) {
+            assertSpread(calls(client, far.address(), port, 4));
+            Tool.run("ip", "link", "set", "eth1", "down");
+            List<String> meanwhile = calls(client, far.address(), port, 6);
+            System.out.println("with policy=rdma, while eth1 is down: " + meanwhile);
+            assertEquals(Collections.nCopies(6, "RDMA from=" + own), meanwhile);
+        } finally {
+            Tool.run("ip", "link", "set", "eth1", "up");
         }
     }
 }

@@ -22,17 +22,20 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import javax.management.ObjectName;
 
 /**
  * {@code TimedConnects LOCAL}: connects to echo servers when it is told, with Netty's own time limit. A line of its
  * input is {@code ADDRESS PORT MILLIS TRIES}; ADDRESS {@code self} is a server that it has itself, for classes to be
  * loaded, and 0 milliseconds are no limit. Answers {@code call=N try=K micros=M}, of the try that got through and its
- * time, or {@code call=N failed=WHY}.
+ * time, or {@code call=N failed=WHY}. The line {@code forget} has the agent forget what it remembers of peers, {@code
+ * call=N forgotten=COUNT}.
  */
 public final class TimedConnects {
 
@@ -48,6 +51,12 @@ public final class TimedConnects {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         int call = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.equals("forget")) {
+                System.out.println("call=" + ++call + " forgotten="
+                        + ManagementFactory.getPlatformMBeanServer()
+                                .invoke(new ObjectName("org.jrsocket:type=Transport"), "forgetRemembered", null, null));
+                continue;
+            }
             String[] words = line.split(" ");
             InetSocketAddress to = words[0].equals("self")
                     ? (InetSocketAddress) server.getLocalSocketAddress()
