@@ -51,7 +51,7 @@ public final class RSelectorProvider extends SelectorProvider {
     private volatile boolean plainSelectors;
 
     /**
-     * With the settings of the system properties and the environment, unless {@link #install} brought others.
+     * With the settings of the system properties and the environment, unless {@link #share} brought others.
      *
      * @throws IllegalStateException a setting cannot be used, or the JDK's internals are not open; the message says
      *     what to do
@@ -85,6 +85,11 @@ public final class RSelectorProvider extends SelectorProvider {
         return shared;
     }
 
+    /** What providers made by the no-argument constructor share from now on. */
+    public static synchronized void share(TransportContext stack, TransportHolder holder) {
+        shared = new Shared(stack, holder);
+    }
+
     /**
      * Makes this the provider of the whole JVM, which works only before anybody has used NIO sockets.
      *
@@ -92,7 +97,7 @@ public final class RSelectorProvider extends SelectorProvider {
      */
     public static synchronized void install(TransportContext stack, TransportHolder holder) throws IOException {
         JdkChannels.ensureOpen();
-        shared = new Shared(stack, holder);
+        share(stack, holder);
         String before = System.setProperty(PROPERTY, RSelectorProvider.class.getName());
         SelectorProvider current = SelectorProvider.provider();
         if (!(current instanceof RSelectorProvider)) {
