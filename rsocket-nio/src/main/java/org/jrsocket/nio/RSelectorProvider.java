@@ -161,10 +161,14 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public AbstractSelector openSelector() throws IOException {
+        return openSelector(false);
+    }
+
+    private AbstractSelector openSelector(boolean eventLoop) throws IOException {
         boolean ours = isRdmaUsable();
         AbstractSelector inner = jdk.openSelector();
         if (ours) {
-            return new RSelector(this, inner);
+            return eventLoop ? RSelector.forEventLoop(this, inner, RSelector.YIELD_NANOS) : new RSelector(this, inner);
         }
         plainSelectors = true; // not if there was no descriptor for it: RDMA may lack nothing else
         return inner;
@@ -200,6 +204,15 @@ public final class RSelectorProvider extends SelectorProvider {
      */
     public void ensureRdma() throws VerbsUnavailableException {
         holder.transport();
+    }
+
+    /**
+     * A selector for an event loop: one thread, which selects again and again, and which alone touches the selected
+     * keys. While something is ready at each selection, what the kernel has to tell may be reported by a later one, some
+     * microseconds later; and a selected key costs no memory.
+     */
+    public AbstractSelector openEventLoopSelector() throws IOException {
+        return openSelector(true);
     }
 
     /**
