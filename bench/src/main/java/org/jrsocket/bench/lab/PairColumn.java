@@ -59,6 +59,10 @@ final class PairColumn implements Column {
     private static final int BRIEF_MAX_ROUNDS = 12;
     /** That many of 64 bytes make a JVM warm, if nobody wants to wait for its compilers to rest. */
     private static final int WARM_ROUND_TRIPS = 40_000;
+    /** At once; after so many seconds those that were made have to be enough. */
+    private static final int WARM_AT_ONCE = 10_000;
+
+    private static final double WARM_SECONDS = 40;
     /** Warm enough: the compilers of both JVMs used less than this part of a round's time, two rounds running. */
     private static final double COMPILING = 0.05;
 
@@ -124,8 +128,10 @@ final class PairColumn implements Column {
         long start = System.nanoTime();
         double compiling = 0;
         if (brief && rows.stream().anyMatch(row -> row.kind == Row.Kind.RTT && !row.isCold())) {
-            pair.ask("rtt 64 " + WARM_ROUND_TRIPS + " " + wait);
-            operations += WARM_ROUND_TRIPS;
+            while (operations < WARM_ROUND_TRIPS && (System.nanoTime() - start) / 1e9 < WARM_SECONDS) {
+                pair.ask("rtt 64 " + WARM_AT_ONCE + " " + wait);
+                operations += WARM_AT_ONCE;
+            }
         }
         while (round < (brief ? BRIEF_MAX_ROUNDS : quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS) && calm < 2) {
             round++;
