@@ -9,8 +9,8 @@ import java.net.InetSocketAddress;
 import java.util.Locale;
 
 /**
- * The passive process of a pair: {@code Server netty|grpc nio|rdma ADDRESS PORT}. Says "ready" when it listens, and ends
- * with its standard input.
+ * The passive process of a pair: {@code Server netty|grpc nio|rdma ADDRESS PORT}. Says "ready" when it listens, and
+ * ends with its standard input.
  */
 public final class Server {
 
