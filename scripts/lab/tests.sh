@@ -97,11 +97,13 @@ lab_tests() {
   fi
 }
 
-# lab_one JDK CLASS[#METHOD]: that alone, in a guest of its own. Says what took how long.
+# lab_one JDK CLASS[$NESTED[,NESTED]...][#METHOD]: that alone, in a guest of its own. Says what took how long.
 lab_one() {
-  local jdk=$1 class=${2%%#*} method='' source module group status=0 scratch stage=boot since=$SECONDS build line needs=''
+  local jdk=$1 class=${2%%#*} nested='' method='' source module group status=0 scratch stage=boot since=$SECONDS build line
+  local needs='' where=.*
   local -A took=([boot]=- [warm-up]=- [tests]=-)
   [[ $2 != *#* ]] || method=${2#*#}
+  [[ $class != *\$* ]] || { nested=${class#*\$} class=${class%%\$*} where=".*\\\$(${nested//,/|})"; }
   source=$(grep -rlE "^(public |final )*class ${class##*.}\b" "$here"/{core-tests,rsocket-nio,rsocket-netty,interop-tests}/src/test/java || true)
   if [ "$(grep -c . <<<"$source")" != 1 ]; then
     note lab failed "no class '$class', or not one alone, in core-tests, rsocket-nio, rsocket-netty and interop-tests: $source"
@@ -135,11 +137,16 @@ lab_one() {
   build=$((SECONDS - since)) since=$SECONDS
   mkdir -p "$results/lab"
   scratch=$(mktemp -d)
-  say "lab: $class${method:+#$method} on JDK $jdk"
+  say "lab: $class${nested:+\$$nested}${method:+#$method} on JDK $jdk"
   {
     printf '%s\n' --select-class "$class"
     # "long" is what a person asks for.
-    if [ -n "$method" ]; then printf '%s\n' --include-methodname ".*#${method//\*/.*}"; else printf '%s\n' --exclude-tag long; fi
+    if [ -n "$nested$method" ]; then
+      [ -n "$method" ] || method='*'
+      printf '%s\n' --include-methodname "$where#${method//\*/.*}"
+    else
+      printf '%s\n' --exclude-tag long
+    fi
   } >"$scratch/$group.select"
   while IFS= read -r line; do
     case $stage:$line in

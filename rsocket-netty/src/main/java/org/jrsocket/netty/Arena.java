@@ -14,7 +14,7 @@ final class Arena {
     /** Pieces of fewer bytes lie in chunks that are not registered. */
     static final int LEAST_LENDABLE = 1024;
 
-    private static final int SMALLEST = 256;
+    static final int SMALLEST = 256;
     private static final int SMALLEST_SHIFT = Integer.numberOfTrailingZeros(SMALLEST);
     /** Chunks of lendable pieces: a registration costs much, whatever its size. */
     private static final int CHUNK = 2 * 1024 * 1024;

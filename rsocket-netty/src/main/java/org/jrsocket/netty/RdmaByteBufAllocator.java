@@ -12,12 +12,16 @@ import io.netty.util.internal.CleanableDirectBuffer;
 
 /**
  * Direct buffers that an {@link RdmaSocketChannel} can send from without a copy, whichever channel they were allocated
- * for. Heap buffers are those of Netty's pooled allocator. Safe for use by many threads.
+ * for. Heap buffers, and direct ones that begin with fewer than {@value #LEAST} bytes, are those of Netty's pooled
+ * allocator, which makes no garbage. Safe for use by many threads.
  */
 public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
 
     /** The one that {@link RdmaSocketChannel}s have unless {@code ChannelOption.ALLOCATOR} says otherwise. */
     public static final RdmaByteBufAllocator DEFAULT = new RdmaByteBufAllocator();
+
+    /** What begins smaller hardly ever grows to a size that is worth lending. */
+    private static final int LEAST = Arena.SMALLEST;
 
     private final Arena[] arenas;
 
@@ -38,6 +42,9 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+        if (initialCapacity < LEAST) {
+            return PooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity);
+        }
         return leakAware(new Buffer(this, allocate(initialCapacity), maxCapacity));
     }
 

@@ -12,6 +12,7 @@ import io.netty.channel.IoRegistration;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import java.nio.channels.spi.SelectorProvider;
+import org.jrsocket.nio.RSelectorProvider;
 
 /**
  * The event loop's part of the transport: serves RDMA and TCP connections together, polls while that pays, and then
@@ -37,7 +38,8 @@ public final class RdmaIoHandler implements IoHandler {
     }
 
     static IoHandlerFactory newFactory(SelectorProvider provider) {
-        IoHandlerFactory nio = NioIoHandler.newFactory(provider);
+        IoHandlerFactory nio = NioIoHandler.newFactory(
+                provider instanceof RSelectorProvider ours ? new EventLoopSelectors(ours) : provider);
         return new IoHandlerFactory() {
             @Override
             public IoHandler newHandler(ThreadAwareExecutor executor) {

@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -98,5 +100,15 @@ class RdmaByteBufAllocatorTest {
         }
         held.forEach(ByteBuf::release);
         assertEquals(16, chunks.stream().filter(Chunk::isRetired).count());
+    }
+
+    @Test
+    void shouldLeaveBuffersThatAreTooSmallToLendToNettysPool() {
+        ByteBuf small = allocator.directBuffer(64);
+        ByteBuf usual = allocator.directBuffer();
+        assertSame(PooledByteBufAllocator.DEFAULT, small.alloc());
+        assertSame(allocator, usual.alloc());
+        small.release();
+        usual.release();
     }
 }

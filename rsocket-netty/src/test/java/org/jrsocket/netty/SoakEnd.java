@@ -25,6 +25,8 @@ import java.util.concurrent.TimeUnit;
 final class SoakEnd extends ChannelInboundHandlerAdapter {
 
     private static final ByteBufAllocator OURS = RdmaByteBufAllocator.DEFAULT;
+    /** An idle connection has that much for its peer. */
+    private static final int GRANTED = 8 * 1024;
     /** Writes of one turn. */
     private static final int TURN = 8;
 
@@ -150,9 +152,18 @@ final class SoakEnd extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /**
+     * Closes at once if what it has sent fits into what the other end has granted; else when that has read it all. A
+     * closed connection whose peer gives no room for some seconds is reset, and a busy event loop may take as long.
+     */
     private void closeAtTheEnd(ChannelHandlerContext context) {
-        if (inputEnded && ((RdmaSocketChannel) context.channel()).isOutputShutdown()) {
+        if (!inputEnded || !((RdmaSocketChannel) context.channel()).isOutputShutdown()) {
+            return;
+        }
+        if (out.total <= GRANTED || out.received == out.total) {
             context.close();
+        } else if (context.channel().isOpen()) {
+            context.executor().schedule(() -> closeAtTheEnd(context), 10, TimeUnit.MILLISECONDS);
         }
     }
 

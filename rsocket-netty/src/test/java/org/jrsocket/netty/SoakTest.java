@@ -7,6 +7,8 @@ package org.jrsocket.netty;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetSocketAddress;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -16,11 +18,13 @@ import org.junit.jupiter.api.Test;
  * Random traffic on two event loops: sizes, closes, half closes, resets, reading switched off and on. It is short unless
  * {@code jrsocket.soak.seconds} says how long, and {@code jrsocket.soak.channels} how many channels there are at a time.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what is printed
 class SoakTest extends ChannelTests {
 
     private static final int CHANNELS = Integer.getInteger("jrsocket.soak.channels", 60);
     private static final int SECONDS = Integer.getInteger("jrsocket.soak.seconds", 0);
     private static final int CONVERSATIONS = 200;
+    private static final int LOOK_SECONDS = 30;
 
     @Test
     void shouldLoseAndKeepNothingWhateverTheApplicationDoes() throws Exception {
@@ -28,9 +32,20 @@ class SoakTest extends ChannelTests {
         long seed = Long.getLong("jrsocket.soak.seed", System.nanoTime());
         System.out.println("seed " + seed);
         Soak soak = new Soak(loops, () -> new RdmaSocketChannel(provider), seed, CHANNELS, 1 << 20, goOn());
-        soak.run(() -> new RdmaServerSocketChannel(provider), new InetSocketAddress("127.0.0.1", 0));
-        System.out.println(soak + "; " + Rdma.metrics());
+        Footprint footprint = new Footprint(transport::registeredMemory);
+        ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor();
+        try {
+            if (SECONDS > 0) {
+                looks.scheduleWithFixedDelay(footprint::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+            }
+            soak.run(() -> new RdmaServerSocketChannel(provider), new InetSocketAddress("127.0.0.1", 0));
+        } finally {
+            looks.shutdown();
+            assertTrue(looks.awaitTermination(PATIENCE, TimeUnit.SECONDS));
+            System.out.println(soak + "; " + Rdma.metrics());
+        }
         assertTrue(soak.orderly.get() > 0);
+        footprint.assertFlat();
         await(() -> transport.liveStreams() == 0, () -> transport.liveStreams() + " streams are left");
         leaks.assertNone();
     }

@@ -123,6 +123,9 @@ public final class Agent {
             throws Exception {
         boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
+        // For what a program names itself, such as the Netty transport: it works wherever it is, with these settings.
+        open(instrumentation);
+        RSelectorProvider.share(stack, holder);
         if (!stack.mayUse(Policy.AUTO) && !stack.mayUse(Policy.RDMA)) {
             return; // everything is to be TCP
         }
@@ -144,7 +147,6 @@ public final class Agent {
             warn(stack.settings().log(), HAS_SERVERS);
             net = false;
         }
-        open(instrumentation);
         Management.register(stack, holder, instrumentation);
         if (net) {
             installNet(stack);

@@ -41,6 +41,8 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     boolean arrived;
     /** Selections in a row in which a hot key had nothing. */
     int idleRounds;
+    /** Its place in {@link SelectedKeys}, which alone uses it. */
+    int selectedAt = -1;
 
     /** Guarded by the selector's descriptor lock: the stream whose descriptor is in the selector's epoll set. */
     RdmaStream watched;

@@ -36,7 +36,9 @@ import org.jrsocket.stream.Threads;
  *
  * <p>The descriptors are in an epoll set of ours, together with the JDK selector's own epoll set. Every selection takes
  * what that set has, also one that does not sleep, because it must not or because something else is ready already. That
- * is one system call, and none while no stream is armed and no other channel has an interest.
+ * is one system call, and none while no stream is armed and no other channel has an interest. The selector of an
+ * event loop does so every {@value #YIELD_NANOS} ns at most: its thread selects again and again, so nothing is late by
+ * more than that, and a busy loop makes next to no system calls.
  *
  * <p>With nothing ready a selection polls the hot keys for a while, and the epoll set now and then. Then it arms the
  * hot ones too, and sleeps: in the JDK's selector when there are no streams, else in the epoll set. No wake-up is lost:
@@ -56,14 +58,14 @@ final class RSelector extends AbstractSelector {
     /** How long one call into native code polls the hot keys: nothing else is seen meanwhile. */
     private static final long SLICE_NANOS = 5_000;
     /** How long only the hot keys are polled, before a look at the epoll set, and a yield. */
-    private static final long YIELD_NANOS = 50_000;
+    static final long YIELD_NANOS = 50_000;
 
     private final RSelectorProvider provider;
     private final AbstractSelector jdk;
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
-    private final Set<SelectionKey> selected = new HashSet<>();
+    private final Set<SelectionKey> selected;
     private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
-    private final Set<SelectionKey> publicSelected = new UngrowableSet<>(selected);
+    private final Set<SelectionKey> publicSelected;
     private final Object registrations = new Object();
 
     private final UpdateQueue queue = new UpdateQueue();
@@ -79,15 +81,39 @@ final class RSelector extends AbstractSelector {
     private final ReadyKeys ready = new ReadyKeys(queue);
     private final Consumer<SelectionKey> collector = this::collect;
     private final SpinBudget budget;
+    private final long lookAfterNanos; // a look at the epoll set is omitted when the last one is not so long ago
+    private long lookedAt; // by the clock, if lookAfterNanos counts
+    private long looks; // that were system calls
 
     RSelector(RSelectorProvider provider, AbstractSelector jdk) throws IOException {
         this(provider, jdk, provider.stack().settings().streamConfig().spinNanos());
     }
 
     RSelector(RSelectorProvider provider, AbstractSelector jdk, long spinNanos) throws IOException {
+        this(provider, jdk, spinNanos, new HashSet<>(), 0);
+    }
+
+    /** For one thread that selects again and again, and is the only one to touch the selected keys. */
+    static RSelector forEventLoop(RSelectorProvider provider, AbstractSelector jdk, long lookAfterNanos)
+            throws IOException {
+        long spinNanos = provider.stack().settings().streamConfig().spinNanos();
+        return new RSelector(provider, jdk, spinNanos, new SelectedKeys(), lookAfterNanos);
+    }
+
+    private RSelector(
+            RSelectorProvider provider,
+            AbstractSelector jdk,
+            long spinNanos,
+            Set<SelectionKey> selected,
+            long lookAfterNanos)
+            throws IOException {
         super(provider);
         this.provider = provider;
         this.jdk = jdk;
+        this.selected = selected;
+        this.publicSelected = new UngrowableSet<>(selected);
+        this.lookAfterNanos = lookAfterNanos;
+        this.lookedAt = lookAfterNanos > 0 ? System.nanoTime() - lookAfterNanos : 0;
         this.descriptors = new SelectorEpollSet(JdkChannels.epollDescriptor(jdk));
         this.budget = new SpinBudget(spinNanos);
     }
@@ -186,7 +212,7 @@ final class RSelector extends AbstractSelector {
             boolean ended = takeWakeup() || Thread.currentThread().isInterrupted(); // before it looks, see above
             over |= ended;
             ready.lookAround();
-            if (!slept || ended) {
+            if (ended || !slept && isLookDue()) {
                 lookAtDescriptors();
             }
             slept = false;
@@ -211,6 +237,10 @@ final class RSelector extends AbstractSelector {
         if (waitStart != 0) {
             budget.waited(System.nanoTime() - waitStart);
         }
+    }
+
+    private boolean isLookDue() {
+        return lookAfterNanos == 0 || tcpChanged || System.nanoTime() - lookedAt >= lookAfterNanos;
     }
 
     private boolean takeWakeup() {
@@ -292,10 +322,19 @@ final class RSelector extends AbstractSelector {
         }
         int n = 0;
         if (streams && ready.hasArmed() || covered && tcpInterested.get() > 0) {
+            looks++;
             n = descriptors.await(0);
             takeEvents(n);
         }
+        if (lookAfterNanos > 0) {
+            lookedAt = System.nanoTime();
+        }
         return n > 0 || !ready.isEmpty();
+    }
+
+    /** For tests: how many looks have asked the kernel. */
+    long looks() {
+        return looks;
     }
 
     private void collect(SelectionKey inner) {

@@ -51,7 +51,7 @@ public final class RSelectorProvider extends SelectorProvider {
     private volatile boolean plainSelectors;
 
     /**
-     * With the settings of the system properties and the environment, unless {@link #install} brought others.
+     * With the settings of the system properties and the environment, unless {@link #share} brought others.
      *
      * @throws IllegalStateException a setting cannot be used, or the JDK's internals are not open; the message says
      *     what to do
@@ -85,6 +85,11 @@ public final class RSelectorProvider extends SelectorProvider {
         return shared;
     }
 
+    /** What providers made by the no-argument constructor share from now on. */
+    public static synchronized void share(TransportContext stack, TransportHolder holder) {
+        shared = new Shared(stack, holder);
+    }
+
     /**
      * Makes this the provider of the whole JVM, which works only before anybody has used NIO sockets.
      *
@@ -92,7 +97,7 @@ public final class RSelectorProvider extends SelectorProvider {
      */
     public static synchronized void install(TransportContext stack, TransportHolder holder) throws IOException {
         JdkChannels.ensureOpen();
-        shared = new Shared(stack, holder);
+        share(stack, holder);
         String before = System.setProperty(PROPERTY, RSelectorProvider.class.getName());
         SelectorProvider current = SelectorProvider.provider();
         if (!(current instanceof RSelectorProvider)) {
@@ -156,10 +161,14 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public AbstractSelector openSelector() throws IOException {
+        return openSelector(false);
+    }
+
+    private AbstractSelector openSelector(boolean eventLoop) throws IOException {
         boolean ours = isRdmaUsable();
         AbstractSelector inner = jdk.openSelector();
         if (ours) {
-            return new RSelector(this, inner);
+            return eventLoop ? RSelector.forEventLoop(this, inner, RSelector.YIELD_NANOS) : new RSelector(this, inner);
         }
         plainSelectors = true; // not if there was no descriptor for it: RDMA may lack nothing else
         return inner;
@@ -195,6 +204,15 @@ public final class RSelectorProvider extends SelectorProvider {
      */
     public void ensureRdma() throws VerbsUnavailableException {
         holder.transport();
+    }
+
+    /**
+     * A selector for an event loop: one thread, which selects again and again, and which alone touches the selected
+     * keys. While something is ready at each selection, what the kernel has to tell may be reported by a later one, some
+     * microseconds later; and a selected key costs no memory.
+     */
+    public AbstractSelector openEventLoopSelector() throws IOException {
+        return openSelector(true);
     }
 
     /**

@@ -58,6 +58,7 @@ public final class AttachProgram {
         switch (args[0]) {
             case "idle" -> idle(jar);
             case "none" -> none(jar);
+            case "tcp" -> tcp(jar);
             case "late" -> late(jar);
             case "typo" -> typo(jar);
             case "servers" -> Sockets.servers(jar);
@@ -102,6 +103,30 @@ public final class AttachProgram {
         check(!(SelectorProvider.provider() instanceof RSelectorProvider), "no provider of ours");
         Sockets.expect(false, false);
         check(verbs().equals("none: no device yet"), verbs());
+        named(false);
+    }
+
+    private static void tcp(String jar) throws Exception {
+        attach(jar, "policy=tcp");
+        check(!(SelectorProvider.provider() instanceof RSelectorProvider), "no provider of ours");
+        Sockets.expect(false, false);
+        named(true);
+    }
+
+    /** What a program gets that names our provider, as the Netty transport does: TCP, with the agent's settings. */
+    private static void named(boolean device) throws Exception {
+        RSelectorProvider ours = new RSelectorProvider();
+        try (ServerSocketChannel server = ours.openServerSocketChannel().bind(new InetSocketAddress(HOST, 0));
+                SocketChannel client = ours.openSocketChannel()) {
+            check(client.connect(server.getLocalAddress()), "connected");
+            check(RSelectorProvider.streamOf(client) == null, "over TCP");
+        }
+        try {
+            ours.ensureRdma();
+            check(device, "the agent's verbs");
+        } catch (VerbsUnavailableException e) {
+            check(!device && e.getMessage().equals("no device yet"), e.toString());
+        }
     }
 
     private static void late(String jar) throws Exception {

@@ -53,6 +53,11 @@ class AttachTest {
     }
 
     @Test
+    void shouldLeaveAProgramAloneThatIsToUseTcp() throws Exception {
+        assertEquals(List.of(), attach("tcp"));
+    }
+
+    @Test
     void shouldServeAProgramThatExpectsADeviceWhenItComes() throws Exception {
         assertEquals(List.of("jrsocket: TCP only until there is RDMA: no device yet"), attach("late"));
     }

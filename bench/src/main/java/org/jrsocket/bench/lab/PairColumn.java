@@ -59,6 +59,12 @@ final class PairColumn implements Column {
     private static final int BRIEF_MAX_ROUNDS = 12;
     /** That many of 64 bytes make a JVM warm, if nobody wants to wait for its compilers to rest. */
     private static final int WARM_ROUND_TRIPS = 40_000;
+
+    private static final int WARM_AT_ONCE = 5000;
+    /** After so many seconds those that were made have to be enough, and after as many more the rounds. */
+    private static final int WARM_SECONDS = 40;
+
+    private static final int QUICK_WARM_SECONDS = 10;
     /** Warm enough: the compilers of both JVMs used less than this part of a round's time, two rounds running. */
     private static final double COMPILING = 0.05;
 
@@ -123,11 +129,16 @@ final class PairColumn implements Column {
         long operations = 0;
         long start = System.nanoTime();
         double compiling = 0;
+        int patience = quick ? QUICK_WARM_SECONDS : WARM_SECONDS;
         if (brief && rows.stream().anyMatch(row -> row.kind == Row.Kind.RTT && !row.isCold())) {
-            pair.ask("rtt 64 " + WARM_ROUND_TRIPS + " " + wait);
-            operations += WARM_ROUND_TRIPS;
+            while (operations < WARM_ROUND_TRIPS && secondsSince(start) < patience) {
+                pair.ask("rtt 64 " + WARM_AT_ONCE + " " + wait);
+                operations += WARM_AT_ONCE;
+            }
         }
-        while (round < (brief ? BRIEF_MAX_ROUNDS : quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS) && calm < 2) {
+        while (round < (brief ? BRIEF_MAX_ROUNDS : quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS)
+                && calm < 2
+                && !(brief && round > 0 && secondsSince(start) >= 2 * patience)) {
             round++;
             long roundStart = System.nanoTime();
             double before = pair.compilerSeconds();
@@ -138,7 +149,7 @@ final class PairColumn implements Column {
                     operations += count;
                 }
             }
-            compiling = (pair.compilerSeconds() - before) / ((System.nanoTime() - roundStart) / 1e9);
+            compiling = (pair.compilerSeconds() - before) / secondsSince(roundStart);
             calm = compiling < COMPILING ? calm + 1 : 0;
         }
         return String.format(
@@ -146,8 +157,12 @@ final class PairColumn implements Column {
                 "%d rounds, %d operations, %.0f s; compilers used %.0f%% of a CPU in the last round",
                 round,
                 operations,
-                (System.nanoTime() - start) / 1e9,
+                secondsSince(start),
                 100 * compiling);
+    }
+
+    private static double secondsSince(long start) {
+        return (System.nanoTime() - start) / 1e9;
     }
 
     /**

@@ -27,7 +27,8 @@ enum Question {
             List.of("verbs-write", "tcp", "tcp-channel"),
             Columns.PRELOAD,
             Columns.OURS),
-    CONNECTS(Set.of(Row.TOUCH), List.of("cm", "tcp", "tcp-channel"), Columns.PRELOAD, Columns.OURS);
+    CONNECTS(Set.of(Row.TOUCH), List.of("cm", "tcp", "tcp-channel"), Columns.PRELOAD, Columns.OURS),
+    NETTY(Set.of(Row.RTT_64, Row.RTT_64K, Row.BW_64K), List.of("verbs-write", "channel"), NettyColumns.IDS);
 
     private static final class Columns {
         static final List<String> BARE = List.of("verbs-send");

@@ -10,10 +10,10 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /** Messages that go out one at a time and come back, each of them stamped, timed and checked. */
-final class RoundTrips {
+public final class RoundTrips {
 
-    final byte[] out;
-    final byte[] in;
+    public final byte[] out;
+    public final byte[] in;
     private final ByteBuffer stamp;
     private final ByteBuffer answer;
     private final int count;
@@ -21,7 +21,7 @@ final class RoundTrips {
     private int done;
     private long start;
 
-    RoundTrips(int size, int count) {
+    public RoundTrips(int size, int count) {
         this.out = new byte[size];
         this.in = new byte[size];
         this.stamp = ByteBuffer.wrap(out);
@@ -30,13 +30,13 @@ final class RoundTrips {
     }
 
     /** The message in {@link #out} is about to be sent. */
-    void begin() {
+    public void begin() {
         stamp.putInt(0, done).putInt(out.length - 4, done);
         start = System.nanoTime();
     }
 
     /** It has come back, to {@link #in}. @return whether there is to be another one */
-    boolean end() throws IOException {
+    public boolean end() throws IOException {
         histogram.recordValue(System.nanoTime() - start);
         if (answer.getInt(0) != done || answer.getInt(in.length - 4) != done) {
             throw new IOException(
@@ -46,7 +46,7 @@ final class RoundTrips {
     }
 
     /** In microseconds. */
-    String results() {
+    public String results() {
         return String.format(
                 Locale.ROOT,
                 "p50=%.2f mean=%.2f p99=%.2f min=%.2f max=%.2f",

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * The driver, in the guest: {@code SideBySide FOLDER REPETITIONS QUICK ONLY PATIENCE}. Prepares every column, then
@@ -78,7 +79,9 @@ public final class SideBySide {
                 Column::id,
                 named,
                 all.stream()
-                        .filter(column -> !brief || Question.columns(questions).contains(column.id()))
+                        .filter(column -> brief
+                                ? Question.columns(questions).contains(column.id())
+                                : !NettyColumns.IDS.contains(column.id()))
                         .toList());
         columns.removeIf(column -> rows.stream().noneMatch(column::has));
         Files.createDirectories(POLLING_TIME.getParent());
@@ -165,6 +168,7 @@ public final class SideBySide {
                 "sleep",
                 jvm("preload-channel", "channel", 20_130, List.of(), Map.of("LD_PRELOAD", PRELOAD)),
                 every));
+        all.addAll(NettyColumns.of(folder.resolve("rsocket.jar"), this::jvm, this::amongRows));
         return all;
     }
 
@@ -181,6 +185,23 @@ public final class SideBySide {
 
     private PairColumn.Shared jvm(
             String name, String carrier, int port, List<String> flags, Map<String, String> environment) {
+        return jvm(
+                name,
+                port,
+                flags,
+                environment,
+                List.of(Server.class.getName(), carrier),
+                List.of(Client.class.getName(), carrier));
+    }
+
+    /** Programs that get the address and a port behind their arguments. */
+    private PairColumn.Shared jvm(
+            String name,
+            int port,
+            List<String> flags,
+            Map<String, String> environment,
+            List<String> server,
+            List<String> client) {
         List<String> program = new ArrayList<>();
         program.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         program.addAll(JVM_FLAGS);
@@ -191,8 +212,8 @@ public final class SideBySide {
             String where = Integer.toString(again ? freshPort += 2 : port);
             return new Pair(
                     program,
-                    List.of(Server.class.getName(), carrier, address, where),
-                    List.of(Client.class.getName(), carrier, address, where),
+                    Stream.concat(server.stream(), Stream.of(address, where)).toList(),
+                    Stream.concat(client.stream(), Stream.of(address, where)).toList(),
                     environment,
                     folder.resolve(name + (again ? "-again.log" : ".log")));
         });

@@ -33,8 +33,7 @@ record Target(String text, Row row, String key, String ours, String reference, b
         return new Verdict(this, reference == null ? value : value / results.median(row, key, reference));
     }
 
-    private static Target of(
-            String what, Row row, String key, String ours, String reference, boolean atMost, double limit) {
+    static Target of(String what, Row row, String key, String ours, String reference, boolean atMost, double limit) {
         String text = row.title + (row.kind == Row.Kind.RTT ? " " + key : "") + ": " + what;
         return new Target(text, row, key, ours, reference, atMost, limit);
     }
@@ -78,6 +77,7 @@ record Target(String text, Row row, String key, String ours, String reference, b
         all.add(of("verbs cm / TCP, which no socket over RDMA can exceed", Row.TOUCH, "rate", "cm", "tcp", false, 0.5));
         all.add(of("java.net / JVM under librspreload", Row.TOUCH, "rate", "net", "preload", false, 2));
         all.addAll(secondEngine());
+        all.addAll(NettyColumns.targets());
         return all;
     }
 

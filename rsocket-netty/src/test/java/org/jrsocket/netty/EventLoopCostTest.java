@@ -1,0 +1,82 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ResourceLeakDetector;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What a message costs an event loop. */
+@Tag("slow")
+@SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
+class EventLoopCostTest extends ChannelTests {
+
+    private static final int WARM_UP = 30_000;
+    private static final int MEASURED = 30_000;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** An iterator of Netty's over the selected keys, and what it keeps for a write. */
+    @Test
+    void shouldAllocateLittleForAMessage() throws Exception {
+        Pings pings = new Pings(WARM_UP + MEASURED);
+        Pair pair = pair(pings, new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                context.writeAndFlush(message, context.voidPromise());
+            }
+        });
+        ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
+        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED); // which keeps a record of each buffer
+        double result;
+        try {
+            pair.client().eventLoop().execute(() -> pings.ping(pair.client()));
+            result = pings.bytes.get(PATIENCE, TimeUnit.SECONDS);
+        } finally {
+            ResourceLeakDetector.setLevel(level);
+        }
+        double bytes = result;
+        System.out.printf("%.1f bytes allocated for a round trip, by the client's event loop%n", bytes);
+        assertTrue(bytes < 200, () -> bytes + " bytes allocated for each round trip");
+    }
+
+    private static final class Pings extends ChannelInboundHandlerAdapter {
+        final CompletableFuture<Double> bytes = new CompletableFuture<>();
+        private int left;
+        private long before;
+
+        Pings(int count) {
+            left = count;
+        }
+
+        void ping(io.netty.channel.Channel channel) {
+            channel.writeAndFlush(channel.alloc().directBuffer(64).writeZero(64), channel.voidPromise());
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ((ByteBuf) message).release();
+            if (--left == MEASURED) {
+                before = allocated();
+            } else if (left == 0) {
+                bytes.complete((double) (allocated() - before) / MEASURED);
+                return;
+            }
+            ping(context.channel());
+        }
+
+        private static long allocated() {
+            return THREADS.getThreadAllocatedBytes(Thread.currentThread().getId());
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class FewerTlsEchoesTest {
+
+    @Test
+    void shouldLeaveAllSettingsOfAnyTwoFlags() {
+        int[] kept = IntStream.range(0, 32).filter(FewerTlsEchoes::isKept).toArray();
+        assertEquals(8, kept.length);
+        for (int i = 0; i < 5; i++) {
+            for (int j = 0; j < i; j++) {
+                int one = i;
+                int other = j;
+                Set<Integer> together = IntStream.of(kept)
+                        .mapToObj(flags -> (flags >> one & 1) << 1 | flags >> other & 1)
+                        .collect(Collectors.toSet());
+                assertEquals(4, together.size(), "flags " + i + " and " + j);
+            }
+        }
+    }
+}
