@@ -38,7 +38,7 @@ lab_settings() {
     *) say "no group '$1'"; return 2 ;;
   esac
   case $1 in
-    *-jdk25) lab_jdk=$jdk25 ;;
+    *-jdk25) lab_jdk=$jdk25 lab_tags="$lab_tags & !once & !many" ;;
     *) lab_tags="$lab_tags & !jdk21" ;;
   esac
 }
