@@ -428,6 +428,7 @@ abstract class ConnectBehaviour extends SocketBehaviour {
         assertSocketException("Socket is not connected", socket::getOutputStream);
     }
 
+    @Tag("many")
     @Test
     void shouldConnectAgainAndAgain() throws IOException {
         ServerSocket server = listening();

@@ -213,6 +213,7 @@ abstract class ServerBehaviour extends SocketBehaviour {
         assertEquals(client.getLocalPort(), acceptor.get().getPort());
     }
 
+    @Tag("many")
     @Test
     void shouldAcceptOneAfterTheOther() throws IOException {
         ServerSocket server = listening();

@@ -101,6 +101,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
         writer.get();
     }
 
+    @Tag("many")
     @Test
     void shouldAnswerBackAndForth() throws Exception {
         Pair pair = pair();

@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.stream.HookedVerbs.Point;
@@ -378,16 +379,17 @@ class HandshakeTest extends RawPeerTests {
         CONFIRMATION
     }
 
-    private InetSocketAddress hang(Stage stage, RdmaListener listener) throws IOException {
+    /** @param millis until the message that is late arrives */
+    private InetSocketAddress hang(Stage stage, RdmaListener listener, long millis) throws IOException {
         switch (stage) {
             case ADDRESS -> {
                 InetAddress nobody = InetAddress.getByName("127.0.0.77");
                 verbs.place(nobody, Reachability.UNRESOLVED);
                 return new InetSocketAddress(nobody, 1);
             }
-            case REQUEST -> verbs.faults().delay(CmMessage.REQ, 50);
-            case ANSWER -> verbs.faults().delay(CmMessage.REP, 50);
-            default -> verbs.faults().delay(CmMessage.RTU, 50);
+            case REQUEST -> verbs.faults().delay(CmMessage.REQ, millis);
+            case ANSWER -> verbs.faults().delay(CmMessage.REP, millis);
+            default -> verbs.faults().delay(CmMessage.RTU, millis);
         }
         return listener.localAddress();
     }
@@ -396,7 +398,7 @@ class HandshakeTest extends RawPeerTests {
     @EnumSource(Stage.class)
     void shouldCancelAConnectThatHangsAtThe(Stage stage) throws Exception {
         RdmaListener listener = listen(CONFIG);
-        InetSocketAddress to = hang(stage, listener);
+        InetSocketAddress to = hang(stage, listener, 50);
         List<PendingConnect> all = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             PendingConnect pending = transport.connect(null, to, CONFIG);
@@ -431,7 +433,9 @@ class HandshakeTest extends RawPeerTests {
     @EnumSource(value = Stage.class, names = "CONFIRMATION", mode = EnumSource.Mode.EXCLUDE)
     void shouldGiveUpAConnectThatHangsAtThe(Stage stage) throws Exception {
         RdmaListener listener = listen(CONFIG);
-        PendingConnect pending = transport.connect(null, hang(stage, listener), CONFIG);
+        // longer than the test may take: on a busy machine the limit is noticed late
+        InetSocketAddress to = hang(stage, listener, TimeUnit.HOURS.toMillis(1));
+        PendingConnect pending = transport.connect(null, to, CONFIG);
         RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(5_000_000));
         assertEquals(Reason.TIMEOUT, e.reason());
     }

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** All of it in iWARP's send-message mode, for which no soft device is at hand. */
+@Tag("once")
 @Tag("slow")
 class LoopbackIwarpStreamTest extends LoopbackStreamTest {
     @Override

@@ -36,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
  * <p>Properties: {@code jrsocket.fuzz.scale} (default 1) and {@code jrsocket.fuzz.seed} (default: the same each time);
  * a failure names the seed of its connection.
  */
+@Tag("once")
 @Tag("slow")
 @Timeout(300)
 class StreamFuzzTest extends RawPeerTests {

@@ -9,6 +9,7 @@ import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.junit.jupiter.api.Tag;
 
 /** The same races with messages that travel on a thread of their own. */
+@Tag("once")
 @Tag("slow")
 class StreamRacesWithLatencyTest extends StreamRacesTest {
     @Override

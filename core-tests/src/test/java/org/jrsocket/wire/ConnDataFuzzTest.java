@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Hostile connection data: whatever arrives, {@link ConnData#parse} gives sane values or a {@link WireException}. */
+@Tag("once")
 @Tag("slow")
 class ConnDataFuzzTest {
 

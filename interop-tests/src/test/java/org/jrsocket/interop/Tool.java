@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** Small programs of the system, which end by themselves. One that hangs fails the test instead of keeping it. */
@@ -15,16 +17,40 @@ public final class Tool {
 
     private static final int LIMIT_SECONDS = 120; // each takes a moment, on a slow machine
 
+    private static final Map<String, byte[]> KEY_STORES = new ConcurrentHashMap<>(); // by password
+
     private Tool() {}
 
     /**
      * A PKCS #12 store with a key and a certificate for {@link Site#address()}, good for servers and for clients that
-     * trust them.
+     * trust them. It is made once: keytool takes seconds in an emulated machine.
      *
      * @return the store, in {@code folder}
      */
     public static Path keyStore(Path folder, String password) {
         Path store = folder.resolve("keys.p12");
+        try {
+            return Files.write(store, KEY_STORES.computeIfAbsent(password, Tool::newKeyStore));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static byte[] newKeyStore(String password) {
+        try {
+            Path folder = Files.createTempDirectory("keys");
+            Path store = folder.resolve("keys.p12");
+            makeKeyStore(store, password);
+            byte[] made = Files.readAllBytes(store);
+            Files.delete(store);
+            Files.delete(folder);
+            return made;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void makeKeyStore(Path store, String password) {
         run(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair",
@@ -46,12 +72,12 @@ public final class Tool {
                 store.toString(),
                 "-storepass",
                 password,
+                "-J-XX:+UseSerialGC",
                 "-J-XX:TieredStopAtLevel=1", // it runs in the lab too: see scripts/lab/jvm-options
                 // Made to be opened quickly, in an emulated machine: the password protects nothing.
                 "-J-Dkeystore.pkcs12.keyPbeIterationCount=1",
                 "-J-Dkeystore.pkcs12.certPbeIterationCount=1",
                 "-J-Dkeystore.pkcs12.macIterationCount=1");
-        return store;
     }
 
     /**

@@ -4,43 +4,17 @@
  */
 package org.jrsocket.netty;
 
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import java.util.concurrent.TimeUnit;
 import org.jrsocket.nio.NioKind;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
 /** The same, all connections falling back to TCP. */
 @Tag("once")
-class FrameworksOverTcpTest extends FrameworkBehaviours {
-
-    private static NioKind kind;
-    private static EventLoopGroup loops;
-    private static Site site;
+class FrameworksOverTcpTest extends FrameworksOverKind {
 
     @BeforeAll
     static void open() throws Exception {
-        kind = NioKind.fallback();
-        loops = new MultiThreadIoEventLoopGroup(2, RdmaIoHandler.newFactory(kind.provider()));
-        site = Site.of(
-                "127.0.0.1",
-                loops,
-                () -> new RdmaSocketChannel(kind.provider()),
-                () -> new RdmaServerSocketChannel(kind.provider()),
-                true);
-    }
-
-    @AfterAll
-    static void everythingIsGivenBack() throws Exception {
-        loops.shutdownGracefully(0, PATIENCE.toSeconds(), TimeUnit.SECONDS).sync();
-        kind.close();
-    }
-
-    @Override
-    Site site() {
-        return site;
+        open(NioKind.fallback());
     }
 
     @Override

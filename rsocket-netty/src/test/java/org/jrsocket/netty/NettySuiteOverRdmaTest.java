@@ -8,8 +8,10 @@ import org.jrsocket.nio.NettyBehaviours;
 import org.jrsocket.nio.NioKind;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** Netty's suite on our channels, all connections over RDMA in one JVM. */
+@Tag("once")
 class NettySuiteOverRdmaTest extends NettyBehaviours {
 
     private static Netty netty;

@@ -51,7 +51,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         super(group.provider());
         this.group = group;
         this.channel = channel;
-        this.readiness = new Readiness(group.loop(), channel, this);
+        this.readiness = new Readiness(group.loop().selector(), channel, this);
     }
 
     /**

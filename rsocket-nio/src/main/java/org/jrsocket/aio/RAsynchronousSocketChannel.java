@@ -46,7 +46,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         super(group.provider());
         this.group = group;
         this.channel = channel;
-        this.readiness = new Readiness(group.loop(), channel, this);
+        this.readiness = new Readiness(group.loop().selector(), channel, this);
         this.connecting = new Connecting(this, channel, readiness, remote);
         this.reading = new Reading(this, channel, readiness);
         this.writing = new Writing(this, channel, readiness);

@@ -10,6 +10,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 
 /**
  * One channel in its group's selector. Its monitor is the channel's lock: guards the key and the operations that wait.
@@ -29,7 +30,7 @@ final class Readiness {
         void onReady(int ops, boolean direct);
     }
 
-    private final EventLoop loop;
+    private final Selector selector;
     private final SelectableChannel channel;
     private final Handler handler;
 
@@ -40,8 +41,8 @@ final class Readiness {
     /** The selecting thread's: what it has just found. */
     int seen;
 
-    Readiness(EventLoop loop, SelectableChannel channel, Handler handler) {
-        this.loop = loop;
+    Readiness(Selector selector, SelectableChannel channel, Handler handler) {
+        this.selector = selector;
         this.channel = channel;
         this.handler = handler;
     }
@@ -51,7 +52,7 @@ final class Readiness {
         assert Thread.holdsLock(this);
         try {
             if (key == null) {
-                key = channel.register(loop.selector(), ops, this);
+                key = channel.register(selector, ops, this);
                 armed = ops;
             } else {
                 arm(armed | ops);

@@ -35,6 +35,7 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Binding, connecting, and what comes before. */
@@ -404,6 +405,7 @@ abstract class ConnectSuite extends NioSuite {
         assertThrows(BindException.class, () -> client.bind(new InetSocketAddress("192.0.2.1", 0)));
     }
 
+    @Tag("many")
     @Test
     void shouldConnectAgainAndAgain() throws IOException {
         ServerSocketChannel listener = listening();

@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Random;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -431,6 +432,7 @@ abstract class DataSuite extends NioSuite {
         assertEquals(1_000_000L, get(reader));
     }
 
+    @Tag("many")
     @Test
     void shouldDeliverEverythingBeforeAClose() throws Exception {
         for (int i = 0; i < 30; i++) {

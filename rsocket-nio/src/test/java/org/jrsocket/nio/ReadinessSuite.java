@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What selectors say of channels: readable, writable, acceptable, of all kinds together. */
@@ -252,6 +253,7 @@ abstract class ReadinessSuite extends NioSuite {
         key.interestOps((b.hasRemaining() ? SelectionKey.OP_READ : 0) | (b.position() > 0 ? SelectionKey.OP_WRITE : 0));
     }
 
+    @Tag("many")
     @Test
     void shouldServeManyConnectionsOfWhichFewAreActive() throws IOException {
         Selector selector = selector();
@@ -270,6 +272,7 @@ abstract class ReadinessSuite extends NioSuite {
         }
     }
 
+    @Tag("many")
     @Test
     void shouldPlayPingPongThroughTwoSelectors() throws Exception {
         Pair p = nonBlockingPair();

@@ -224,6 +224,7 @@ abstract class SelectionFairnessSuite extends NioSuite {
                 .toList();
     }
 
+    @Tag("many")
     @ParameterizedTest
     @ValueSource(ints = {LOOPS, TOO_MANY_LOOPS})
     void shouldGiveEachOfManyLoopsItsShare(int loops) throws IOException {

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Collection;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -19,6 +20,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
+@Tag("once")
 class AllocationTest {
 
     /** Bytes per operation that are rounding. */
@@ -26,7 +28,7 @@ class AllocationTest {
     /** Bytes that JMH itself allocates in an iteration, however few operations a busy machine fits into it. */
     private static final double OWN = 16_384;
 
-    private static final int MILLIS = 500;
+    private static final int MILLIS = 250;
     /**
      * The best iteration counts: in the last one JMH allocates some 100 KiB; an operation that allocates does so in
      * all.
@@ -41,7 +43,7 @@ class AllocationTest {
                         .include(IdleDeviceBenchmark.class.getName())
                         .addProfiler(GCProfiler.class)
                         .forks(1)
-                        .warmupIterations(3)
+                        .warmupIterations(2)
                         .warmupTime(time)
                         .measurementIterations(ITERATIONS)
                         .measurementTime(time)

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The script that compiles the native library, with a PATH of what a machine happens to have. */
+@Tag("once")
 @Tag("slow")
 @Timeout(60)
 public class NativeBuildTest {

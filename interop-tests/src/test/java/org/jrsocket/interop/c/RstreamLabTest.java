@@ -82,7 +82,7 @@ class RstreamLabTest extends CPeerTests {
         cServer(api, true, "-T b", "-I 1 -C 20 -S 20000 -T v");
     }
 
-    // ---- sizes ----
+    // ---- sizes: all of them one way, some the other: who connects makes no difference to what is sent then ----
 
     @ParameterizedTest(name = "{0}")
     @CsvSource({
@@ -98,14 +98,7 @@ class RstreamLabTest extends CPeerTests {
     }
 
     @ParameterizedTest(name = "{0}")
-    @CsvSource({
-        "-I 1 -C 2000 -S 16",
-        "-I 200 -C 1 -S 64",
-        "-I 1 -C 1000 -S 2047",
-        "-I 20 -C 1 -S 65537",
-        "-I 1 -C 20 -S 1000000",
-        "-I 2 -C 2 -S 6291456"
-    })
+    @CsvSource({"-I 1 -C 2000 -S 16", "-I 20 -C 1 -S 65537", "-I 2 -C 2 -S 6291456"})
     void shouldBeServedByAnRstreamTransfersOfEachSize(String sizes) throws Exception {
         cServer(Api.STREAM, false, "-T b", sizes + " -T v");
     }
@@ -119,7 +112,7 @@ class RstreamLabTest extends CPeerTests {
     }
 
     @ParameterizedTest(name = "-B {0}")
-    @CsvSource({"1, 200", "17, 1000", "64, 1000", "1000, 3000", "2048, 3000", "4096, 9000", "65536, 90000"})
+    @CsvSource({"1, 200", "64, 1000", "4096, 9000"})
     void shouldBeServedByAnRstreamWithSmallBuffers(int size, int transfer) throws Exception {
         cServer(Api.STREAM, false, "-T b -B " + size, "-I 1 -C 10 -T v -S " + transfer);
     }
