@@ -42,7 +42,7 @@ public final class Pump {
     /** Takes what has come, and sends what this allows; never waits. Returns what happened. */
     public int poll() {
         int effects = connection.out().awaitsCompletion() ? pollSends() : Effects.NONE;
-        return effects | take();
+        return effects | takeWithCause();
     }
 
     /**
@@ -53,11 +53,17 @@ public final class Pump {
         if (connection.out().needsCompletion()) {
             return poll();
         }
+        return takeWithCause();
+    }
+
+    /**
+     * A queue pair that fails gives its receives back, which does not say why. The request that it failed by does, in
+     * the send queue, even if it had asked for no completion.
+     */
+    private int takeWithCause() {
         int effects = take();
-        if (Effects.has(effects, FAILED) && connection.out().awaitsCompletion()) {
-            effects |= pollSends(); // they say why
-        }
-        return effects;
+        boolean failed = Effects.has(effects, FAILED) && !Effects.has(effects, Effects.VIOLATION);
+        return failed ? effects | pollSends() : effects;
     }
 
     private int take() {

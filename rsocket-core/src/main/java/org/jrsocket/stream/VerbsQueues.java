@@ -182,7 +182,8 @@ final class VerbsQueues implements Queues {
             trouble = switch (status) {
                 case WcBatch.RETRY_EXCEEDED -> "the peer's device does not answer";
                 case WcBatch.REMOTE_ACCESS -> "the peer's device refused the key or address that the peer had granted";
-                case WcBatch.FLUSHED -> "the queue pair is in error";
+                case WcBatch.LOCAL_QP_OPERATION -> "this host's device could not send; is its link up?";
+                case WcBatch.FLUSHED -> flushed();
                 default -> "work completion status " + status;
             };
         }
@@ -217,7 +218,7 @@ final class VerbsQueues implements Queues {
     public boolean isReceived(int index) {
         int status = received.status(index);
         if (status != WcBatch.SUCCESS) {
-            trouble = status == WcBatch.FLUSHED ? "the queue pair is in error" : "receive completion status " + status;
+            trouble = status == WcBatch.FLUSHED ? flushed() : "receive completion status " + status;
         }
         return status == WcBatch.SUCCESS;
     }
@@ -255,6 +256,11 @@ final class VerbsQueues implements Queues {
             trouble = "posting receives failed, errno " + handles.qp.postError();
         }
         return all;
+    }
+
+    /** What a queue pair in error gives back says nothing of why it is: what is known of that stays. */
+    private String flushed() {
+        return trouble != null ? trouble : "the queue pair is in error";
     }
 
     /** What went wrong last, for people; null if nothing did. */

@@ -16,6 +16,8 @@ public final class WcBatch {
 
     /** {@code IBV_WC_SUCCESS}. */
     public static final int SUCCESS = 0;
+    /** {@code IBV_WC_LOC_QP_OP_ERR}: soft-RoCE says so when there is no route to the peer any more. */
+    public static final int LOCAL_QP_OPERATION = 2;
     /** {@code IBV_WC_WR_FLUSH_ERR}: not executed, the queue pair is in error. */
     public static final int FLUSHED = 5;
     /** {@code IBV_WC_RETRY_EXC_ERR}: the peer's device did not answer. */

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * {@code Faults TABLE [NAME...]}: plays the scenarios of these names, or all, and adds a line for each to a table in
  * Markdown. On host b of {@code scripts/roce-lab hosts}; {@code scripts/faults} starts it. Ends with 1 if a promise was
- * not kept. {@code Faults list} prints the names.
+ * not kept. {@code Faults list} prints the names, {@code Faults titles} what the rows begin with.
  */
 final class Faults {
 
@@ -27,6 +27,10 @@ final class Faults {
             Scenarios.all()
                     .forEach(scenario ->
                             System.out.printf("%-14s%s: %s%n", scenario.name(), scenario.title(), scenario.promise()));
+            return;
+        }
+        if (args[0].equals("titles")) {
+            Scenarios.all().forEach(scenario -> System.out.println(scenario.title()));
             return;
         }
         List<String> wanted = Arrays.asList(args).subList(1, args.length);

@@ -161,7 +161,7 @@ final class Scenarios {
         hosts.end();
         int rdma = hosts.open(SOON);
         hosts.end();
-        return told + newOnes(rdma);
+        return told + newOnes(rdma) + (rdma == 0 ? "; " + PlainPing.restored(hosts) : "");
     }
 
     private static String newOnes(int rdma) {
