@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
@@ -43,6 +44,12 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Between two tries to listen again after a device was removed. */
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+    /**
+     * Refusals that may wait for a reaper. What is beyond is refused where it is read: whoever asks decides how often,
+     * and must not decide how much memory that takes. The kernel drops what nobody reads in time.
+     */
+    private static final int MOST_REFUSING = 64;
+
     private static final byte[] NOTHING = new byte[0];
 
     private final RdmaTransport transport;
@@ -52,6 +59,7 @@ final class CmListener implements RdmaListener, CmHandler {
     private final Admission.Limits limits;
     private final LimitedLog refusals = new LimitedLog(LOG);
     private final LimitedLog failures = new LimitedLog(LOG);
+    private final AtomicInteger refusing = new AtomicInteger();
     private volatile InetSocketAddress address;
 
     // Guarded by this.
@@ -208,17 +216,19 @@ final class CmListener implements RdmaListener, CmHandler {
             refuse(request, Refusal.encode(Refusal.PROBED));
             return;
         }
+        boolean busy;
         synchronized (this) {
-            if (!closed && (isFull() || !admission.mayOpen(asked.source()))) {
-                if (admission.hold(asked)) {
-                    watchTime();
-                } else {
-                    refuseBusy(asked);
-                }
+            busy = !closed && (isFull() || !admission.mayOpen(asked.source()));
+            if (busy && admission.hold(asked)) {
+                watchTime();
                 return;
             }
         }
-        answer(asked);
+        if (busy) {
+            refuseBusy(asked);
+        } else {
+            answer(asked);
+        }
     }
 
     /** Requests that wait, for the application to accept or for other handshakes to end. */
@@ -295,14 +305,21 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     private void refuse(CmId request, byte[] reason) {
-        transport.reap(() -> {
-            try {
-                transport.cm().reject(request, reason);
-            } catch (IOException e) {
-                LOG.debug("rejecting a request to {} failed", address, e);
-            }
-            destroy(request);
-        });
+        if (refusing.incrementAndGet() <= MOST_REFUSING || Thread.holdsLock(this)) {
+            transport.reap(() -> refuseNow(request, reason));
+        } else {
+            refuseNow(request, reason);
+        }
+    }
+
+    private void refuseNow(CmId request, byte[] reason) {
+        refusing.decrementAndGet();
+        try {
+            transport.cm().reject(request, reason);
+        } catch (IOException e) {
+            LOG.debug("rejecting a request to {} failed", address, e);
+        }
+        destroy(request);
     }
 
     private static void destroy(CmId request) {
