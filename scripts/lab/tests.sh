@@ -122,6 +122,9 @@ in_guest() {
   local scratch=$1 group status=0
   shift
   echo "lab: the guest is ready"
+  # Of all JVMs here: see scripts/sanitize. The guest's copy of the file is its own.
+  # shellcheck disable=SC2086  # words
+  [ -z "${LAB_JVM_OPTIONS:-}" ] || printf '%s\n' $LAB_JVM_OPTIONS >>"$here/scripts/lab/jvm-options"
   for group in "$@"; do
     # A process of its own, which leaves nothing behind and ends at the first error.
     lab_tests "$group" "$scratch" &
@@ -148,7 +151,8 @@ lab_tests() {
       options=("-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
         -Dorg.jrsocket.test.rdma=true "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
   esac
-  "$lab_jdk/bin/java" "${java_options[@]}" "${options[@]}" \
+  # shellcheck disable=SC2086  # words
+  env ${LAB_JVM_ENVIRONMENT:-} "$lab_jdk/bin/java" "${java_options[@]}" "${options[@]}" \
     -Djrsocket.echo.bytes="$echo_bytes" -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
     --class-path "$lab_classpath" --include-engine junit-jupiter "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
     --config junit.jupiter.execution.timeout.default=10m --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |

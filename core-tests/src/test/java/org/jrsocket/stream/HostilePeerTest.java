@@ -336,15 +336,55 @@ class HostilePeerTest extends RawPeerTests {
         assertArrayEquals(bytes(100), got);
     }
 
-    /**
-     * A peer that sends faster than we look costs CPU only: whoever handles its messages still minds its time limit.
-     */
+    /** Messages that say nothing, and that cost their sender next to nothing. */
+    enum Flood {
+        CONTROL(l -> l.peer().ctrl(99)),
+        THE_LIMIT_THAT_IS_KNOWN(l -> l.peer().credit(384)),
+        DATA_OF_NO_BYTES(l -> l.peer().bare(0)),
+        GRANTS_OF_NO_BYTES(l -> l.peer().grantRing(0, 0)),
+        DATA_AFTER_ITS_END(l -> data(l, 1, 0));
+
+        final Crime message;
+
+        Flood(Crime message) {
+            this.message = message;
+        }
+    }
+
+    /** A peer that sends faster than we look: somebody waits, and would never sleep again. */
+    @ParameterizedTest
+    @EnumSource(Flood.class)
+    void shouldEndAFloodBesideAReaderAndAWriter(Flood kind) throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100), CONFIG);
+        if (kind == Flood.DATA_AFTER_ITS_END) {
+            l.peer().ctrl(Imm.CTRL_SHUTDOWN);
+            assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
+        }
+        AtomicBoolean over = flood(l, kind);
+        try {
+            SocketException e = assertThrows(
+                    SocketException.class, () -> l.stream().write(new byte[1_000_000], 0, 1_000_000, PATIENCE));
+            assertEquals("Connection reset", e.getMessage());
+            while (e.getCause() instanceof SocketException cause) {
+                e = cause;
+            }
+            assertTrue(e.getCause().getMessage().contains("messages without content"), () -> "no cause of the reset");
+            RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed without the application");
+        } finally {
+            over.set(true);
+        }
+    }
+
+    /** The same beside a reader alone, which minds its time limit until then. */
     @Test
     void shouldKeepItsTimeLimitsUnderAFlood() throws Exception {
         Link l = link(Role.PASSIVE);
-        AtomicBoolean over = flood(l);
+        AtomicBoolean over = flood(l, Flood.CONTROL);
         try {
-            assertThrows(SocketTimeoutException.class, () -> l.stream().read(new byte[1], 0, 1, 50_000_000));
+            IOException e = assertThrows(IOException.class, () -> l.stream().read(new byte[1], 0, 1, 50_000_000));
+            assertTrue(e instanceof SocketTimeoutException || e.getMessage().equals("Connection reset"), e::toString);
+            e = assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, 0));
+            assertEquals("Connection reset", e.getMessage());
         } finally {
             over.set(true);
         }
@@ -354,7 +394,7 @@ class HostilePeerTest extends RawPeerTests {
     @Test
     void shouldCloseUnderAFlood() throws Exception {
         Link l = link(Role.PASSIVE);
-        AtomicBoolean over = flood(l);
+        AtomicBoolean over = flood(l, Flood.THE_LIMIT_THAT_IS_KNOWN);
         try {
             l.stream().close();
             assertTrue(l.stream().awaitDrained(PATIENCE));
@@ -367,16 +407,16 @@ class HostilePeerTest extends RawPeerTests {
     }
 
     /** At every poll there is more: as from a peer that is faster than this host. */
-    private AtomicBoolean flood(Link l) {
+    private AtomicBoolean flood(Link l, Flood kind) {
         AtomicBoolean over = new AtomicBoolean();
         hooked.hook = (at, cookie) -> {
             if (at == Point.BEFORE_POLL && cookie == ConnectionResources.RECV_COOKIE && !over.get()) {
                 try {
-                    while (l.peer().inFlight() < 40
-                            && l.peer().post(SendBatch.RDMA_WRITE_WITH_IMM, Imm.sgl(384), 0, 0)
-                            && l.peer().reap()
-                            && floods(l) > 40) {
-                        // until the receives are used up, or nearly
+                    // until the receives are used up, or nearly
+                    for (int i = 0;
+                            i < 300 && l.peer().inFlight() < 40 && l.peer().reap() && floods(l) > 40;
+                            i++) {
+                        kind.message.commit(l);
                     }
                 } catch (IOException e) {
                     throw new AssertionError(e);

@@ -75,6 +75,8 @@ public final class Connection {
             int key = table.key(entry);
             table.clear(entry);
             effects = out.grant(address, key, length);
+        } else if (certain) {
+            in.grantedNothing();
         }
         if (certain || length != 0) {
             in.entryTaken();

@@ -93,10 +93,8 @@ public final class Inbound {
         if (!queue.data()) {
             return wrong("more data messages than it has credits for");
         }
-        if (n == 0) {
-            idleMessages++;
-        }
         if (n == 0 || state == State.ENDED) {
+            idleMessages++;
             // C's reader would take 0 bytes for the end; here they mean nothing. And C lets an application send after
             // its own shutdown: nobody reads that.
             return Effects.NONE;
@@ -190,6 +188,11 @@ public final class Inbound {
     /** The entry was taken and cleared. */
     public void entryTaken() {
         tableIndex = (tableIndex + 1) % tableEntries;
+    }
+
+    /** It granted no bytes. */
+    public void grantedNothing() {
+        idleMessages++;
     }
 
     // ---- receives and credits ----

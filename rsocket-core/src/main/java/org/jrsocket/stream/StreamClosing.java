@@ -310,10 +310,6 @@ final class StreamClosing {
                 return;
             }
             if (!core.closed && deadline == 0) {
-                if (!core.releasing && flood.isSpent(core.in.idleMessages(), System.nanoTime())) {
-                    core.effects()
-                            .violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
-                }
                 return;
             }
         } finally {

@@ -63,6 +63,7 @@ final class StreamCore {
     private final StreamLeftover leftover;
     private final KeepAlive keepAlive;
     private final StreamEffects effects;
+    private final FloodBudget flood = new FloodBudget();
 
     // Guarded by lock.
     boolean readerInside;
@@ -255,6 +256,11 @@ final class StreamCore {
 
     private void handle(int step) {
         effects.handle(step);
+        if (flood.isDue(in.idleMessages()) && !closed && !releasing) { // a close has a budget of its own
+            if (flood.isSpent(in.idleMessages(), System.nanoTime())) {
+                effects.violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
+            }
+        }
         if (leftover.isCollected()) {
             flush();
         }

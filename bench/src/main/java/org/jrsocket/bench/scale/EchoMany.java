@@ -8,26 +8,37 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.stream.PollSet;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * The passive process of {@link ManyStreams}: {@code EchoMany ADDRESS PORT}. Sends back whatever comes, by two threads
- * that look at their streams in turn, and ends with its standard input. A line of input has it print what it uses.
+ * The passive process of {@link ManyStreams}: {@code EchoMany ADDRESS PORT}. Sends back whatever comes, by two threads,
+ * each of which looks for messages of all its streams at once, and ends with its standard input. A line of input has it
+ * print what it uses.
  */
 public final class EchoMany implements Runnable {
 
     private static final int WORKERS = 2;
+    /** Streams of one worker. */
+    private static final int CAPACITY = 1 << 15;
+    /** Between looks at each stream by itself: some ends bring no message. */
+    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final ConcurrentLinkedQueue<RdmaStream> fresh = new ConcurrentLinkedQueue<>();
-    private final List<Echo> echoes = new ArrayList<>();
-    private boolean moved;
+    private final Set<Echo> echoes = new LinkedHashSet<>();
+    private final List<Echo> unfinished = new ArrayList<>();
+    private PollSet set;
+    private long swept = System.nanoTime();
 
     /** A stream, and what it has not taken back yet. */
     private static final class Echo {
@@ -38,16 +49,20 @@ public final class EchoMany implements Runnable {
             this.stream = stream;
         }
 
-        /** Whether anything moved; throws when the stream is at its end. */
+        /** Moves what can be moved; throws when the stream is at its end. Returns whether all has gone back. */
         boolean step() throws IOException {
-            int n = stream.read(buffer);
-            if (n < 0) {
-                throw new IOException("end");
+            for (; ; ) {
+                int n = stream.read(buffer);
+                if (n < 0) {
+                    throw new IOException("end");
+                }
+                buffer.flip();
+                int m = buffer.hasRemaining() ? stream.write(buffer) : 0;
+                buffer.compact();
+                if (n + m == 0) {
+                    return buffer.position() == 0;
+                }
             }
-            buffer.flip();
-            int m = buffer.hasRemaining() ? stream.write(buffer) : 0;
-            buffer.compact();
-            return n + m > 0;
         }
     }
 
@@ -88,22 +103,46 @@ public final class EchoMany implements Runnable {
     public void run() {
         for (; ; ) {
             for (RdmaStream stream = fresh.poll(); stream != null; stream = fresh.poll()) {
-                echoes.add(new Echo(stream));
+                add(new Echo(stream));
             }
-            if (!echoes.removeIf(this::isOver) && !moved) {
-                LockSupport.parkNanos(200_000);
+            int found = set == null ? 0 : set.look(0);
+            for (int i = 0; i < found; i++) {
+                step((Echo) set.found(i));
             }
-            moved = false;
+            if (found == 0) {
+                List<Echo> again = List.copyOf(unfinished);
+                unfinished.clear();
+                again.forEach(this::step);
+                if (System.nanoTime() - swept > SWEEP_NANOS) {
+                    List.copyOf(echoes).forEach(this::step);
+                    swept = System.nanoTime();
+                }
+                LockSupport.parkNanos(2_000_000);
+            }
         }
     }
 
-    private boolean isOver(Echo echo) {
+    private void add(Echo echo) {
+        if (set == null) {
+            set = new PollSet(echo.stream, CAPACITY);
+        }
+        if (!set.add(echo.stream, echo)) {
+            throw new IllegalStateException("more than " + CAPACITY + " streams");
+        }
+        echoes.add(echo);
+        step(echo); // what came before
+    }
+
+    private void step(Echo echo) {
         try {
-            moved |= echo.step();
-            return false;
+            if (!echo.step() && !unfinished.contains(echo)) {
+                unfinished.add(echo);
+            }
         } catch (IOException e) {
+            set.remove(echo.stream);
             echo.stream.close();
-            return true;
+            echoes.remove(echo);
+            unfinished.remove(echo);
         }
     }
 }

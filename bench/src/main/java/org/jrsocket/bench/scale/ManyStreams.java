@@ -32,7 +32,7 @@ public final class ManyStreams {
 
     private static final int MESSAGE = 1024;
     private static final int CONNECTS_AT_ONCE = 32;
-    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(120);
+    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(300);
 
     private final RdmaTransport transport = TransportHolder.rdmaCore().transport();
     private final InetSocketAddress server;
@@ -50,7 +50,7 @@ public final class ManyStreams {
         Process echo = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC",
-                        "-Xmx256m",
+                        "-Xmx" + (Runtime.getRuntime().maxMemory() >> 20) + "m",
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),

@@ -64,12 +64,21 @@ public final class CommandedEnd {
             if (!(e instanceof IOException)) {
                 e.printStackTrace();
             }
-            answer = "failed " + e;
+            answer = "failed " + describe(e);
         }
         synchronized (answers) {
             answers.println(words.get(0) + ' ' + answer);
             answers.flush();
         }
+    }
+
+    /** The exception and what caused it, in one line. */
+    private static String describe(Throwable thrown) {
+        StringBuilder text = new StringBuilder(thrown.toString());
+        for (Throwable cause = thrown.getCause(); cause != null; cause = cause.getCause()) {
+            text.append("; caused by ").append(cause);
+        }
+        return text.toString().replace('\n', ' ');
     }
 
     private Object execute(String verb, List<String> args) throws IOException {
