@@ -45,9 +45,9 @@ class SoakTest extends ChannelTests {
             System.out.println(soak + "; " + Rdma.metrics());
         }
         assertTrue(soak.orderly.get() > 0);
-        footprint.assertFlat();
         await(() -> transport.liveStreams() == 0, () -> transport.liveStreams() + " streams are left");
         leaks.assertNone();
+        footprint.assertFlat();
     }
 
     private static BooleanSupplier goOn() {
