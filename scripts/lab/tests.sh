@@ -43,12 +43,76 @@ lab_settings() {
   esac
 }
 
+# Of the JDK: TLS, HTTP, NIO, RMI, management.
+lab_packages='^(sun/(security|nio/ch|net|rmi)|com/sun/crypto/provider|com/sun/jmx|jdk/internal/net|java/(net|nio|rmi)|javax/(net|management))/'
+
+# What JUnit's JVMs have open: the packages are those that surefire opens too.
+lab_opens=(--add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED)
+
+# lab_archives JDK...: archives of the classes that the JVMs in the guest load, as they are in memory (the JVM's
+# "class data sharing"). They are made here in seconds; to find and read that many classes is half of what a JVM in the
+# guest does before its program begins. A JVM that finds its archive unfit, or none, starts as ever.
+#
+# rsocket-VERSION.jsa, beside the agent's jar, is for any program with the agent, see Site.archiveOption;
+# junit-agent-VERSION.jsa and junit-VERSION.jsa, beside JUnit's, for JUnit with it and without.
+lab_archives() {
+  local home version jar=$here/rsocket-nio/target/rsocket.jar scratch lock agent
+  agent=(-Xbootclasspath/a:"$jar" --add-modules java.instrument) # what -javaagent comes to
+  scratch=$(mktemp -d)
+  exec {lock}>"${console%/*}/archives.lock"
+  flock "$lock" # another lane may be making them
+  for home in "$@"; do
+    version=$(jdk_version "$home")
+    ! lab_archive_fits "${console%/*}/junit-$version.jsa" || continue # the last one
+    # All of the jar's classes; the JDK's for what the tests' programs have in common; and those that JUnit runs a test
+    # with, here with the agent, which has no device.
+    {
+      "$home/bin/jimage" list "$home/lib/modules" | sed -n 's/^ *\(.*\)\.class$/\1/p' | grep -E "$lab_packages"
+      unzip -Z1 "$jar" '*.class' | grep -v 'package-info\|^META-INF' | sed 's/\.class$//'
+      "$home/bin/java" -XX:TieredStopAtLevel=1 -XX:DumpLoadedClassList="$scratch/list" -javaagent:"$jar" -jar "$console" execute \
+        --disable-banner --details=testfeed --class-path "$here/core-tests/target/test-classes:$here/rsocket-core/target/classes" \
+        --select-class org.jrsocket.wire.ImmTest --reports-dir "$scratch" >"$scratch/log" 2>&1 || tail -n 20 "$scratch/log" >&2
+      cat "$scratch/list" || true
+    } >"$scratch/classes"
+    lab_archive "$home" "${jar%.jar}-$version.jsa" "${agent[@]}" -cp "$scratch/nothing.jar"
+    lab_archive "$home" "${console%/*}/junit-agent-$version.jsa" "${agent[@]}" "${lab_opens[@]}" -cp "$console"
+    lab_archive "$home" "${console%/*}/junit-$version.jsa" "${lab_opens[@]}" -cp "$console"
+  done
+  exec {lock}>&-
+  rm -rf "$scratch"
+}
+
+# lab_archive JDK FILE OPTION...: one of them, of the classes in $scratch/classes.
+lab_archive() {
+  local home=$1 file=$2
+  shift 2
+  "$home/bin/java" -XX:TieredStopAtLevel=1 -Xshare:dump -XX:SharedClassListFile="$scratch/classes" -XX:SharedArchiveFile="$file" "$@" \
+    >"$scratch/log" 2>&1 || { rm -f "$file"; say "lab: no ${file##*/}: $(tail -n 3 "$scratch/log")"; }
+}
+
+# lab_archive_fits FILE: an archive of other jars would have the JVM share no classes at all, the JDK's neither.
+lab_archive_fits() { [ "$1" -nt "$console" ] && [ "$1" -nt "$here/rsocket-nio/target/rsocket.jar" ]; }
+
+# lab_java_options GROUP: sets java_options, for JUnit.
+lab_java_options() {
+  local archive
+  java_options=("@$here/scripts/lab/jvm-options" "${lab_opens[@]}")
+  case $1 in
+    net* | nio*) archive=junit-agent ;;
+    *) archive=junit ;;
+  esac
+  archive=${console%/*}/$archive-$(jdk_version "$lab_jdk").jsa
+  ! lab_archive_fits "$archive" || java_options+=("-XX:SharedArchiveFile=$archive")
+}
+
 # lab_select GROUP: prints what junit is to run, an argument a line. The classes are named: the guest, to which the
 # host's files are far, would take long to find them. "long" is what a person asks for: left out, not skipped.
 lab_select() {
+  local java_options=()
   lab_settings "$1"
   printf '%s\n' --include-tag "$lab_tags & !long"
-  "$lab_jdk/bin/java" -jar "$console" discover --disable-banner --disable-ansi-colors --details=verbose --class-path "$lab_classpath" \
+  lab_java_options without-the-agent
+  "$lab_jdk/bin/java" "${java_options[@]}" -jar "$console" discover --disable-banner --disable-ansi-colors --details=verbose --class-path "$lab_classpath" \
     --include-engine junit-jupiter --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
     sed -n 's/.*uniqueId: .*\[class:\([^]]*\)\].*/\1/p' | sort -u | sed 's/^/--select-class\n/'
 }
@@ -69,8 +133,9 @@ in_guest() {
 # lab_tests GROUP SCRATCH: in the guest, the tests of SCRATCH/GROUP.select; the reports go to SCRATCH/reports/GROUP.
 # Names each test when it starts, so that one that hangs can be told. Fails only where the reports do not tell.
 lab_tests() {
-  local name=$1 options=() selected status=0
+  local name=$1 options=() java_options=() selected status=0
   lab_settings "$name"
+  lab_java_options "$name"
   # The kernel's code is changed while nothing else runs: see lab-bytes.
   case $name in interop* | own-netty*) lab-bytes on && lab-bytes off ;; esac
   mapfile -t selected <"$2/$name.select"
@@ -83,9 +148,7 @@ lab_tests() {
       options=("-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
         -Dorg.jrsocket.test.rdma=true "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
   esac
-  # The packages are those that surefire opens too.
-  "$lab_jdk/bin/java" "@$here/scripts/lab/jvm-options" "${options[@]}" \
-    --add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED \
+  "$lab_jdk/bin/java" "${java_options[@]}" "${options[@]}" \
     -Djrsocket.echo.bytes="$echo_bytes" -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
     --class-path "$lab_classpath" --include-engine junit-jupiter "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
     --config junit.jupiter.execution.timeout.default=10m --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |

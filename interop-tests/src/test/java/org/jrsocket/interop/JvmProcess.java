@@ -179,6 +179,9 @@ public final class JvmProcess implements AutoCloseable {
 
     public static final class Builder {
 
+        /** A JVM that ends after some seconds has little of a second compiler, and of threads that collect garbage. */
+        private static final List<String> SHORT_LIVED = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
         private final String name;
         private final List<String> options = new ArrayList<>();
         private final List<Path> classPath = new ArrayList<>();
@@ -201,6 +204,7 @@ public final class JvmProcess implements AutoCloseable {
 
         /** The same with arguments, {@code =key=value,...}, or with none if they are empty. */
         public Builder agent(String arguments) {
+            Site.archiveOption().ifPresent(this::option);
             return option("-javaagent:" + Site.agentJar() + arguments);
         }
 
@@ -246,9 +250,7 @@ public final class JvmProcess implements AutoCloseable {
         public JvmProcess start() throws IOException {
             List<String> line = new ArrayList<>(prefix);
             line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            if (Site.isLab()) {
-                line.add(Site.labOptions());
-            }
+            line.addAll(Site.isLab() ? List.of(Site.labOptions()) : SHORT_LIVED);
             line.addAll(options);
             if (!classPath.isEmpty()) {
                 line.add("-cp");

@@ -5,7 +5,9 @@
 package org.jrsocket.interop;
 
 import java.net.URISyntaxException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /** Where the tests run: in the lab, on an RDMA device, or on a machine as it is. */
 public final class Site {
@@ -33,6 +35,18 @@ public final class Site {
                 + classes(Site.class)
                         .resolve("../../../scripts/lab/jvm-options")
                         .normalize();
+    }
+
+    /**
+     * An option of JVMs with the agent in the lab: the classes of the JDK and of the jar as such a JVM has them in memory.
+     * None if {@code scripts/test} has made no such archive of this jar.
+     */
+    public static Optional<String> archiveOption() {
+        Path archive = agentJar().resolveSibling("rsocket-" + Runtime.version().feature() + ".jsa");
+        boolean fits = isLab()
+                && Files.exists(archive)
+                && archive.toFile().lastModified() >= agentJar().toFile().lastModified();
+        return fits ? Optional.of("-XX:SharedArchiveFile=" + archive) : Optional.empty();
     }
 
     /** The drop-in jar of this build. */

@@ -55,6 +55,7 @@ final class JavaEnd implements AutoCloseable {
                 "-Dorg.jrsocket.shaded.slf4j.simpleLogger.defaultLogLevel=debug"));
         Path classes = classes();
         if (api == Api.AGENT) {
+            Site.archiveOption().ifPresent(command::add);
             command.addAll(List.of("-javaagent:" + jar() + "=connect.timeout=60s", "-cp", classes.toString()));
         } else {
             command.addAll(List.of("-cp", classes + ":" + jar()));

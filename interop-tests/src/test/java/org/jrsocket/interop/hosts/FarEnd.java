@@ -80,10 +80,15 @@ public final class FarEnd {
     int serve(Class<?> server, String agent, String at, int port) throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String answer = ask("start " + java + ' ' + Site.labOptions()
-                + (agent == null ? "" : " -javaagent:" + Site.agentJar() + agent) + " -cp " + Site.classes(server) + ' '
+                + (agent == null ? "" : agentOptions(agent)) + " -cp " + Site.classes(server) + ' '
                 + server.getName() + ' ' + at + ' ' + port);
         assertTrue(answer.startsWith("listening="), answer);
         return Integer.parseInt(answer.substring("listening=".length()));
+    }
+
+    private static String agentOptions(String arguments) {
+        return Site.archiveOption().map(option -> ' ' + option).orElse("") + " -javaagent:" + Site.agentJar()
+                + arguments;
     }
 
     /** Starts a program there, without quotes, and returns the first line of its output. */
