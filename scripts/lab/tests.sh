@@ -212,7 +212,7 @@ lab_one() {
     esac
     printf '%s\n' "$line"
   done < <("$here/scripts/roce-lab" run --timeout "$(at_most $lab_limit)" --scratch "$scratch" -- "$here/scripts/test" \
-    --in-guest "$jdk17" "$jdk25" "$scratch" "$group" 2> >(tee "$results/lab/stderr" >&2) || echo $? >"$scratch/status")
+    --in-guest "$jdk17" "$jdk25" "$scratch" "$group" 2> >(tee "$results/lab/$group.stderr" >&2) || echo $? >"$scratch/status")
   [ ! -e "$scratch/status" ] || status=$(cat "$scratch/status")
   [ ! -d "$scratch/reports" ] || cp -r "$scratch/reports/." "$results/lab/"
   rm -rf "$scratch"
@@ -220,7 +220,7 @@ lab_one() {
     "${took[warm-up]} s, the tests ${took[tests]} s"
   case $status in
     0) ;;
-    77) lab_missing lab "$(sed -n 's/^SKIPPED: //p' "$results/lab/stderr")" ;;
+    77) lab_missing lab "$(sed -n 's/^SKIPPED: //p' "$results/lab/$group.stderr")" ;;
     *) note lab failed "ended with $status; see above, and \"Reading a failing lab run\" in CONTRIBUTING.md" ;;
   esac
 }
