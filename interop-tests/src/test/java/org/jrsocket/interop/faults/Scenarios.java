@@ -60,8 +60,10 @@ final class Scenarios {
         all.add(stopped("stop-3", 3, true));
         all.add(stopped("stop-30", 30, false));
         all.add(killed());
+        all.add(HostScenarios.outOfMemory());
         all.add(removedThere());
         all.add(removedHere());
+        all.add(HostScenarios.driverUnloaded());
         all.add(addressGone());
         all.add(clockJumps());
         all.add(fullQueue());
@@ -169,7 +171,7 @@ final class Scenarios {
     }
 
     /** What they ended with, each once, with the first cause, without addresses. */
-    private static String kinds(String endings) {
+    static String kinds(String endings) {
         Matcher found = Pattern.compile("why=([^;]*)").matcher(endings);
         Set<String> kinds = new LinkedHashSet<>();
         while (found.find()) {
@@ -276,7 +278,7 @@ final class Scenarios {
     }
 
     /** Until all of a round are. */
-    private static void awaitRdma(TwoHosts hosts) throws IOException, InterruptedException {
+    static void awaitRdma(TwoHosts hosts) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + MINUTE.toNanos();
         for (; ; ) {
             int rdma = hosts.open(MINUTE);
