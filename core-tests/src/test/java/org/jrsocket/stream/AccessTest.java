@@ -15,7 +15,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.junit.jupiter.api.Test;
@@ -91,37 +90,6 @@ class AccessTest extends RawPeerTests {
         RdmaStream client = transport.connect(null, at(listener, 2), CONFIG).await(PATIENCE);
         StreamPair.accept(listener).close();
         client.close();
-    }
-
-    /** Who asks decides how often, and must not decide how many requests wait here until somebody has time for them. */
-    @Test
-    void shouldRefuseAtOnceWhatTheReapersAreTooSlowFor() throws Exception {
-        CmListener listener = listen();
-        CountDownLatch over = new CountDownLatch(1);
-        for (int i = 0; i < 20; i++) { // more than there are reapers
-            transport.reap(() -> {
-                try {
-                    over.await();
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
-            });
-        }
-        try {
-            RawPeer last = null;
-            for (int i = 0; i < 100; i++) {
-                last = active(
-                        at(listener, 3),
-                        RawPeer.Spec.DEFAULT.half(4096).receives(16).credits(16));
-                last.request(last.connData());
-            }
-            last.raw.await(EventType.RDMA_CM_EVENT_REJECTED);
-        } finally {
-            over.countDown();
-        }
-        for (RawPeer peer : peers.subList(0, peers.size() - 1)) {
-            peer.raw.await(EventType.RDMA_CM_EVENT_REJECTED);
-        }
     }
 
     /** Whoever may not connect may not find out whether he could, either. */

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -524,6 +525,29 @@ class HandshakeTest extends RawPeerTests {
         Thread.sleep(10);
         peer.close();
         assertEquals("Connection reset", get(reader).getMessage());
+    }
+
+    /** A timer would hold the stream, however short its life, for as long as the attempt might have taken. */
+    @Test
+    void shouldLeaveNoTimerOfAnAttemptThatIsOver() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        int before = timersLaterThan(TimeUnit.HOURS.toNanos(1));
+        PendingConnect connected = transport.connect(null, listener.localAddress(), CONFIG);
+        connected.expire(() -> TimeUnit.HOURS.toNanos(2));
+        connected.await(PATIENCE);
+        PendingConnect cancelled = transport.connect(null, listener.localAddress(), CONFIG);
+        cancelled.expire(() -> TimeUnit.HOURS.toNanos(2));
+        cancelled.cancel();
+        cancelled.expire(() -> TimeUnit.HOURS.toNanos(2));
+        assertEquals(before, timersLaterThan(TimeUnit.HOURS.toNanos(1)));
+    }
+
+    private int timersLaterThan(long nanos) throws Exception {
+        CompletableFuture<Integer> count = new CompletableFuture<>();
+        transport
+                .service()
+                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(nanos)));
+        return count.get(30, TimeUnit.SECONDS);
     }
 
     /** [25] Cancelled before it began to wait, or after it was taken: nothing happens to others. */

@@ -53,6 +53,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private boolean asked;
     private boolean late; // given up, but the peer is listened to
     private boolean done;
+    private ServiceLoop.Timer limit; // of whoever waits by an event
     private boolean taken;
     private RdmaStream stream;
     private RdmaConnectException failure;
@@ -173,8 +174,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 stream = transport.established(endpoint, peer);
                 endpoint = null; // the stream's now
                 id = null;
-                done = true;
-                outcome.signalAll();
+                done();
             }
             default -> {
                 RdmaConnectException why = ConnectAnswers.failure(event);
@@ -190,9 +190,17 @@ final class CmConnect implements PendingConnect, CmHandler {
         if (done) {
             return;
         }
-        done = true;
         failure = new RdmaConnectException(reason, message, cause);
         release();
+        done();
+    }
+
+    /** With lock. */
+    private void done() {
+        done = true;
+        if (limit != null) {
+            limit.cancel(); // else it would hold the stream, which may be over long before
+        }
         outcome.signalAll();
     }
 
@@ -350,15 +358,20 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     @Override
     public void expire(LongSupplier left) {
-        if (isDone()) {
-            return;
-        }
         long nanos = left.getAsLong();
-        if (nanos > 0) {
-            transport.service().schedule(() -> expire(left), nanos);
-        } else {
-            transport.service().execute(() -> expireNow(left));
+        lock.lock();
+        try {
+            if (done) {
+                return;
+            }
+            if (nanos > 0) {
+                limit = transport.service().schedule(() -> expire(left), nanos);
+                return;
+            }
+        } finally {
+            lock.unlock();
         }
+        transport.service().execute(() -> expireNow(left));
     }
 
     /** On the service thread: no answer is taken meanwhile. */
