@@ -125,11 +125,11 @@ public final class Agent {
         boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         // For what a program names itself, such as the Netty transport: it works wherever it is, with these settings.
         open(instrumentation);
+        NativeLibrary.enableNativeAccess(instrumentation);
         RSelectorProvider.share(stack, holder);
         if (!stack.mayUse(Policy.AUTO) && !stack.mayUse(Policy.RDMA)) {
             return; // everything is to be TCP
         }
-        NativeLibrary.enableNativeAccess(instrumentation);
         try {
             holder.provider();
         } catch (VerbsUnavailableException e) {
