@@ -82,7 +82,9 @@ lab_end() {
   trap - EXIT
   trap '' HUP INT TERM
   guests_kill
-  wait 2>/dev/null || true
+  # By name: a bare "wait" also waits for process substitutions. Bash sometimes misses the end of one, and then waits for
+  # children that it was started with, such as the reader of its own output, for ever.
+  [ ${#streams[@]} -eq 0 ] || wait "${streams[@]}" 2>/dev/null || true
   rm -rf "$run"
   exit "$status"
 }
