@@ -2,8 +2,8 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * An rsocket peer that breaks the rules as it is told: HostilePeers.java says what to do, a line each on standard input,
- * and is answered with a line each.
+ * An rsocket peer that breaks the rules as it is told: Hostile.java says what to do, a line each on standard input, and is
+ * answered with a line each.
  *
  *   hostile connect ADDRESS PORT [LIE]   a client; "connected", or "refused STATUS"
  *   hostile mute ADDRESS PORT            one that never says that it has the server's answer; "answered"
@@ -16,7 +16,8 @@
  *   fill                                 data until nothing more is granted; "filled BYTES"
  *   grant ADDRESS KEY LENGTH             "status STATUS"
  *   post OPCODE IMM ADDRESS KEY LENGTH [COUNT]   COUNT requests; "status STATUS" of the first that fails, or 0
- *   flood OPCODE IMM ADDRESS KEY LENGTH SECONDS  again and again until one fails; "sent COUNT in MILLISECONDS status STATUS"
+ *   flood OPCODE IMM ADDRESS KEY LENGTH SECONDS  again and again until one fails;
+ *                                        "sent COUNT in MILLISECONDS status STATUS"
  *   grants SECONDS                       the same with grants of nothing
  *   echo COUNT                           takes so many bytes and sends them back; "status STATUS"
  *   where                                "RING RING_KEY TABLE TABLE_KEY" of the other end
@@ -164,7 +165,8 @@ static void post(char words[8][40], int count)
 	int64_t deadline = now_ms() + PATIENCE_MS;
 
 	for (int i = 0; i < count && peer_drain(&peer, SENDS / 2, deadline); i++)
-		peer_post(&peer, op, (uint32_t)strtoul(words[2], NULL, 0), address(words[3]), key(words[4]), strtoul(words[5], NULL, 0));
+		peer_post(&peer, op, (uint32_t)strtoul(words[2], NULL, 0), address(words[3]), key(words[4]),
+			  strtoul(words[5], NULL, 0));
 	status();
 }
 

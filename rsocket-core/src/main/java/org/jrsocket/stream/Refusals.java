@@ -69,13 +69,17 @@ final class Refusals {
             then.run();
         } catch (IOException e) {
             LOG.debug("rejecting a request to the {} failed", listener, e);
+        } finally { // whatever happened: the request is ours to free
+            destroy(request);
+            waiting.decrementAndGet();
         }
+    }
+
+    private static void destroy(CmId request) {
         try {
             request.destroyId();
         } catch (IOException e) {
             LOG.debug("destroying a CM id failed", e);
-        } finally {
-            waiting.decrementAndGet();
         }
     }
 
