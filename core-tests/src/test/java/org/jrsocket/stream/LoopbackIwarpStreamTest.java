@@ -23,7 +23,7 @@ class LoopbackIwarpStreamTest extends LoopbackStreamTest {
      */
     @Test
     void shouldNotLoseAGrantThatIsWrittenWhileAnUpdateIsHandled() throws Exception {
-        for (int i = 0; i < 300; i++) {
+        for (int i = 0; i < 100; i++) {
             shouldCarryBothDirectionsThroughTinyRingsAndQueues();
         }
     }
