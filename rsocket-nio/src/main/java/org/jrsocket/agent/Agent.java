@@ -200,10 +200,15 @@ public final class Agent {
     private static void installNio(TransportContext stack, TransportHolder holder) {
         try {
             RSelectorProvider.install(stack, holder);
-            RAsynchronousChannelProvider.install();
             NettyNatives.leaveOut(System.getProperties());
         } catch (IOException e) {
             warn(stack.settings().log(), "TCP only for NIO channels: " + e.getMessage());
+            return;
+        }
+        try {
+            RAsynchronousChannelProvider.install();
+        } catch (IOException e) {
+            warn(stack.settings().log(), "TCP only for asynchronous channels: " + e.getMessage());
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
+import org.jrsocket.nio.BroughtProviders;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.stream.Threads;
 
@@ -43,9 +44,14 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
         this.jdk = RSelectorProvider.newJdkAsynchronousProvider();
     }
 
-    /** Makes this the provider of the whole JVM, if nobody named another. Works before the first asynchronous channel. */
-    public static void install() {
+    /**
+     * Makes this the provider of the whole JVM, if nobody named another. Works before the first asynchronous channel.
+     *
+     * @throws IOException the program brings a provider of its own
+     */
+    public static void install() throws IOException {
         if (System.getProperty(PROPERTY) == null) {
+            BroughtProviders.ensureNone(AsynchronousChannelProvider.class, "provider");
             System.setProperty(PROPERTY, RAsynchronousChannelProvider.class.getName());
         }
     }

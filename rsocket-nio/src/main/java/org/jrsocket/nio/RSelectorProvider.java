@@ -93,11 +93,14 @@ public final class RSelectorProvider extends SelectorProvider {
     /**
      * Makes this the provider of the whole JVM, which works only before anybody has used NIO sockets.
      *
-     * @throws IOException another provider is in use already
+     * @throws IOException another provider is in use already, or the program brings one of its own
      */
     public static synchronized void install(TransportContext stack, TransportHolder holder) throws IOException {
         JdkChannels.ensureOpen();
         share(stack, holder);
+        if (System.getProperty(PROPERTY) == null) {
+            BroughtProviders.ensureNone(SelectorProvider.class, "selector provider");
+        }
         String before = System.setProperty(PROPERTY, RSelectorProvider.class.getName());
         SelectorProvider current = SelectorProvider.provider();
         if (!(current instanceof RSelectorProvider)) {

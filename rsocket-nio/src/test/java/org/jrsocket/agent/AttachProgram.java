@@ -10,15 +10,25 @@ import java.lang.instrument.Instrumentation;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketImplFactory;
+import java.nio.channels.AsynchronousChannelGroup;
+import java.nio.channels.AsynchronousServerSocketChannel;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.security.NoSuchAlgorithmException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadFactory;
 import javax.management.JMException;
 import javax.management.ObjectName;
 import javax.net.ssl.SSLContext;
@@ -64,6 +74,8 @@ public final class AttachProgram {
             case "servers" -> Sockets.servers(jar);
             case "selector" -> selector(jar);
             case "factory" -> factory(jar);
+            case "own-selectors" -> ownSelectors(jar);
+            case "own-asynchronous" -> ownAsynchronous(jar);
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.exit(0);
@@ -181,6 +193,73 @@ public final class AttachProgram {
         try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(HOST, 0));
                 SocketChannel client = SocketChannel.open(server.getLocalAddress())) {
             check(client.isConnected() && connected() == 1, "NIO over RDMA");
+        }
+    }
+
+    private static void ownSelectors(String jar) throws Exception {
+        attach(jar, "");
+        check(SelectorProvider.provider() instanceof OwnSelectors, "the program's own");
+    }
+
+    private static void ownAsynchronous(String jar) throws Exception {
+        attach(jar, "");
+        check(AsynchronousChannelProvider.provider() instanceof OwnAsynchronous, "the program's own");
+        Sockets.expect(true, true);
+    }
+
+    /** A provider that a program brings; it opens nothing. */
+    public static final class OwnSelectors extends SelectorProvider {
+        @Override
+        public DatagramChannel openDatagramChannel() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public DatagramChannel openDatagramChannel(ProtocolFamily family) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Pipe openPipe() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public AbstractSelector openSelector() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public ServerSocketChannel openServerSocketChannel() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public SocketChannel openSocketChannel() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** The same of asynchronous channels. */
+    public static final class OwnAsynchronous extends AsynchronousChannelProvider {
+        @Override
+        public AsynchronousChannelGroup openAsynchronousChannelGroup(int threads, ThreadFactory factory) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public AsynchronousChannelGroup openAsynchronousChannelGroup(ExecutorService executor, int initialSize) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public AsynchronousServerSocketChannel openAsynchronousServerSocketChannel(AsynchronousChannelGroup group) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public AsynchronousSocketChannel openAsynchronousSocketChannel(AsynchronousChannelGroup group) {
+            throw new UnsupportedOperationException();
         }
     }
 

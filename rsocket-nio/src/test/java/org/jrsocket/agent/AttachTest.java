@@ -12,6 +12,8 @@ import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URISyntaxException;
+import java.nio.channels.spi.AsynchronousChannelProvider;
+import java.nio.channels.spi.SelectorProvider;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -99,6 +101,30 @@ class AttachTest {
                 attach("factory"));
     }
 
+    @Test
+    void shouldLeaveAProgramTheSelectorsThatItBrings() throws Exception {
+        service(SelectorProvider.class, AttachProgram.OwnSelectors.class);
+        assertEquals(
+                List.of("jrsocket: TCP only for NIO channels: the program brings a selector provider of its own: "
+                        + AttachProgram.OwnSelectors.class.getName()),
+                attach("own-selectors"));
+    }
+
+    @Test
+    void shouldLeaveAProgramTheAsynchronousChannelsThatItBrings() throws Exception {
+        service(AsynchronousChannelProvider.class, AttachProgram.OwnAsynchronous.class);
+        assertEquals(
+                List.of("jrsocket: TCP only for asynchronous channels: the program brings a provider of its own: "
+                        + AttachProgram.OwnAsynchronous.class.getName()),
+                attach("own-asynchronous"));
+    }
+
+    /** The program's class path has a provider of that service. */
+    private void service(Class<?> service, Class<?> provider) throws IOException {
+        Path services = Files.createDirectories(folder.resolve("META-INF/services"));
+        Files.writeString(services.resolve(service.getName()), provider.getName() + '\n');
+    }
+
     /** Runs the scenario, which prints nothing on its standard output; returns what the standard error has. */
     private List<String> attach(String scenario) throws Exception {
         Path out = folder.resolve("out");
@@ -110,7 +136,7 @@ class AttachTest {
                         "-Djdk.attach.allowAttachSelf=true",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
                         "-cp",
-                        classPath(),
+                        classPath() + File.pathSeparator + folder,
                         AttachProgram.class.getName(),
                         scenario,
                         agent().toString())
