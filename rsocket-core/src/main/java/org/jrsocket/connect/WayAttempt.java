@@ -34,6 +34,7 @@ final class WayAttempt implements PendingConnect.Observer {
     private Maker maker; // written before the attempt is started, as the next by whoever starts it
     private volatile PendingConnect pending;
     private volatile boolean waits; // for what another one hears
+    private volatile boolean waited;
     private boolean first; // to ask a peer that has not answered yet; published by the next
     private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
 
@@ -97,7 +98,8 @@ final class WayAttempt implements PendingConnect.Observer {
     TcpReason reason(RdmaConnectException e) {
         TcpReason reason = TcpReason.of(e.reason());
         return switch (reason) {
-            case TIMEOUT -> waits || hasAsked() ? reason : TcpReason.UNRESOLVED;
+            // One that has waited may have had too little of its caller's time left.
+            case TIMEOUT -> hasAsked() || waits || waited && !isOverdue() ? reason : TcpReason.UNRESOLVED;
             case UNRESOLVED, UNREACHABLE -> waits ? TcpReason.TIMEOUT : reason; // the first one tells what it met
             default -> reason;
         };
@@ -120,8 +122,8 @@ final class WayAttempt implements PendingConnect.Observer {
             return true;
         }
         FirstContacts contacts = memory().firstContacts();
+        waits = true; // before others see it
         Standing standing = contacts.join(this);
-        waits = standing == Standing.ASKED || standing == Standing.SILENT;
         switch (standing) {
             case UNKNOWN, ASKED -> attempt.onDone(() -> contacts.over(this, attempt.failure()));
             case SILENT -> endWith(new RdmaConnectException(Reason.TIMEOUT, "it did not answer another one", null));
@@ -129,10 +131,15 @@ final class WayAttempt implements PendingConnect.Observer {
                 // as if it were alone
             }
         }
-        return !waits;
+        boolean begins = standing == Standing.UNKNOWN || standing == Standing.KNOWN;
+        if (begins) {
+            waits = false;
+        }
+        return begins;
     }
 
     void begin() {
+        waited = true;
         waits = false;
         pending.begin();
     }
