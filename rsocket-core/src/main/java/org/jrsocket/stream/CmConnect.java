@@ -186,7 +186,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 endpoint = new ConnectionHandles(transport, id, config, null);
                 cm.connect(
                         id,
-                        RdmaTransport.param(
+                        HandshakeParameters.ofRequest(
                                 endpoint.connData()
                                         .withFeatures(
                                                 ConnectionHandles.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0)),
