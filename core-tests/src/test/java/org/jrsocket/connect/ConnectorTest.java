@@ -207,6 +207,16 @@ class ConnectorTest {
         assertEquals(1, stack.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
+    /** Whoever waits already has been told of the time that resolving may take, which is five times as long. */
+    @Test
+    void shouldCountTheHeadStartFromTheRequest() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        rdma.lastLimit = Long.MAX_VALUE;
+        TransportContext stack = stack("connect.timeout=1h");
+        assertNotNull(attempt(stack, PEER, 0));
+        assertTrue(rdma.lastLimit <= TimeUnit.HOURS.toNanos(1), () -> rdma.lastLimit + " ns");
+    }
+
     @Test
     void shouldForgetASilenceWhenTheAnswerWasOnlyLate() throws Exception {
         rdma.outcome = Reason.TIMEOUT;

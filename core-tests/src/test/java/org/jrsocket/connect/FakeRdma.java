@@ -51,6 +51,7 @@ final class FakeRdma implements StreamFactory {
     int probes;
     int attempts;
     long lastWait;
+    long lastLimit;
     boolean cancelled;
     InetSocketAddress lastLocal;
     InetSocketAddress lastProbeLocal;
@@ -66,16 +67,8 @@ final class FakeRdma implements StreamFactory {
         lastLocal = local;
         peer = observer;
         boolean silent = local != null && local.getAddress().equals(silentFrom);
-        if (asks) {
-            observer.asked();
-            switch (silent ? Reason.TIMEOUT : outcome) {
-                case REFUSED, BUSY, UNABLE, PROTOCOL -> observer.answered(Answer.REFUSED);
-                default -> {
-                    // silent
-                }
-            }
-        }
-        return new PendingConnect() {
+        boolean[] waits = new boolean[1]; // for an answer to an earlier attempt, which does not come
+        PendingConnect attempt = new PendingConnect() {
             @Override
             public RdmaStream await(long nanos) throws IOException {
                 throw new AssertionError("an attempt's limit may move");
@@ -93,7 +86,7 @@ final class FakeRdma implements StreamFactory {
             }
 
             private Reason reason() {
-                return cancelled ? Reason.CANCELLED : silent ? Reason.TIMEOUT : outcome;
+                return cancelled ? Reason.CANCELLED : silent || waits[0] ? Reason.TIMEOUT : outcome;
             }
 
             @Override
@@ -113,6 +106,16 @@ final class FakeRdma implements StreamFactory {
 
             @Override
             public void expire(LongSupplier left) {
+                lastLimit = left.getAsLong(); // it is over already
+            }
+
+            @Override
+            public void begin() {
+                throw new AssertionError("it is over already");
+            }
+
+            @Override
+            public void endWith(RdmaConnectException why) {
                 // it is over already
             }
 
@@ -121,6 +124,17 @@ final class FakeRdma implements StreamFactory {
                 cancelled = true;
             }
         };
+        waits[0] = !observer.mayBegin(attempt);
+        if (asks && !waits[0]) {
+            observer.asked();
+            switch (silent ? Reason.TIMEOUT : outcome) {
+                case REFUSED, BUSY, UNABLE, PROTOCOL -> observer.answered(Answer.REFUSED);
+                default -> {
+                    // silent
+                }
+            }
+        }
+        return attempt;
     }
 
     @Override

@@ -273,6 +273,14 @@ class PeerMemoryTest {
         assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.probeIn(tls));
     }
 
+    @Test
+    void shouldCountOneSilenceOfAHostToWhichManyFindNoRouteAtOnce() {
+        for (int i = 0; i < 200; i++) {
+            memory.unreachable(web);
+        }
+        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.probeIn(tls));
+    }
+
     // ---- paths that break connections ----
 
     @Test

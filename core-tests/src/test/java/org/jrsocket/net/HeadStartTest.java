@@ -145,10 +145,35 @@ class HeadStartTest {
                     assertFalse(isRdma(socket));
                 }
             }
+            assertEquals(1, verbs.qpsMade());
             long tried = stack.counts().tcpChosen(TcpReason.TIMEOUT);
             assertEquals(count, tried + stack.counts().tcpChosen(TcpReason.REMEMBERED));
             connected(stack, server).close();
             assertEquals(tried, stack.counts().tcpChosen(TcpReason.TIMEOUT));
+        }
+    }
+
+    @Test
+    void shouldUseRdmaForAllThatConnectAtOnceToAHostOfWhichNothingIsKnown() throws Exception {
+        TransportContext stack = stack(PATIENT);
+        int count = 40;
+        CountDownLatch together = new CountDownLatch(count);
+        try (ServerSocket server = listening(stack, served, 0)) {
+            List<Work<Socket>> clients = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                clients.add(SocketBehaviour.start(() -> {
+                    together.countDown();
+                    together.await();
+                    return connected(stack, server);
+                }));
+            }
+            for (Work<Socket> client : clients) {
+                try (Socket socket = client.get();
+                        Socket accepted = server.accept()) {
+                    assertTrue(isRdma(socket));
+                    assertTrue(isRdma(accepted));
+                }
+            }
         }
     }
 

@@ -85,7 +85,8 @@ public final class ConnectAttempt {
         // that has no TCP to go to gives each way all of it, and the last one what is left.
         int shares = policy == Policy.RDMA ? 1 : 1 + others + silences;
         long limit = nanos == 0 ? 0 : Math.max(1, (nanos - (System.nanoTime() - start)) / (1 + others));
-        WayAttempt next = new WayAttempt(way, remote, shares, limit, policy != Policy.RDMA || others > 0);
+        boolean insists = policy == Policy.RDMA;
+        WayAttempt next = new WayAttempt(way, remote, shares, limit, !insists || others > 0, !insists);
         synchronized (this) {
             if (cancelled) {
                 return false;

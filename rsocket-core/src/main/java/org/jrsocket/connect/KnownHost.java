@@ -5,6 +5,7 @@
 package org.jrsocket.connect;
 
 import java.net.InetAddress;
+import org.jrsocket.connect.PeerMemory.Standing;
 import org.jrsocket.connect.PeerState.Kind;
 
 /** What {@link PeerMemory} knows of one host. Whoever uses it has its lock. */
@@ -54,6 +55,14 @@ final class KnownHost {
 
     boolean isOverdue(long now) {
         return owed(now) >= limit();
+    }
+
+    /** As one more connection sees it. */
+    Standing standing(long now) {
+        if (spoke) {
+            return Standing.KNOWN;
+        }
+        return isSilent(now) ? Standing.SILENT : owed(now) >= 0 ? Standing.ASKED : Standing.UNKNOWN;
     }
 
     /** @return whether to leave it alone */

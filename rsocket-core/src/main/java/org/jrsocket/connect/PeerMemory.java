@@ -46,12 +46,26 @@ final class PeerMemory {
      */
     private static final int PREPARATION = 5;
 
+    /** What is known of a host that {@link #objection} has nothing against, at the next moment. */
+    enum Standing {
+        /** It has answered before, or nothing is to be remembered: whoever likes may ask it. */
+        KNOWN,
+        /** Nobody has asked it. */
+        UNKNOWN,
+        /** Somebody has, and it never answered anybody so far. */
+        ASKED,
+        /** It has turned out to be silent. */
+        SILENT
+    }
+
     private record Refusal(long until, long pause) {}
 
     private final Map<InetAddress, KnownHost> hosts = new ConcurrentHashMap<>();
     private final Map<InetSocketAddress, Refusal> refusals = new ConcurrentHashMap<>();
     /** Addresses and ports that took an RDMA connection. */
     private final Set<InetSocketAddress> willing = ConcurrentHashMap.newKeySet();
+
+    private final FirstContacts firstContacts = new FirstContacts(this);
 
     private final long headStartNanos;
     private final long unansweredNanos;
@@ -156,6 +170,24 @@ final class PeerMemory {
         }
     }
 
+    Standing standing(InetSocketAddress peer) {
+        if (unansweredNanos == 0) {
+            return Standing.KNOWN;
+        }
+        KnownHost host = host(peer);
+        if (host == null) {
+            return Standing.UNKNOWN;
+        }
+        synchronized (host) {
+            return host.standing(clock.getAsLong());
+        }
+    }
+
+    /** Who asks hosts of which nothing is known. */
+    FirstContacts firstContacts() {
+        return firstContacts;
+    }
+
     // ---- learning ----
 
     /** A request went out. @return whether it is the only one that the host has not answered */
@@ -168,8 +200,9 @@ final class PeerMemory {
             }
             host.open = true;
             host.openSince = now;
-            return true;
         }
+        firstContacts.asked(peer);
+        return true;
     }
 
     private KnownHost hostToBe(InetSocketAddress peer) {
@@ -200,6 +233,7 @@ final class PeerMemory {
                 }
             }
         }
+        firstContacts.answered(peer);
     }
 
     /** A connection over RDMA was lost on the way to it. */
@@ -241,7 +275,10 @@ final class PeerMemory {
         KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
-                host.silent(clock.getAsLong());
+                host.open = false;
+                if (host.silences == 0 || host.foreign) { // else another one has told, at the same time
+                    host.silent(clock.getAsLong());
+                }
             }
         }
     }

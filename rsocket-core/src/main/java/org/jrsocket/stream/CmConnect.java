@@ -74,8 +74,35 @@ final class CmConnect implements PendingConnect, CmHandler {
     }
 
     void start() {
+        if (observer.mayBegin(this)) {
+            resolve();
+        }
+    }
+
+    @Override
+    public void begin() {
+        transport.service().execute(this::resolve);
+    }
+
+    @Override
+    public void endWith(RdmaConnectException why) {
+        transport.service().execute(() -> {
+            lock.lock();
+            try {
+                fail(why.reason(), why.getMessage(), why);
+            } finally {
+                lock.unlock();
+            }
+            runActions();
+        });
+    }
+
+    private void resolve() {
         lock.lock();
         try {
+            if (done) {
+                return;
+            }
             Cm cm = transport.cm();
             id = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
             id.attach(this);
@@ -89,6 +116,8 @@ final class CmConnect implements PendingConnect, CmHandler {
             cm.resolveAddr(id, local, remote, RESOLVE_MILLIS);
         } catch (IOException e) {
             fail(reasonOf(e), e.getMessage(), e);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            fail(Reason.RESOURCES, e.toString(), e);
         } finally {
             lock.unlock();
         }
@@ -157,7 +186,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 endpoint = new ConnectionHandles(transport, id, config, null);
                 cm.connect(
                         id,
-                        RdmaTransport.param(
+                        HandshakeParameters.ofRequest(
                                 endpoint.connData()
                                         .withFeatures(
                                                 ConnectionHandles.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0)),
@@ -365,6 +394,9 @@ final class CmConnect implements PendingConnect, CmHandler {
                 return;
             }
             if (nanos > 0) {
+                if (limit != null) {
+                    limit.cancel();
+                }
                 limit = transport.service().schedule(() -> expire(left), nanos);
                 return;
             }

@@ -49,7 +49,7 @@ final class Handshake implements CmHandler {
                 mine = mine.withFeatures(ConnectionHandles.FEATURES);
             }
             PathTimers.setAckTimeout(transport.cm(), request);
-            transport.cm().accept(request, RdmaTransport.param(mine, false));
+            transport.cm().accept(request, HandshakeParameters.ofAnswer(mine));
             answered = System.nanoTime();
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             if (endpoint != null && e instanceof ErrnoException v && v.errno() == Errno.EINVAL) {

@@ -20,7 +20,6 @@ import java.util.function.BiConsumer;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
@@ -40,11 +39,6 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** What {@link #limitClosing} says when nobody says otherwise. */
     public static final int MAX_CLOSING = Closings.MAX;
-
-    /** Six, not seven: soft-RoCE takes seven as "for ever", and a peer that died would never be noticed. */
-    private static final int RETRIES = 6;
-    /** For ever, on both sides: an RNR NAK is part of rsocket's flow control and must not end a connection. */
-    private static final int RNR_RETRIES = 7;
 
     /** Freeing mostly waits, for the device or for the kernel's locks. */
     private static final int REAPERS = 4;
@@ -305,18 +299,6 @@ public final class RdmaTransport implements AutoCloseable {
 
     void forget(RdmaStream stream) {
         streams.remove(stream);
-    }
-
-    /**
-     * Connection parameters of every rsocket, for a request and for an answer: no RDMA reads, RNR retried for ever.
-     * Some iWARP devices read while they connect, so there the active side asks for one.
-     */
-    static ConnParam param(ConnData data, boolean iwarpRequest) {
-        return new ConnParam()
-                .depths(0, iwarpRequest ? 1 : 0)
-                .flowControl(true)
-                .retries(RETRIES, RNR_RETRIES)
-                .privateData(data.encode());
     }
 
     /** Streams that are not freed yet. */

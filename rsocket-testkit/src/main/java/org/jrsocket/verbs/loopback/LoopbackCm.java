@@ -38,11 +38,12 @@ import org.jrsocket.verbs.loopback.LoopbackId.State;
 final class LoopbackCm extends Cm {
 
     private static final int KERNEL_BACKLOG = 1024;
+    private static final int FIRST_QP = 17;
 
     private final LoopbackProvider provider;
     private final CmFabric fabric;
     private final ReentrantLock lock;
-    private final AtomicInteger lastQp = new AtomicInteger(16);
+    private final AtomicInteger lastQp = new AtomicInteger(FIRST_QP - 1);
 
     LoopbackCm(LoopbackProvider provider) {
         this.provider = provider;
@@ -328,6 +329,10 @@ final class LoopbackCm extends Cm {
         } finally {
             lock.unlock();
         }
+    }
+
+    int qpsMade() {
+        return lastQp.get() - FIRST_QP + 1;
     }
 
     private static boolean fits(IbvQPCap cap, LoopbackDevice device) {

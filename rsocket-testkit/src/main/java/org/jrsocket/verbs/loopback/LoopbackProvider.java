@@ -154,6 +154,11 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return messages.get();
     }
 
+    /** Queue pairs that were made for ids, by either end. */
+    public int qpsMade() {
+        return cm.qpsMade();
+    }
+
     public LiveObjects liveObjects() {
         return registry.counts();
     }
