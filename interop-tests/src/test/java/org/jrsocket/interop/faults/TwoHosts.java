@@ -143,10 +143,16 @@ final class TwoHosts implements AutoCloseable {
             startClient();
         }
         broken = true;
-        begin();
-        String result = scenario.play().run(this);
-        broken = false;
-        return result;
+        try {
+            begin();
+            String result = scenario.play().run(this);
+            broken = false;
+            return result;
+        } finally {
+            if (broken) {
+                System.out.println(Snapshot.of(this));
+            }
+        }
     }
 
     /**
@@ -289,6 +295,10 @@ final class TwoHosts implements AutoCloseable {
     void resetFar() throws IOException {
         far.run("lab-reset");
         farGone = true;
+    }
+
+    boolean isFarGone() {
+        return farGone;
     }
 
     // ---- what the hosts hold ----
