@@ -12,7 +12,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
-/** The short ones of {@link Scenarios}; all of them are {@code scripts/faults}. */
+/** The short forms of {@link Scenarios}, one after the other; the whole ones are {@code scripts/faults}. */
 @Tag("hosts")
 class FaultsBetweenHosts {
 
@@ -21,7 +21,7 @@ class FaultsBetweenHosts {
     @BeforeAll
     static void startTraffic() throws Exception {
         Assumptions.assumeTrue(System.getenv("ROCE_LAB_PEER") != null, "needs two hosts (scripts/test hosts)");
-        hosts = new TwoHosts();
+        hosts = new TwoHosts(true);
     }
 
     @AfterAll

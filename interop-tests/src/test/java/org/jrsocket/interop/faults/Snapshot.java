@@ -6,6 +6,7 @@ package org.jrsocket.interop.faults;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jrsocket.interop.Tool;
@@ -15,15 +16,22 @@ final class Snapshot {
 
     private static final Pattern PARAGRAPH = Pattern.compile("\n\\s*\n");
 
+    private static final List<String> CONNECTIONS =
+            List.of("ss -tan", "rdma resource show qp", "rdma resource show cm_id", "rdma statistic show");
+
     private Snapshot() {}
 
-    static String of(TwoHosts hosts) {
+    static String of(TwoHosts hosts) throws IOException, InterruptedException {
         String threads = Path.of(System.getProperty("java.home"), "bin", "jcmd") + " %s Thread.print";
-        return "-- here\n" + here("ss -tan") + here("rdma resource show") + ours(here(threads.formatted(hosts.clientPid())))
-                + (hosts.isFarGone()
-                        ? ""
-                        : "-- there\n" + there(hosts, "ss -tan") + there(hosts, "rdma resource show")
-                                + ours(there(hosts, threads.formatted(hosts.serverPid()))));
+        StringBuilder all = new StringBuilder("-- here\n").append(hosts.flows()).append('\n');
+        CONNECTIONS.forEach(command -> all.append(here(command)));
+        all.append(ours(here(threads.formatted(hosts.clientPid()))));
+        if (!hosts.isFarGone()) {
+            all.append("-- there\n");
+            CONNECTIONS.forEach(command -> all.append(there(hosts, command)));
+            all.append(ours(there(hosts, threads.formatted(hosts.serverPid()))));
+        }
+        return all.toString();
     }
 
     private static String here(String command) {

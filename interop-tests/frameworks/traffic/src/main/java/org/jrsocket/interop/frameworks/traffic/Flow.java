@@ -165,6 +165,12 @@ final class Flow {
         return detail;
     }
 
+    @Override
+    public synchronized String toString() {
+        return id + " " + kind + ' ' + state + ' ' + detail + " promised " + promised + " sent " + sent + " checked "
+                + checked;
+    }
+
     synchronized State state() {
         return state;
     }

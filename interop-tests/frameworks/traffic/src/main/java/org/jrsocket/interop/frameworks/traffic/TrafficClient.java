@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -33,6 +34,7 @@ import javax.management.ObjectName;
  *       rdma=COUNT endings=TEXTS}: how many are in which state; what the slowest of those that are open has got back since the last
  *       report; all bytes that came back; how many connections the agent has made over RDMA so far; why those that
  *       have ended did. Forgets these.
+ *   <li>{@code flows}: prints {@code flows=TEXTS}, what each connection is at
  * </ul>
  */
 public final class TrafficClient {
@@ -64,6 +66,8 @@ public final class TrafficClient {
             case "finish" -> flows.forEach(Flow::finish);
             case "forget" -> forget();
             case "report" -> report(words[1]);
+            case "flows" ->
+                System.out.println("flows=" + flows.stream().map(Flow::toString).collect(Collectors.joining("; ")));
             default -> System.out.println("unknown=" + words[0]);
         }
     }
