@@ -66,7 +66,7 @@ final class Scenarios {
         all.add(HostScenarios.driverUnloaded());
         all.add(addressGone(5));
         all.add(clockJumps());
-        all.add(fullQueue(12));
+        all.add(fullQueue(12, "twelve"));
         all.add(noLockedMemory(60));
         all.add(noDescriptors(200));
         all.add(nothingLeft());
@@ -97,7 +97,7 @@ final class Scenarios {
         brief.add(removedThere());
         brief.add(removedHere());
         brief.add(HostScenarios.driverUnloaded());
-        brief.add(fullQueue(5));
+        brief.add(fullQueue(5, "five"));
         brief.add(noLockedMemory(20));
         brief.add(noDescriptors(80));
         brief.add(nothingLeft());
@@ -332,10 +332,10 @@ final class Scenarios {
                 });
     }
 
-    private static Scenario fullQueue(int count) {
+    private static Scenario fullQueue(int count, String word) {
         return new Scenario(
                 "queue",
-                "a server accepts one connection a second, " + count + " come at once",
+                "a server accepts one connection a second, " + word + " come at once",
                 "all are made within 60 s, over RDMA or TCP, and nothing is lost or altered",
                 hosts -> {
                     hosts.end();
@@ -343,7 +343,7 @@ final class Scenarios {
                     hosts.openLate(count);
                     long deadline = System.nanoTime() + MINUTE.toNanos();
                     Report now = hosts.report();
-                    while (now.open() < count || now.least() == 0) {
+                    while (now.open() < count || now.fresh() > 0) {
                         Report last = now;
                         assertTrue(System.nanoTime() - deadline < 0, last::toString);
                         assertEquals(0, last.lost(), last::toString);
@@ -377,20 +377,22 @@ final class Scenarios {
                 });
     }
 
-    /** Opens connections and waits until {@code least} of them carry data, and the others have ended. */
+    /** Opens connections and waits until {@code least} of them have carried data, and the others have ended. */
     private static Report openAll(TwoHosts hosts, JvmProcess by, int count, int least) throws Exception {
         by.awaitLine(Pattern.compile("^ready="), TwoHosts.PATIENCE);
         hosts.open(by, "nio", count);
         long deadline = System.nanoTime() + MINUTE.toNanos();
         int lost = 0;
+        Set<String> endings = new LinkedHashSet<>();
         for (int number = 1; ; number++) {
             Report now = TwoHosts.report(by, number);
             lost += now.lost();
-            if (now.opening() == 0 && now.open() >= least && now.open() + lost == count && now.least() > 0) {
+            endings.add(now.endings());
+            if (now.opening() == 0 && now.open() >= least && now.open() + lost == count && now.fresh() == 0) {
                 return now;
             }
             int gone = lost;
-            assertTrue(System.nanoTime() - deadline < 0, () -> gone + " ended; " + now);
+            assertTrue(System.nanoTime() - deadline < 0, () -> gone + " ended; " + now + endings);
             TimeUnit.MILLISECONDS.sleep(500);
         }
     }
