@@ -37,6 +37,11 @@ final class Scenarios {
             "within 60 s of its end each connection goes on, or has ended with an IOException; nothing is altered; "
                     + "new ones, over RDMA or TCP, within 30 s";
 
+    /** What runs a client that may lock 1.5 MiB. */
+    private static final String[] LITTLE_MEMORY = {
+        "prlimit", "--memlock=1572864:1572864", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"
+    };
+
     private static final String DEVICE = "the RDMA device was removed (rxe0, ";
 
     private Scenarios() {}
@@ -67,17 +72,18 @@ final class Scenarios {
         all.add(addressGone(5));
         all.add(clockJumps());
         all.add(fullQueue(12, "twelve"));
-        all.add(noLockedMemory(60));
-        all.add(noDescriptors(200));
+        all.add(noLockedMemory());
+        all.add(poor("descriptors", "100 descriptors", new String[0], 200));
         all.add(nothingLeft());
         all.add(HostScenarios.reset()); // nobody is there any more afterwards
         return all;
     }
 
     /**
-     * Short forms for every test run. Of those that differ in how much or how long only one is among them, and a host
-     * that is reset is one that nobody reaches any more, and that comes back. Those come first whose connections stay:
-     * the next one goes on with them, see {@link TwoHosts#TwoHosts(boolean)}.
+     * Short forms for every test run. Of those that differ in how much, how long or who kills the server only one is
+     * among them, one client lacks memory and descriptors, and a host that is reset is one that nobody reaches any more,
+     * and that comes back. Those come first whose connections stay: the next one goes on with them, see
+     * {@link TwoHosts#TwoHosts(boolean)}.
      */
     static List<Scenario> brief() {
         List<Scenario> brief = new ArrayList<>();
@@ -91,15 +97,13 @@ final class Scenarios {
         brief.add(link("silent", "all packets dropped for 1 s", "blackhole", "clear", 1));
         brief.add(link("down", "link down for 1 s", "down", "up", 1));
         brief.add(addressGone(1));
-        brief.add(killed());
-        brief.add(HostScenarios.outOfMemory());
+        brief.add(HostScenarios.outOfMemory()); // which kills the server
         brief.add(HostScenarios.gone(5));
         brief.add(removedThere());
         brief.add(removedHere());
         brief.add(HostScenarios.driverUnloaded());
         brief.add(fullQueue(5, "five"));
-        brief.add(noLockedMemory(20));
-        brief.add(noDescriptors(80));
+        brief.add(poor("poor", "100 descriptors that may lock 1.5 MiB", LITTLE_MEMORY, 80));
         brief.add(nothingLeft());
         return brief;
     }
@@ -356,18 +360,14 @@ final class Scenarios {
                 });
     }
 
-    private static Scenario noLockedMemory(int count) {
+    private static Scenario noLockedMemory() {
+        int count = 60;
         return new Scenario(
                 "memlock",
                 "a client that may lock 1.5 MiB opens " + count + " connections",
                 "all are made within 60 s, over RDMA or TCP, and carry data; nobody else is disturbed",
                 hosts -> {
-                    try (JvmProcess poor = hosts.client(
-                            "prlimit",
-                            "--memlock=1572864:1572864",
-                            "setpriv",
-                            "--bounding-set=-ipc_lock",
-                            "--inh-caps=-ipc_lock")) {
+                    try (JvmProcess poor = hosts.client(LITTLE_MEMORY)) {
                         Report all = openAll(hosts, poor, count, count);
                         assertTrue(all.rdma() > 0 && all.rdma() < count, () -> "over RDMA " + all.rdma());
                         assertEquals(0, hosts.settle(SOON), hosts::endings);
@@ -397,14 +397,16 @@ final class Scenarios {
         }
     }
 
-    private static Scenario noDescriptors(int count) {
+    private static Scenario poor(String name, String what, String[] more, int count) {
         return new Scenario(
-                "descriptors",
-                "a client with 100 descriptors opens " + count + " connections",
+                name,
+                "a client with " + what + " opens " + count + " connections",
                 "those that cannot be made end with an IOException within 60 s, the others carry data; "
                         + "nobody else is disturbed",
                 hosts -> {
-                    try (JvmProcess poor = hosts.client("prlimit", "--nofile=100:100")) {
+                    List<String> limits = new ArrayList<>(List.of("prlimit", "--nofile=100:100"));
+                    limits.addAll(List.of(more));
+                    try (JvmProcess poor = hosts.client(limits.toArray(String[]::new))) {
                         Report all = openAll(hosts, poor, count, 5);
                         assertEquals(0, hosts.settle(SOON), hosts::endings);
                         poor.stop();

@@ -64,7 +64,7 @@ final class TwoHosts implements AutoCloseable {
 
     /**
      * @param goesOn whether a scenario goes on with the connections that the one before has left, if these are all there,
-     *     and over RDMA; else it gets new ones
+     *     and over RDMA; else it gets new ones. There is less traffic then: processor time is short
      */
     TwoHosts(boolean goesOn) throws Exception {
         this.goesOn = goesOn;
@@ -132,6 +132,9 @@ final class TwoHosts implements AutoCloseable {
                 .agent(AGENT)
                 .under(limits)
                 .under(under.toArray(String[]::new));
+        if (goesOn) {
+            builder.property("jrsocket.traffic.pause", 50);
+        }
         for (String option : extraOptions) {
             builder.option(option);
         }
