@@ -4,6 +4,7 @@
  */
 package org.jrsocket.interop.faults;
 
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -12,7 +13,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
-/** The short forms of {@link Scenarios}, one after the other; the whole ones are {@code scripts/faults}. */
+/**
+ * Short forms of {@link Scenarios}, one after the other; the whole ones are {@code scripts/faults}. Those that cost more
+ * of the processors' time run where {@code jrsocket.faults.all} is set.
+ */
 @Tag("hosts")
 class FaultsBetweenHosts {
 
@@ -33,7 +37,8 @@ class FaultsBetweenHosts {
 
     @TestFactory
     Stream<DynamicTest> shouldKeepWhatIsPromised() {
-        return Scenarios.brief().stream()
+        List<Scenario> scenarios = Boolean.getBoolean("jrsocket.faults.all") ? Scenarios.brief() : Scenarios.cheap();
+        return scenarios.stream()
                 .map(scenario -> DynamicTest.dynamicTest(
                         scenario.title(), () -> System.out.println(scenario.title() + ": " + hosts.play(scenario))));
     }
