@@ -13,12 +13,123 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.interop.c.JavaEnd.Api;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests against {@link Hostile} peers. Whatever these do: the Java end goes on with the connections that it has, takes
- * new ones, and at the end holds no more of the device than after its first connection.
+ * Tests against {@link Hostile} peers, clients or servers. Whatever these do: the Java end goes on with the connections
+ * that it has, takes new ones, and at the end holds no more of the device than after its first connection.
  */
 abstract class HostileTests extends CPeerTests {
+
+    /** A peer that is connected and tells {@code lie} of itself. */
+    abstract Meeting meet(Served served, String lie) throws Exception;
+
+    /** A hostile peer and our end of the connection with it. Closing kills the peer. */
+    record Meeting(Hostile hostile, JavaEnd.Connection connection) implements AutoCloseable {
+        @Override
+        public void close() {
+            hostile.close();
+        }
+    }
+
+    /** What is odd, but possible. */
+    @ParameterizedTest
+    @ValueSource(strings = {"unknown-flags", "no-ring"})
+    void shouldTalkWithAPeerThatSays(String lie) throws Exception {
+        talk(lie);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(strings = {"all-credits", "odd-ring"})
+    void shouldTalkAlsoWithAPeerThatSays(String lie) throws Exception {
+        talk(lie);
+    }
+
+    private void talk(String lie) throws Exception {
+        Served served = served(Api.STREAM);
+        try (Meeting met = meet(served, lie)) {
+            CompletableFuture<String> send = met.connection.send(1000, 7);
+            if (lie.equals("no-ring")) {
+                assertEquals("status 0", met.hostile.tell("grant mine mine 1000"));
+            }
+            assertEquals("status 0", met.hostile.tell("echo 1000"));
+            assertEquals(served.java.get(send), served.java.get(met.connection.receive(1000)));
+            met.connection.close();
+        }
+        served.awaitFreed();
+        served.assertServes();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Violation.class,
+            names = {
+                "DATA_LONGER_THAN_ANNOUNCED",
+                "DATA_BEYOND_WHAT_WAS_GRANTED",
+                "CREDITS_BEYOND_THE_WINDOW",
+                "GRANT_PAST_THE_END_OF_MEMORY",
+                "CONTROL_MESSAGE_WITH_PAYLOAD",
+                "WRITE_BEHIND_THE_RING",
+                "READ_OF_THE_RING"
+            })
+    void shouldResetTheConnectionAfter(Violation violation) throws Exception {
+        reset(Api.STREAM, false, violation);
+    }
+
+    /** {@code api} tells how it is read, {@code waiting} whether somebody waits when it happens. */
+    final void reset(Api api, boolean waiting, Violation violation) throws Exception {
+        Served served = served(api);
+        try (Meeting met = meet(served, "truth")) {
+            assertEquals("status 0", met.hostile.tell("data 5"));
+            served.java.get(met.connection.receive(5));
+            CompletableFuture<String> read = waiting ? met.connection.receiveAll() : null;
+            violation.commit(met.hostile);
+            String failure = served.java.failure(waiting ? read : met.connection.receiveAll());
+            assertTrue(failure.contains("Connection reset"), failure);
+            assertTrue(violation.isNamed(failure), failure);
+            if (violation.byTheDevice) {
+                met.connection.close(); // the peer can write no more: what is there may be read at leisure
+                served.awaitFreed();
+            } else {
+                served.awaitFreed();
+                assertTrue(met.hostile.tell("end").startsWith("over"), met.hostile.program::toString);
+                met.connection.close();
+            }
+        }
+        served.assertServes();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"truth", "no-ring"})
+    void shouldFailReaderAndWriterWhenThePeerIsKilledThatSays(String lie) throws Exception {
+        loseKilled(Api.STREAM, lie);
+    }
+
+    @Tag("long")
+    @Test
+    void shouldFailReaderAndWriterUnderTheAgentWhenThePeerIsKilled() throws Exception {
+        loseKilled(Api.AGENT, "truth");
+    }
+
+    private void loseKilled(Api api, String lie) throws Exception {
+        Served served = served(api);
+        try (Meeting met = meet(served, lie)) {
+            CompletableFuture<String> read = met.connection.receiveAll();
+            CompletableFuture<String> write = met.connection.send(10_000_000, 1); // far more than it grants
+            met.hostile.say("fill"); // as long as somebody reads
+            met.hostile.program.kill();
+            assertTrue(served.java.failure(read).contains("Connection reset"));
+            assertTrue(served.java.failure(write).contains("SocketException"));
+            met.connection.close();
+        }
+        served.awaitFreed();
+        served.assertServes();
+    }
 
     private static final int BYTES = 20_000;
     private static final Map<Api, Served> SERVED = new EnumMap<>(Api.class);

@@ -35,7 +35,7 @@ final class Faults {
         }
         List<String> wanted = Arrays.asList(args).subList(1, args.length);
         boolean kept = true;
-        try (TwoHosts hosts = new TwoHosts()) {
+        try (TwoHosts hosts = new TwoHosts(false)) {
             for (Scenario scenario : Scenarios.all()) {
                 if (wanted.isEmpty() || wanted.contains(scenario.name())) {
                     kept &= play(scenario, hosts, Path.of(args[0]));

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.interop.faults;
 
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -12,7 +13,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
-/** The short ones of {@link Scenarios}; all of them are {@code scripts/faults}. */
+/**
+ * Short forms of {@link Scenarios}, one after the other; the whole ones are {@code scripts/faults}. Those that cost more
+ * of the processors' time run where {@code jrsocket.faults.all} is set.
+ */
 @Tag("hosts")
 class FaultsBetweenHosts {
 
@@ -21,7 +25,7 @@ class FaultsBetweenHosts {
     @BeforeAll
     static void startTraffic() throws Exception {
         Assumptions.assumeTrue(System.getenv("ROCE_LAB_PEER") != null, "needs two hosts (scripts/test hosts)");
-        hosts = new TwoHosts();
+        hosts = new TwoHosts(true);
     }
 
     @AfterAll
@@ -33,7 +37,8 @@ class FaultsBetweenHosts {
 
     @TestFactory
     Stream<DynamicTest> shouldKeepWhatIsPromised() {
-        return Scenarios.brief().stream()
+        List<Scenario> scenarios = Boolean.getBoolean("jrsocket.faults.all") ? Scenarios.brief() : Scenarios.cheap();
+        return scenarios.stream()
                 .map(scenario -> DynamicTest.dynamicTest(
                         scenario.title(), () -> System.out.println(scenario.title() + ": " + hosts.play(scenario))));
     }

@@ -22,7 +22,6 @@ final class HostScenarios {
                 "memory",
                 "the server's host out of memory: the kernel kills the server",
                 "all connections end within 30 s; new ones to the next server within 30 s, over RDMA",
-                false,
                 hosts -> {
                     hosts.far().run("lab-oom " + hosts.serverPid());
                     hosts.awaitAllLost(SOON);
@@ -31,7 +30,6 @@ final class HostScenarios {
                     hosts.startServer();
                     int rdma = hosts.open(SOON);
                     assertTrue(rdma >= TwoHosts.ALL, () -> rdma + " new connections over RDMA");
-                    hosts.end();
                     return "all end: " + told + "; all new ones over RDMA";
                 });
     }
@@ -43,7 +41,6 @@ final class HostScenarios {
                 "the client's RDMA device removed under load, its driver unloaded and loaded again",
                 "the module can be unloaded within 30 s; RDMA connections end within 30 s; new ones over TCP within "
                         + "60 s; over RDMA within 60 s of its coming back, without a restart",
-                false,
                 hosts -> {
                     Tool.run("timeout", "30", "sh", "-c", "rdma link delete rxe0 && modprobe -r rdma_rxe");
                     try {
@@ -55,6 +52,37 @@ final class HostScenarios {
                     }
                     Scenarios.awaitRdma(hosts);
                     return Scenarios.kinds(hosts.endings()) + "; TCP, then RDMA again";
+                });
+    }
+
+    static Scenario reset() {
+        return new Scenario(
+                "reset",
+                "the server's host reset",
+                "all connections end with an IOException within 60 s, and so do new ones",
+                hosts -> {
+                    hosts.resetFar();
+                    hosts.awaitAllLost(MINUTE);
+                    hosts.openOneOfEach();
+                    hosts.awaitAllLost(MINUTE);
+                    return "all end: " + Scenarios.kinds(hosts.endings());
+                });
+    }
+
+    /** What a host is that is reset and comes back, as far as others can tell. */
+    static Scenario gone(int seconds) {
+        return new Scenario(
+                "gone",
+                "the server's host without a link for " + seconds + " s, its process killed meanwhile",
+                "all connections end with an IOException within 60 s; new ones to the next server within 60 s, "
+                        + "over RDMA or TCP",
+                hosts -> {
+                    hosts.far().start("lab-gone " + seconds + ' ' + hosts.serverPid());
+                    hosts.awaitAllLost(MINUTE);
+                    String told = Scenarios.kinds(hosts.endings());
+                    hosts.far().stop();
+                    hosts.startServer();
+                    return "all end: " + told + Scenarios.newOnes(hosts.open(MINUTE));
                 });
     }
 }

@@ -9,12 +9,21 @@ import java.util.regex.Pattern;
 
 /** A line of TrafficClient's. Those that have ended are counted once. */
 record Report(
-        int opening, int open, int done, int lost, int altered, long least, long bytes, long rdma, String endings) {
+        int opening,
+        int open,
+        int done,
+        int lost,
+        int altered,
+        int fresh,
+        long least,
+        long bytes,
+        long rdma,
+        String endings) {
 
     static Pattern pattern(int number) {
         return Pattern.compile(
                 "^report=" + number + " opening=(\\d+) open=(\\d+) done=(\\d+) lost=(\\d+) altered=(\\d+)"
-                        + " least=(\\d+) bytes=(\\d+) rdma=(-?\\d+) endings=(.*)$");
+                        + " fresh=(\\d+) least=(\\d+) bytes=(\\d+) rdma=(-?\\d+) endings=(.*)$");
     }
 
     static Report of(Matcher line) {
@@ -24,9 +33,10 @@ record Report(
                 Integer.parseInt(line.group(3)),
                 Integer.parseInt(line.group(4)),
                 Integer.parseInt(line.group(5)),
-                Long.parseLong(line.group(6)),
+                Integer.parseInt(line.group(6)),
                 Long.parseLong(line.group(7)),
                 Long.parseLong(line.group(8)),
-                line.group(9));
+                Long.parseLong(line.group(9)),
+                line.group(10));
     }
 }

@@ -11,9 +11,8 @@ package org.jrsocket.interop.faults;
  * @param title for people
  * @param promise what happens then, and in which time
  * @param play makes it go wrong and looks; returns what happened. Throws an AssertionError if it is not what is promised
- * @param brief whether it is short enough for every test run
  */
-record Scenario(String name, String title, String promise, boolean brief, Play play) {
+record Scenario(String name, String title, String promise, Play play) {
 
     /** One run. */
     interface Play {

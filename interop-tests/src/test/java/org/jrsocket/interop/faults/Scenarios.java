@@ -37,6 +37,11 @@ final class Scenarios {
             "within 60 s of its end each connection goes on, or has ended with an IOException; nothing is altered; "
                     + "new ones, over RDMA or TCP, within 30 s";
 
+    /** What runs a client that may lock 1.5 MiB. */
+    private static final String[] LITTLE_MEMORY = {
+        "prlimit", "--memlock=1572864:1572864", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"
+    };
+
     private static final String DEVICE = "the RDMA device was removed (rxe0, ";
 
     private Scenarios() {}
@@ -44,73 +49,98 @@ final class Scenarios {
     static List<Scenario> all() {
         List<Scenario> all = new ArrayList<>();
         all.add(quiet());
-        all.add(disturbed("loss-0.1", "0.1 % of the packets lost, both ways", "loss 0.1%", false));
-        all.add(disturbed("loss-1", "1 % lost", "loss 1%", true));
-        all.add(disturbed("loss-5", "5 % lost", "loss 5%", false));
-        all.add(disturbed("delay", "10 ms delay", "delay 10ms", false));
-        all.add(jitter());
-        all.add(disturbed("reorder", "a tenth of the packets overtake others", "delay 2ms reorder 10% 50%", true));
-        all.add(disturbed("duplicate", "5 % duplicated", "duplicate 5%", false));
-        all.add(link("down-1", "link down for 1 s", "down", "up", 1, true));
-        all.add(link("down-5", "link down for 5 s", "down", "up", 5, false));
-        all.add(link("down-30", "link down for 30 s", "down", "up", 30, false));
-        all.add(link("silent-1", "all packets dropped for 1 s", "blackhole", "clear", 1, false));
-        all.add(link("silent-5", "all packets dropped for 5 s", "blackhole", "clear", 5, false));
-        all.add(link("silent-30", "all packets dropped for 30 s", "blackhole", "clear", 30, false));
-        all.add(stopped("stop-3", 3, true));
-        all.add(stopped("stop-30", 30, false));
+        all.add(disturbed("loss-0.1", "0.1 % of the packets lost, both ways", "loss 0.1%", 15));
+        all.add(disturbed("loss-1", "1 % lost", "loss 1%", 15));
+        all.add(disturbed("loss-5", "5 % lost", "loss 5%", 15));
+        all.add(disturbed("delay", "10 ms delay", "delay 10ms", 15));
+        all.add(jitter(15, PlainWrites::result));
+        all.add(disturbed("reorder", "a tenth of the packets overtake others", "delay 2ms reorder 10% 50%", 15));
+        all.add(disturbed("duplicate", "5 % duplicated", "duplicate 5%", 15));
+        all.add(link("down-1", "link down for 1 s", "down", "up", 1));
+        all.add(link("down-5", "link down for 5 s", "down", "up", 5));
+        all.add(link("down-30", "link down for 30 s", "down", "up", 30));
+        all.add(link("silent-1", "all packets dropped for 1 s", "blackhole", "clear", 1));
+        all.add(link("silent-5", "all packets dropped for 5 s", "blackhole", "clear", 5));
+        all.add(link("silent-30", "all packets dropped for 30 s", "blackhole", "clear", 30));
+        all.add(stopped("stop-3", 3));
+        all.add(stopped("stop-30", 30));
         all.add(killed());
         all.add(HostScenarios.outOfMemory());
         all.add(removedThere());
         all.add(removedHere());
         all.add(HostScenarios.driverUnloaded());
-        all.add(addressGone());
+        all.add(addressGone(5));
         all.add(clockJumps());
-        all.add(fullQueue());
+        all.add(fullQueue(12, "twelve"));
         all.add(noLockedMemory());
-        all.add(noDescriptors());
+        all.add(poor("descriptors", "100 descriptors", new String[0], 200));
         all.add(nothingLeft());
-        all.add(reset()); // nobody is there any more afterwards
+        all.add(HostScenarios.reset()); // nobody is there any more afterwards
         return all;
     }
 
+    /**
+     * Short forms for every test run. Of those that differ in how much, how long or who kills the server only one is
+     * among them, one client lacks memory and descriptors, and a host that is reset is one that nobody reaches any more,
+     * and that comes back. Those come first whose connections stay: the next one goes on with them, see
+     * {@link TwoHosts#TwoHosts(boolean)}.
+     */
     static List<Scenario> brief() {
-        return all().stream().filter(Scenario::brief).toList();
+        List<Scenario> brief = new ArrayList<>();
+        brief.add(disturbed("loss", "5 % lost, for 2 s", "loss 5%", 2));
+        brief.add(disturbed("delay", "10 ms delay, for 2 s", "delay 10ms", 2));
+        brief.add(disturbed("reorder", "a tenth overtake others, for 2 s", "delay 2ms reorder 10% 50%", 2));
+        brief.add(disturbed("duplicate", "5 % duplicated, for 2 s", "duplicate 5%", 2));
+        brief.add(stopped("stop", 2));
+        brief.add(clockJumps());
+        brief.add(jitter(2, hosts -> "not compared"));
+        brief.add(link("silent", "all packets dropped for 1 s", "blackhole", "clear", 1));
+        brief.add(link("down", "link down for 1 s", "down", "up", 1));
+        brief.add(addressGone(1));
+        brief.add(HostScenarios.outOfMemory()); // which kills the server
+        brief.add(HostScenarios.gone(5));
+        brief.add(removedThere());
+        brief.add(removedHere());
+        brief.add(HostScenarios.driverUnloaded());
+        brief.add(fullQueue(5, "five"));
+        brief.add(poor("poor", "100 descriptors that may lock 1.5 MiB", LITTLE_MEMORY, 80));
+        brief.add(nothingLeft());
+        return brief;
+    }
+
+    /** Of {@link #brief} those that cost least, and one each of a process and a device that goes. */
+    static List<Scenario> cheap() {
+        Set<String> names = Set.of(
+                "loss", "delay", "reorder", "duplicate", "stop", "clock", "jitter", "silent", "memory", "remove-here");
+        return brief().stream().filter(each -> names.contains(each.name())).toList();
     }
 
     private static Scenario quiet() {
         return new Scenario(
-                "nothing",
-                "nothing goes wrong",
-                "all connections use RDMA, and nothing is lost or altered",
-                false,
-                hosts -> {
+                "nothing", "nothing goes wrong", "all connections use RDMA, and nothing is lost or altered", hosts -> {
                     hosts.run(Duration.ofSeconds(5));
                     assertEquals(0, hosts.lost(), hosts::endings);
-                    hosts.end();
                     return "all stay";
                 });
     }
 
-    private static Scenario disturbed(String name, String title, String netem, boolean brief) {
+    private static Scenario disturbed(String name, String title, String netem, int seconds) {
         return new Scenario(
                 name,
                 title,
                 "all connections stay and carry something within 60 s, nothing is lost or altered; "
                         + "new ones, over RDMA or TCP, within 60 s",
-                brief,
                 hosts -> {
                     int rdma;
                     try {
                         disturb(hosts, netem);
-                        hosts.run(Duration.ofSeconds(brief ? 3 : 15));
+                        hosts.run(Duration.ofSeconds(seconds));
                         assertEquals(0, hosts.settle(MINUTE), hosts::endings);
                         hosts.end();
                         rdma = hosts.open(MINUTE);
                     } finally {
                         leaveAlone(hosts);
                     }
-                    hosts.end();
                     return "all stay" + newOnes(rdma);
                 });
     }
@@ -129,13 +159,13 @@ final class Scenarios {
      * Packets of one write overtake each other. RC goes back to the first that is missing; rxe counts that as a retry,
      * and begins to count anew only when the whole write has arrived.
      */
-    private static Scenario jitter() {
-        return new Scenario("jitter", "10 ms delay, 5 ms jitter", AFTERWARDS, false, hosts -> {
+    private static Scenario jitter(int seconds, Scenario.Play compared) {
+        return new Scenario("jitter", "10 ms delay, 5 ms jitter", AFTERWARDS, hosts -> {
             String told;
             try {
                 disturb(hosts, "delay 10ms 5ms 25%");
-                hosts.run(Duration.ofSeconds(15));
-                told = PlainWrites.result(hosts);
+                hosts.run(Duration.ofSeconds(seconds));
+                told = compared.run(hosts);
             } finally {
                 leaveAlone(hosts);
             }
@@ -143,8 +173,8 @@ final class Scenarios {
         });
     }
 
-    private static Scenario link(String name, String title, String fault, String cure, int seconds, boolean brief) {
-        return new Scenario(name, title, AFTERWARDS, brief, hosts -> {
+    private static Scenario link(String name, String title, String fault, String cure, int seconds) {
+        return new Scenario(name, title, AFTERWARDS, hosts -> {
             try {
                 Tool.run("lab-link", fault);
                 hosts.run(Duration.ofSeconds(seconds));
@@ -162,11 +192,10 @@ final class Scenarios {
                 lost == 0 ? "all stay" : (TwoHosts.ALL - lost) + " stay, " + lost + " lost: " + kinds(hosts.endings());
         hosts.end();
         int rdma = hosts.open(SOON);
-        hosts.end();
         return told + newOnes(rdma) + (rdma == 0 ? "; " + PlainPing.restored(hosts) : "");
     }
 
-    private static String newOnes(int rdma) {
+    static String newOnes(int rdma) {
         return "; of " + TwoHosts.ALL + " new ones " + rdma + " over RDMA";
     }
 
@@ -186,12 +215,11 @@ final class Scenarios {
         return String.join(", ", kinds);
     }
 
-    private static Scenario stopped(String name, int seconds, boolean brief) {
+    private static Scenario stopped(String name, int seconds) {
         return new Scenario(
                 name,
                 "the server's process stopped for " + seconds + " s",
                 "all connections stay, and go on within 30 s of its end",
-                brief,
                 hosts -> {
                     hosts.far().run("kill -STOP " + hosts.serverPid());
                     try {
@@ -200,7 +228,6 @@ final class Scenarios {
                         hosts.far().run("kill -CONT " + hosts.serverPid());
                     }
                     assertEquals(0, hosts.settle(SOON), hosts::endings);
-                    hosts.end();
                     return "all stay";
                 });
     }
@@ -210,7 +237,6 @@ final class Scenarios {
                 "kill",
                 "the server's process killed",
                 "all connections end within 30 s; new ones to the next server within 30 s, over RDMA",
-                true,
                 hosts -> {
                     hosts.far().stop();
                     hosts.awaitAllLost(SOON);
@@ -218,7 +244,6 @@ final class Scenarios {
                     hosts.startServer();
                     int rdma = hosts.open(SOON);
                     assertTrue(rdma >= TwoHosts.ALL, () -> rdma + " new connections over RDMA");
-                    hosts.end();
                     return "all end: " + told + "; all new ones over RDMA";
                 });
     }
@@ -230,7 +255,6 @@ final class Scenarios {
                 "rdma link delete returns within 30 s; RDMA connections end within 30 s; "
                         + "new ones over TCP within 60 s; "
                         + "over RDMA within 60 s of its coming back, without a restart",
-                true,
                 hosts -> {
                     long start = System.nanoTime();
                     hosts.far().run("timeout 30 rdma link delete rxe0");
@@ -255,7 +279,6 @@ final class Scenarios {
                         + "that names the "
                         + "device; new ones over TCP within 60 s; "
                         + "over RDMA within 60 s of its coming back, without a restart",
-                true,
                 hosts -> {
                     long start = System.nanoTime();
                     Tool.run("timeout", "30", "rdma", "link", "delete", "rxe0");
@@ -277,24 +300,24 @@ final class Scenarios {
         return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
     }
 
-    /** Until all of a round are. */
+    /** Until all of a round are. None may be open. */
     static void awaitRdma(TwoHosts hosts) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + MINUTE.toNanos();
         for (; ; ) {
             int rdma = hosts.open(MINUTE);
-            hosts.end();
             if (rdma >= TwoHosts.ALL) {
                 return;
             }
+            hosts.end();
             assertTrue(System.nanoTime() - deadline < 0, () -> "only " + rdma + " new connections over RDMA");
         }
     }
 
-    private static Scenario addressGone() {
-        return new Scenario("address", "the client's address taken away for 5 s", AFTERWARDS, false, hosts -> {
+    private static Scenario addressGone(int seconds) {
+        return new Scenario("address", "the client's address taken away for " + seconds + " s", AFTERWARDS, hosts -> {
             Tool.run("ip", "address", "del", hosts.self() + "/24", "dev", "eth0");
             try {
-                hosts.run(Duration.ofSeconds(5));
+                hosts.run(Duration.ofSeconds(seconds));
             } finally {
                 Tool.run("ip", "address", "add", hosts.self() + "/24", "dev", "eth0");
             }
@@ -307,7 +330,6 @@ final class Scenarios {
                 "clock",
                 "the clocks jump an hour ahead, and back",
                 "all connections stay and go on within 30 s, new ones are made within 30 s",
-                false,
                 hosts -> {
                     for (long by : new long[] {3600, -3600}) {
                         long now = System.currentTimeMillis() / 1000;
@@ -317,25 +339,22 @@ final class Scenarios {
                     }
                     hosts.end();
                     int rdma = hosts.open(SOON);
-                    hosts.end();
                     return "all stay" + newOnes(rdma);
                 });
     }
 
-    private static Scenario fullQueue() {
+    private static Scenario fullQueue(int count, String word) {
         return new Scenario(
                 "queue",
-                "a server accepts one connection a second, twelve come at once",
+                "a server accepts one connection a second, " + word + " come at once",
                 "all are made within 60 s, over RDMA or TCP, and nothing is lost or altered",
-                false,
                 hosts -> {
                     hosts.end();
-                    int count = 12;
                     long before = hosts.report().rdma();
                     hosts.openLate(count);
                     long deadline = System.nanoTime() + MINUTE.toNanos();
                     Report now = hosts.report();
-                    while (now.open() < count || now.least() == 0) {
+                    while (now.open() < count || now.fresh() > 0) {
                         Report last = now;
                         assertTrue(System.nanoTime() - deadline < 0, last::toString);
                         assertEquals(0, last.lost(), last::toString);
@@ -349,60 +368,55 @@ final class Scenarios {
     }
 
     private static Scenario noLockedMemory() {
+        int count = 60;
         return new Scenario(
                 "memlock",
-                "a client that may lock 1.5 MiB opens 60 connections",
+                "a client that may lock 1.5 MiB opens " + count + " connections",
                 "all are made within 60 s, over RDMA or TCP, and carry data; nobody else is disturbed",
-                false,
                 hosts -> {
-                    int count = 60;
-                    try (JvmProcess poor = hosts.client(
-                            "prlimit",
-                            "--memlock=1572864:1572864",
-                            "setpriv",
-                            "--bounding-set=-ipc_lock",
-                            "--inh-caps=-ipc_lock")) {
+                    try (JvmProcess poor = hosts.client(LITTLE_MEMORY)) {
                         Report all = openAll(hosts, poor, count, count);
                         assertTrue(all.rdma() > 0 && all.rdma() < count, () -> "over RDMA " + all.rdma());
                         assertEquals(0, hosts.settle(SOON), hosts::endings);
                         poor.stop();
-                        hosts.end();
                         return all.rdma() + " over RDMA, " + (count - all.rdma()) + " over TCP";
                     }
                 });
     }
 
-    /** Opens connections and waits until {@code least} of them carry data, and the others have ended. */
+    /** Opens connections and waits until {@code least} of them have carried data, and the others have ended. */
     private static Report openAll(TwoHosts hosts, JvmProcess by, int count, int least) throws Exception {
         by.awaitLine(Pattern.compile("^ready="), TwoHosts.PATIENCE);
         hosts.open(by, "nio", count);
         long deadline = System.nanoTime() + MINUTE.toNanos();
         int lost = 0;
+        Set<String> endings = new LinkedHashSet<>();
         for (int number = 1; ; number++) {
             Report now = TwoHosts.report(by, number);
             lost += now.lost();
-            if (now.opening() == 0 && now.open() >= least && now.open() + lost == count && now.least() > 0) {
+            endings.add(now.endings());
+            if (now.opening() == 0 && now.open() >= least && now.open() + lost == count && now.fresh() == 0) {
                 return now;
             }
             int gone = lost;
-            assertTrue(System.nanoTime() - deadline < 0, () -> gone + " ended; " + now);
+            assertTrue(System.nanoTime() - deadline < 0, () -> gone + " ended; " + now + endings);
             TimeUnit.MILLISECONDS.sleep(500);
         }
     }
 
-    private static Scenario noDescriptors() {
+    private static Scenario poor(String name, String what, String[] more, int count) {
         return new Scenario(
-                "descriptors",
-                "a client with 100 descriptors opens 200 connections",
+                name,
+                "a client with " + what + " opens " + count + " connections",
                 "those that cannot be made end with an IOException within 60 s, the others carry data; "
                         + "nobody else is disturbed",
-                false,
                 hosts -> {
-                    try (JvmProcess poor = hosts.client("prlimit", "--nofile=100:100")) {
-                        Report all = openAll(hosts, poor, 200, 5);
+                    List<String> limits = new ArrayList<>(List.of("prlimit", "--nofile=100:100"));
+                    limits.addAll(List.of(more));
+                    try (JvmProcess poor = hosts.client(limits.toArray(String[]::new))) {
+                        Report all = openAll(hosts, poor, count, 5);
                         assertEquals(0, hosts.settle(SOON), hosts::endings);
                         poor.stop();
-                        hosts.end();
                         return all.open() + " made, " + all.rdma() + " of them over RDMA";
                     }
                 });
@@ -413,28 +427,12 @@ final class Scenarios {
                 "left",
                 "after all that",
                 "neither host holds memory or queue pairs; new connections use RDMA",
-                false,
                 hosts -> {
                     hosts.end();
                     TwoHosts.Held held = hosts.held();
                     assertTrue(held.isBare(), held::toString);
                     awaitRdma(hosts);
                     return "client " + held.here() + ", server " + held.there();
-                });
-    }
-
-    private static Scenario reset() {
-        return new Scenario(
-                "reset",
-                "the server's host reset",
-                "all connections end with an IOException within 60 s, and so do new ones",
-                false,
-                hosts -> {
-                    hosts.resetFar();
-                    hosts.awaitAllLost(MINUTE);
-                    hosts.openOneOfEach();
-                    hosts.awaitAllLost(MINUTE);
-                    return "all end: " + kinds(hosts.endings());
                 });
     }
 }

@@ -30,13 +30,14 @@ final class Soak {
                 System.nanoTime() + Duration.ofSeconds(Long.parseLong(args[0])).toNanos();
         SplittableRandom random = new SplittableRandom(Long.parseLong(args[1]));
         List<Scenario> scenarios = Scenarios.brief();
-        try (TwoHosts hosts = new TwoHosts()) {
+        try (TwoHosts hosts = new TwoHosts(false)) {
             TwoHosts.Held warm = null;
             for (int round = 1; System.nanoTime() < end || round <= WARM; round++) {
                 hosts.begin();
                 hosts.run(Duration.ofSeconds(random.nextInt(20)));
                 Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
                 String result = scenario.play().run(hosts);
+                hosts.end();
                 TwoHosts.Held held = hosts.held();
                 System.out.printf(
                         "round %d: %s: %s; client %s; server %s; %d MB carried%n",

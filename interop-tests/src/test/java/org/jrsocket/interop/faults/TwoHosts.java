@@ -54,13 +54,20 @@ final class TwoHosts implements AutoCloseable {
     private String serverPid;
     private JvmProcess client;
     private String clientPid;
+    private final boolean goesOn;
     private int reports;
     private int lost;
+    private boolean allOverRdma;
     private String beginning = "";
     private boolean broken;
     private boolean farGone;
 
-    TwoHosts() throws Exception {
+    /**
+     * @param goesOn whether a scenario goes on with the connections that the one before has left, if these are all there,
+     *     and over RDMA; else it gets new ones. There is less traffic then: processor time is short
+     */
+    TwoHosts(boolean goesOn) throws Exception {
+        this.goesOn = goesOn;
         far = FarEnd.ofAllTests();
         startServer();
         startClient();
@@ -94,7 +101,8 @@ final class TwoHosts implements AutoCloseable {
     void startServer() throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> words = new ArrayList<>(under);
-        words.addAll(List.of(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        words.addAll(List.of(java, Site.labOptions()));
+        Site.archiveOption().ifPresent(words::add);
         words.addAll(extraOptions);
         words.addAll(List.of("-javaagent:" + Site.agentJar() + AGENT, "-cp", classPath()));
         words.addAll(List.of(PROGRAMS + "EchoServer", far.address()));
@@ -124,6 +132,9 @@ final class TwoHosts implements AutoCloseable {
                 .agent(AGENT)
                 .under(limits)
                 .under(under.toArray(String[]::new));
+        if (goesOn) {
+            builder.property("jrsocket.traffic.pause", 50);
+        }
         for (String option : extraOptions) {
             builder.option(option);
         }
@@ -139,24 +150,40 @@ final class TwoHosts implements AutoCloseable {
             client.close();
             far.stop();
             awaitNoQueuePairs();
+            System.out.println(PlainPing.restored(this));
             startServer();
             startClient();
         }
         broken = true;
-        begin();
-        String result = scenario.play().run(this);
-        broken = false;
-        return result;
+        try {
+            begin();
+            String result = scenario.play().run(this);
+            if (!goesOn && !farGone) {
+                end();
+            }
+            broken = false;
+            return result;
+        } finally {
+            if (broken) {
+                System.out.println(Snapshot.of(this));
+            }
+        }
     }
 
     /**
-     * All connections are new and over RDMA, whatever has become of the ones before: the client forgets what it
-     * remembers of the server.
+     * All connections are over RDMA, and new unless this goes on, whatever has become of the ones before: the client
+     * forgets what it remembers of the server.
      */
     void begin() throws IOException, InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         for (; ; ) {
             Report before = report();
+            if (goesOn && before.open() == ALL && before.opening() == 0 && allOverRdma) {
+                lost = 0;
+                endings.clear();
+                beginning = "the same over RDMA at the start";
+                return;
+            }
             if (before.open() + before.opening() > 0) {
                 end();
             }
@@ -194,18 +221,30 @@ final class TwoHosts implements AutoCloseable {
         return Report.of(client.awaitLine(Report.pattern(number), PATIENCE));
     }
 
+    /** What each connection is at. */
+    String flows() throws IOException, InterruptedException {
+        client.tell("flows");
+        return client.awaitLine(Pattern.compile("^flows=(.*)$"), PATIENCE)
+                .group(1)
+                .replace("; ", "\n");
+    }
+
     /** Opens connections until there are {@link #ALL}, in turn of the kinds, and sees all of them carry something. */
     int open(Duration within) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + within.toNanos();
         long before = report().rdma();
+        int opened = 0;
         for (; ; ) {
             Report now = report();
             int missing = ALL - now.open() - now.opening();
             for (int i = 0; i < missing; i++) {
                 open(client, KINDS[i % KINDS.length], 1);
             }
+            opened += missing;
             if (missing == 0 && now.opening() == 0 && now.least() > 0) {
-                return (int) (now.rdma() - before);
+                int rdma = (int) (now.rdma() - before);
+                allOverRdma = (allOverRdma || opened == ALL) && rdma == opened;
+                return rdma;
             }
             assertTrue(
                     System.nanoTime() - deadline < 0,
@@ -289,6 +328,10 @@ final class TwoHosts implements AutoCloseable {
     void resetFar() throws IOException {
         far.run("lab-reset");
         farGone = true;
+    }
+
+    boolean isFarGone() {
+        return farGone;
     }
 
     // ---- what the hosts hold ----

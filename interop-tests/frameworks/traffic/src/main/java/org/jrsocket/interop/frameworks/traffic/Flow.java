@@ -15,7 +15,7 @@ final class Flow {
 
     static final int MOST = 64 * 1024;
     /** Between two bursts: these are no benchmarks, and the machine has other work. */
-    static final int PAUSE_MILLIS = 3;
+    static final int PAUSE_MILLIS = Integer.getInteger("jrsocket.traffic.pause", 3);
     /** A peer that is gone without a word is to be noticed, also when it is its turn. */
     static final int IDLE_SECONDS = 5;
 
@@ -163,6 +163,12 @@ final class Flow {
     /** How it ended, {@code why=EXCEPTION}; empty before, and if it ended in order. */
     synchronized String ending() {
         return detail;
+    }
+
+    @Override
+    public synchronized String toString() {
+        return id + " " + kind + ' ' + state + ' ' + detail + " promised " + promised + " sent " + sent + " checked "
+                + checked;
     }
 
     synchronized State state() {

@@ -67,6 +67,7 @@ final class NetKind implements Kind {
     private static void echo(Socket socket) {
         byte[] buffer = new byte[Flow.MOST];
         try (socket) {
+            keepAlive(socket);
             InputStream in = socket.getInputStream();
             OutputStream out = socket.getOutputStream();
             for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
@@ -84,10 +85,7 @@ final class NetKind implements Kind {
 
     private static void run(InetSocketAddress server, Flow flow) {
         try (Socket socket = new Socket()) {
-            socket.setKeepAlive(true);
-            socket.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, Flow.IDLE_SECONDS);
-            socket.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, Flow.IDLE_SECONDS);
-            socket.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, Flow.IDLE_COUNT);
+            keepAlive(socket);
             socket.connect(server);
             flow.opened();
             start("net-read-" + flow.id, () -> read(socket, flow));
@@ -97,6 +95,13 @@ final class NetKind implements Kind {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private static void keepAlive(Socket socket) throws IOException {
+        socket.setKeepAlive(true);
+        socket.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, Flow.IDLE_SECONDS);
+        socket.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, Flow.IDLE_SECONDS);
+        socket.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, Flow.IDLE_COUNT);
     }
 
     private static void write(Socket socket, Flow flow) throws IOException, InterruptedException {

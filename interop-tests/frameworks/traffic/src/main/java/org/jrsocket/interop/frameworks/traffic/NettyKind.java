@@ -37,6 +37,10 @@ final class NettyKind implements Kind {
                 .group(loops)
                 .channel(RdmaServerSocketChannel.class)
                 .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.SO_KEEPALIVE, true)
+                .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), Flow.IDLE_SECONDS)
+                .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL), Flow.IDLE_SECONDS)
+                .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT), Flow.IDLE_COUNT)
                 .childHandler(initializer(Echo::new));
         return ((InetSocketAddress) server.bind(address).sync().channel().localAddress()).getPort();
     }

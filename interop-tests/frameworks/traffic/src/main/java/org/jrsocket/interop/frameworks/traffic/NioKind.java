@@ -117,6 +117,7 @@ final class NioKind implements Kind {
                 SocketChannel channel = server.accept();
                 if (channel != null) {
                     channel.configureBlocking(false);
+                    keepAlive(channel);
                     execute(() -> register(channel, SelectionKey.OP_READ, new Echo(channel)));
                 }
             } catch (IOException e) {
@@ -162,14 +163,18 @@ final class NioKind implements Kind {
         }
     }
 
-    @Override
-    public void connect(InetSocketAddress server, Flow flow) throws IOException {
-        SocketChannel channel = SocketChannel.open();
-        channel.configureBlocking(false);
+    private static void keepAlive(SocketChannel channel) throws IOException {
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, Flow.IDLE_SECONDS);
         channel.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, Flow.IDLE_SECONDS);
         channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, Flow.IDLE_COUNT);
+    }
+
+    @Override
+    public void connect(InetSocketAddress server, Flow flow) throws IOException {
+        SocketChannel channel = SocketChannel.open();
+        channel.configureBlocking(false);
+        keepAlive(channel);
         boolean connected;
         try {
             connected = channel.connect(server);

@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -29,10 +30,11 @@ import javax.management.ObjectName;
  *   <li>{@code open KIND ADDRESS PORT COUNT}: connections; how each ends is printed, see {@link Flow}
  *   <li>{@code finish}: all of them end in order; those that are being opened, too
  *   <li>{@code forget}: the agent forgets what it remembers of peers
- *   <li>{@code report N}: prints {@code report=N opening=.. open=.. done=.. lost=.. altered=.. least=BYTES bytes=BYTES
- *       rdma=COUNT endings=TEXTS}: how many are in which state; what the slowest of those that are open has got back since the last
- *       report; all bytes that came back; how many connections the agent has made over RDMA so far; why those that
- *       have ended did. Forgets these.
+ *   <li>{@code report N}: prints {@code report=N opening=.. open=.. done=.. lost=.. altered=.. fresh=COUNT least=BYTES
+ *       bytes=BYTES rdma=COUNT endings=TEXTS}: how many are in which state; how many of those that are open have got
+ *       nothing back yet; what the slowest of them has got back since the last report; all bytes that came back; how
+ *       many connections the agent has made over RDMA so far; why those that have ended did. Forgets these.
+ *   <li>{@code flows}: prints {@code flows=TEXTS}, what each connection is at
  * </ul>
  */
 public final class TrafficClient {
@@ -64,6 +66,8 @@ public final class TrafficClient {
             case "finish" -> flows.forEach(Flow::finish);
             case "forget" -> forget();
             case "report" -> report(words[1]);
+            case "flows" ->
+                System.out.println("flows=" + flows.stream().map(Flow::toString).collect(Collectors.joining("; ")));
             default -> System.out.println("unknown=" + words[0]);
         }
     }
@@ -86,6 +90,7 @@ public final class TrafficClient {
         Map<Flow.State, Integer> states = new HashMap<>();
         Set<String> endings = new TreeSet<>();
         long least = Long.MAX_VALUE;
+        int fresh = 0;
         long bytes = bytesOfEnded;
         for (Flow flow : List.copyOf(flows)) {
             Flow.State state = flow.state();
@@ -93,6 +98,7 @@ public final class TrafficClient {
             bytes += flow.checked();
             if (state == Flow.State.OPEN) {
                 least = Math.min(least, flow.news());
+                fresh += flow.checked() == 0 ? 1 : 0;
             } else if (state != Flow.State.OPENING) {
                 flows.remove(flow);
                 endings.add(flow.ending());
@@ -106,6 +112,7 @@ public final class TrafficClient {
                     .append('=')
                     .append(states.getOrDefault(state, 0));
         }
+        line.append(" fresh=").append(fresh);
         line.append(" least=").append(least == Long.MAX_VALUE ? 0 : least);
         line.append(" bytes=")
                 .append(bytes)
