@@ -110,8 +110,7 @@ final class Scenarios {
 
     /** Of {@link #brief} those that cost least, and one each of a process and a device that goes. */
     static List<Scenario> cheap() {
-        Set<String> names = Set.of(
-                "loss", "delay", "reorder", "duplicate", "stop", "clock", "jitter", "silent", "memory", "remove-here");
+        Set<String> names = Set.of("loss", "reorder", "stop", "silent", "memory", "remove-here");
         return brief().stream().filter(each -> names.contains(each.name())).toList();
     }
 
