@@ -14,10 +14,12 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
@@ -34,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class LostPathTest {
 
-    private static final String NO_ANSWER = "the peer's device does not answer (";
+    private static final String NO_ANSWER = "the peer's device does not answer";
 
     private final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig());
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -132,6 +134,36 @@ class LostPathTest {
             verbs.faults().killAll(true);
             RawPeer.await(() -> !lost.isEmpty(), () -> "nobody has noticed");
             assertPathLost(readFails(pair.client), pair);
+        }
+    }
+
+    /** A device may forget to give up; nobody would ever hear of the peer's end. */
+    @Test
+    void shouldNotWaitForADeviceThatSaysNothing() throws Exception {
+        try (StreamPair pair = quietPair()) {
+            transport.limitSilence(1);
+            verbs.faults().holdAcks(true);
+            pair.client.keepAlive(1_000_000);
+            assertPathLost(readFails(pair.client), pair);
+            verbs.faults().releaseAcks();
+        }
+    }
+
+    @Test
+    void shouldNotCountTheTimeBetweenProbesThatAreAnswered() throws Exception {
+        CountDownLatch probes = new CountDownLatch(10);
+        try (StreamPair pair = quietPair()) {
+            verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
+                if (opcode == SendBatch.RDMA_WRITE && length == 0) {
+                    probes.countDown();
+                }
+            });
+            transport.limitSilence(1);
+            pair.client.keepAlive(1_000_000);
+            assertTrue(probes.await(60, TimeUnit.SECONDS), "no probes");
+            pair.client.keepAlive(0);
+            send(pair.client, pair.server, 1);
+            assertEquals(List.of(), lost);
         }
     }
 

@@ -89,6 +89,7 @@ public final class Outbound {
     private long written;
     private long posted;
     private long acknowledged;
+    private long completions;
     private int grantsBuilt;
     private int grantsAcknowledged;
     private String violation;
@@ -180,6 +181,7 @@ public final class Outbound {
         if (state == State.DEAD) {
             return Effects.NONE;
         }
+        completions++;
         grantsAcknowledged = queue.nextGrants();
         acknowledged = queue.completed();
         int effects = Effects.ACKNOWLEDGED;
@@ -426,6 +428,11 @@ public final class Outbound {
     /** Whether a request is on its way whose completion will be reported. */
     public boolean awaitsCompletion() {
         return queue.awaitsCompletion();
+    }
+
+    /** How many completions there were: while one is awaited and this stays, the device says nothing. */
+    public long completions() {
+        return completions;
     }
 
     /** Whether data was dropped that had been written. */

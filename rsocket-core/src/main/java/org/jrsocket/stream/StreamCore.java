@@ -137,7 +137,7 @@ final class StreamCore {
         this.effects = new StreamEffects(this, pump, peer.hasFeature(ConnData.FEATURE_RESET));
         this.leftover = new StreamLeftover(this);
         this.waits = new StreamWaiter(this, transport.serviceThread());
-        this.keepAlive = new KeepAlive(transport.service(), this::probe);
+        this.keepAlive = new KeepAlive(transport.service(), new PeerProbe(this));
     }
 
     /** The connection is established: grants memory at once. */
@@ -298,20 +298,6 @@ final class StreamCore {
             queues.arm();
             poll();
             flush();
-        }
-    }
-
-    /** Asks the peer's device for a sign of life. */
-    private void probe() {
-        enter();
-        try {
-            if (!freed && !closed) {
-                poll(); // on an idle stream nobody else does, and earlier probes would fill the queue
-                out.probe();
-                flush();
-            }
-        } finally {
-            exit();
         }
     }
 

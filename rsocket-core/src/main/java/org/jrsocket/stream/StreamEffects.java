@@ -67,6 +67,14 @@ final class StreamEffects {
         }
     }
 
+    /** The device neither has an answer of the peer's nor says that there is none. */
+    void unanswered(long seconds) {
+        if (isWanted()) {
+            core.transport.pathLost(core.local, core.remote);
+        }
+        fail(new SocketException("Connection reset"), "the peer's device does not answer, for " + seconds + " s");
+    }
+
     /** Whether both ends still want the connection: the loss of one that the peer has left is no fault of the path. */
     private boolean isWanted() {
         return core.failure == null && !core.closed && !core.ended && !core.peerGone;
