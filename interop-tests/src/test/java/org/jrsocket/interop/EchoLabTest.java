@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 @Tag("lab")
 class EchoLabTest {
 
-    /** Each way. {@code -Djrsocket.echo.bytes=} changes it; the lab sends 1 GiB. */
+    /** Each way. {@code -Djrsocket.echo.bytes=} changes it; the lab sends 256 MiB. */
     private static final long BYTES = Long.getLong("jrsocket.echo.bytes", 64 << 20);
 
     private static final Duration START = Duration.ofMinutes(2);

@@ -14,6 +14,7 @@ import io.netty.channel.ServerChannel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import org.jrsocket.nio.FewerTlsEchoes;
 import org.jrsocket.nio.NettyBehaviours;
 import org.jrsocket.nio.NioKind;
 import org.junit.jupiter.api.AfterAll;

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.netty;
+package org.jrsocket.nio;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.netty;
+package org.jrsocket.nio;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -11,11 +11,11 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Of the 192 combinations of {@code SocketSslEchoTest}, each of which takes seconds in an emulated machine, leaves a
+ * Of the 192 combinations of {@code SocketSslEchoTest}, which take longer than all the rest of the suite, leaves a
  * quarter: with each pair of TLS engines and each kind of renegotiation, 8 of the 32 settings of its five flags, so that
  * any two of the flags still have all four settings together.
  */
-final class FewerTlsEchoes implements ExecutionCondition {
+public final class FewerTlsEchoes implements ExecutionCondition {
 
     /** The first parameters in the display name of one combination; the last five are the bits of its number. */
     private static final Pattern COMBINATION = Pattern.compile("(?s)(\\d+): serverEngine = .*");
