@@ -252,12 +252,17 @@ abstract class NioSuite {
             return fresh;
         }
 
-        /** Until it stands at the same place twice, somewhere inside a channel. */
+        /**
+         * Until it waits: it stands at the same place twice, in native code that a channel has called. Elsewhere it may
+         * only lack a processor.
+         */
         private void awaitWaiting() {
             StackTraceElement[] before = {};
             for (int i = 0; i < 1000 && thread.isAlive(); i++) {
                 StackTraceElement[] now = thread.getStackTrace();
                 if (Arrays.equals(before, now)
+                        && now.length > 0
+                        && now[0].isNativeMethod()
                         && Arrays.stream(now)
                                 .map(StackTraceElement::getClassName)
                                 .anyMatch(name -> name.matches("(sun\\.nio\\.ch|org\\.jrsocket)\\..*")
