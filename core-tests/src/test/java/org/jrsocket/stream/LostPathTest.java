@@ -149,15 +149,34 @@ class LostPathTest {
         }
     }
 
+    private CountDownLatch tenProbes() {
+        CountDownLatch probes = new CountDownLatch(10);
+        verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
+            if (opcode == SendBatch.RDMA_WRITE && length == 0) {
+                probes.countDown();
+            }
+        });
+        return probes;
+    }
+
+    @Test
+    void shouldCountTheSilenceFromTheFirstProbe() throws Exception {
+        CountDownLatch probes = tenProbes();
+        verbs.faults().holdAcks(true);
+        try (StreamPair pair = StreamPair.connect(transport, InetAddress.getLoopbackAddress(), StreamConfig.DEFAULT)) {
+            send(pair.client, pair.server, 1);
+            pair.client.keepAlive(1_000_000);
+            assertTrue(probes.await(60, TimeUnit.SECONDS), "no probes");
+            verbs.faults().holdAcks(false);
+            send(pair.client, pair.server, 1);
+            assertEquals(List.of(), lost);
+        }
+    }
+
     @Test
     void shouldNotCountTheTimeBetweenProbesThatAreAnswered() throws Exception {
-        CountDownLatch probes = new CountDownLatch(10);
+        CountDownLatch probes = tenProbes();
         try (StreamPair pair = quietPair()) {
-            verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
-                if (opcode == SendBatch.RDMA_WRITE && length == 0) {
-                    probes.countDown();
-                }
-            });
             transport.limitSilence(1);
             pair.client.keepAlive(1_000_000);
             assertTrue(probes.await(60, TimeUnit.SECONDS), "no probes");

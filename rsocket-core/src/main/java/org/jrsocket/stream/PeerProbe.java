@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 final class PeerProbe implements KeepAlive.Probe {
 
     private final StreamCore core;
-    private long completions;
+    private long completions = -1; // none looked at yet
     private long silentSince;
 
     PeerProbe(StreamCore core) {
