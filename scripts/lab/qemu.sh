@@ -34,8 +34,8 @@ accel_ensure() {
 QEMU_BASE=(-nodefaults -no-user-config -display none -monitor none -no-reboot)
 
 # TCG runs "rep movsb" byte by byte, and the kernel copies by it where the CPU claims that to be fast: without erms and
-# fsrm rxe reaches twice the bandwidth (75 and 150 MB/s). Without AVX the JVM's array code takes half the time. Five levels
-# of page tables, SMAP and XSAVE are a tenth of what the start of a JVM takes.
+# fsrm rxe reaches twice the bandwidth (75 and 150 MB/s). Without AVX the JVM's array code takes half the time. Five
+# levels of page tables, SMAP and XSAVE are a twelfth of what the start of a JVM takes.
 accel_args() {
   case $LAB_ACCEL in
     kvm) accel_args=(-machine q35 -accel kvm -cpu host) ;;

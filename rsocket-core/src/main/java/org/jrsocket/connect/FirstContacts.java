@@ -20,10 +20,10 @@ import org.jrsocket.stream.RdmaConnectException;
 /**
  * Connections to hosts of which nothing is known. The first one to such a host asks it; those that begin meanwhile wait
  * for what it hears, and nothing is made for them: a pool that opens all its connections at once makes one queue pair
- * for a host that turns out to be silent. What the first meets holds for the others as far as it would be remembered: of
- * the host for all, of the port for those to that port. If it leaves before it has asked, another takes its place. If it
- * leaves after that, its request is still out, and the others wait for the answer. No wait outlasts an attempt's own
- * limit. Safe for use by many threads.
+ * for a host that turns out to be silent. What the first meets holds for the others as far as it would be remembered:
+ * of the host for all, of the port for those to that port. If it leaves before it has asked, another takes its place.
+ * If it leaves after that, its request is still out, and the others wait for the answer. No wait outlasts an attempt's
+ * own limit. Safe for use by many threads.
  */
 final class FirstContacts {
 

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * How a listener says no: what it tells the client, and who does it. The reapers do, because that takes calls of the
- * kernel; but they may be behind, and peers set the rate. So beyond {@link #MOST_WAITING} the caller does it itself, and
- * requests wait in the kernel, which drops what is too much. Service thread, where nothing else is said.
+ * kernel; but they may be behind, and peers set the rate. So beyond {@link #MOST_WAITING} the caller does it itself,
+ * and requests wait in the kernel, which drops what is too much. Service thread, where nothing else is said.
  */
 final class Refusals {
 
@@ -149,8 +149,8 @@ final class Refusals {
         }
         lastTrouble = trouble;
         failures.warn(
-                "the {} can make no RDMA connection on {}: {}. Its clients use TCP until that is mended and this process"
-                        + " started again; java -jar rsocket.jar doctor tells more",
+                "the {} can make no RDMA connection on {}: {}. Its clients use TCP until that is mended and this"
+                        + " process started again; java -jar rsocket.jar doctor tells more",
                 listener,
                 device,
                 why.getMessage() == null ? trouble : why.getMessage());

@@ -211,8 +211,8 @@ public final class RSelectorProvider extends SelectorProvider {
 
     /**
      * A selector for an event loop: one thread, which selects again and again, and which alone touches the selected
-     * keys. While something is ready at each selection, what the kernel has to tell may be reported by a later one, some
-     * microseconds later; and a selected key costs no memory.
+     * keys. While something is ready at each selection, what the kernel has to tell may be reported by a later one,
+     * some microseconds later; and a selected key costs no memory.
      */
     public AbstractSelector openEventLoopSelector() throws IOException {
         return openSelector(true);
@@ -220,8 +220,8 @@ public final class RSelectorProvider extends SelectorProvider {
 
     /**
      * The RDMA connection of a channel, for lending memory to it and borrowing from it beside the channel's own reads
-     * and writes; null if it is not connected over RDMA. Whoever uses it sees to it that one thread at a time reads, and
-     * one writes; the channel closes it. A key of such a channel is ready for OP_CONNECT when
+     * and writes; null if it is not connected over RDMA. Whoever uses it sees to it that one thread at a time reads,
+     * and one writes; the channel closes it. A key of such a channel is ready for OP_CONNECT when
      * {@link RdmaStream#isAcknowledged} says so.
      */
     public static RdmaStream streamOf(SocketChannel channel) {
