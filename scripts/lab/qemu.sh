@@ -170,9 +170,9 @@ guests_wait() {
       fi
     done
     [ $alive -eq 1 ] || return 0
-    for i in "${streams[@]}"; do
-      # Whoever read the output has gone, as in "roce-lab run ... | head".
-      kill -0 "$i" 2>/dev/null || expired=unread
+    for i in "${!streams[@]}"; do
+      # Whoever read the output has gone, as in "roce-lab run ... | head". Each guest has two streams, which end with it.
+      kill -0 "${streams[i]}" 2>/dev/null || ! kill -0 "${guests[i / 2]}" 2>/dev/null || expired=unread
     done
     ((SECONDS < timeout)) || expired=timeout
     if [ -n "$expired" ]; then

@@ -32,7 +32,7 @@ lab_settings() {
     interop-c) lab_tags='lab & c' ;;
     interop-frameworks) lab_tags='lab & frameworks' ;;
     interop) lab_tags='lab & !c & !frameworks' ;;
-    interop-jdk25) lab_tags='lab & !c & !frameworks & !programs & !commands' echo_bytes=$((64 << 20)) ;;
+    interop-jdk25) lab_tags='lab & !c & !frameworks & !programs & !commands' echo_bytes=$((32 << 20)) ;;
     own-netty*) lab_tags='lab' ;;
     own-nio*) ;; # for a class by name
     *) say "no group '$1'"; return 2 ;;
