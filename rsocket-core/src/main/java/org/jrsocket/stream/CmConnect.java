@@ -4,7 +4,6 @@
  */
 package org.jrsocket.stream;
 
-import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
@@ -15,9 +14,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jrsocket.stream.RdmaConnectException.Reason;
-import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
-import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.WireException;
 
@@ -32,25 +29,17 @@ import org.jrsocket.wire.WireException;
  */
 final class CmConnect implements PendingConnect, CmHandler {
 
-    /** Each stage of resolution; ARP needs a second at the most before it counts as unreachable. */
-    private static final int RESOLVE_MILLIS = 2000;
     /** Between looks whether the service thread, which ends attempts, has itself ended. */
     private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RdmaTransport transport;
-    private final InetSocketAddress local;
-    private final InetSocketAddress remote;
-    private final StreamConfig config;
+    private final ConnectRequest request;
     private final Observer observer;
-    private final boolean probe;
     private final long start = System.nanoTime();
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition outcome = lock.newCondition();
     private final List<Runnable> actions = new ArrayList<>();
-    private CmId id;
-    private ConnectionHandles endpoint;
-    private boolean asked;
     private boolean late; // given up, but the peer is listened to
     private boolean done;
     private ServiceLoop.Timer limit; // of whoever waits by an event
@@ -66,11 +55,8 @@ final class CmConnect implements PendingConnect, CmHandler {
             Observer observer,
             boolean probe) {
         this.transport = transport;
-        this.local = local;
-        this.remote = remote;
-        this.config = config;
+        this.request = new ConnectRequest(transport, local, remote, config, probe);
         this.observer = observer;
-        this.probe = probe;
     }
 
     void start() {
@@ -103,29 +89,13 @@ final class CmConnect implements PendingConnect, CmHandler {
             if (done) {
                 return;
             }
-            Cm cm = transport.cm();
-            id = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
-            id.attach(this);
-            PathTimers.setAckTimeout(cm, id);
-            if (config.typeOfService() != 0) {
-                cm.setOption(id, Cm.OPTION_TOS, config.typeOfService());
-            }
-            if (local != null && local.getPort() != 0) {
-                cm.setOption(id, Cm.OPTION_REUSEADDR, 1); // TCP may have held the port just before
-            }
-            cm.resolveAddr(id, local, remote, RESOLVE_MILLIS);
-        } catch (IOException e) {
-            fail(reasonOf(e), e.getMessage(), e);
-        } catch (RuntimeException | OutOfMemoryError e) {
-            fail(Reason.RESOURCES, e.toString(), e);
+            request.resolveAddress(this);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            fail(e);
         } finally {
             lock.unlock();
         }
         runActions();
-    }
-
-    private Reason reasonOf(IOException e) {
-        return ConnectAnswers.reasonOf(e, local != null && local.getPort() != 0);
     }
 
     @Override
@@ -135,15 +105,11 @@ final class CmConnect implements PendingConnect, CmHandler {
             hear(event);
             if (!done) {
                 advance(event);
-            } else if (late) {
-                advanceLate(event);
+            } else if (late && !ConnectAnswers.isNothing(event)) {
+                stopListening();
             }
-        } catch (WireException e) {
-            fail(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
-        } catch (IOException e) {
-            fail(reasonOf(e), e.getMessage(), e);
-        } catch (RuntimeException | OutOfMemoryError e) {
-            fail(Reason.RESOURCES, e.toString(), e);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            fail(e);
         } finally {
             lock.unlock();
         }
@@ -152,7 +118,7 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     /** With lock. */
     private void hear(CmEvent event) {
-        if (!asked || done && !late) {
+        if (!request.wasAsked() || done && !late) {
             return;
         }
         Answer answer = ConnectAnswers.of(event, late);
@@ -161,48 +127,27 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** With lock. */
-    private void advanceLate(CmEvent event) {
-        switch (event.type()) {
-            case RDMA_CM_EVENT_ADDR_CHANGE, RDMA_CM_EVENT_TIMEWAIT_EXIT -> {
-                // nothing to a request
-            }
-            default -> stopListening();
-        }
-    }
-
     private void advance(CmEvent event) throws IOException {
-        Cm cm = transport.cm();
         switch (event.type()) {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> {
-                String device = id.getVerbs().name();
-                if (observer.mayUse(device, ((InetSocketAddress) id.getSource()).getAddress())) {
-                    cm.resolveRoute(id, RESOLVE_MILLIS);
+                String device = request.device();
+                if (observer.mayUse(device, request.source())) {
+                    request.resolveRoute();
                 } else {
                     fail(Reason.NO_DEVICE, "the route leads to " + device + ", which this may not use", null);
                 }
             }
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
-                endpoint = new ConnectionHandles(transport, id, config, null);
-                cm.connect(
-                        id,
-                        HandshakeParameters.ofRequest(
-                                endpoint.connData()
-                                        .withFeatures(
-                                                ConnectionHandles.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0)),
-                                endpoint.device.isIwarp()));
-                asked = true;
+                request.ask();
                 observer.asked();
-                if (probe) {
-                    endpoint.freeQueues(); // before an answer can be fetched: nothing makes a connection of it
+                if (request.isProbe()) {
+                    request.endpoint()
+                            .freeQueues(); // before an answer can be fetched: nothing makes a connection of it
                     giveUp(Reason.CANCELLED, "asked for no connection");
                 }
             }
             case RDMA_CM_EVENT_ESTABLISHED -> {
-                ConnData peer = ConnData.parse(event.privateData());
-                stream = transport.established(endpoint, peer);
-                endpoint = null; // the stream's now
-                id = null;
+                stream = request.established(ConnData.parse(event.privateData()));
                 done();
             }
             default -> {
@@ -211,6 +156,17 @@ final class CmConnect implements PendingConnect, CmHandler {
                     fail(why.reason(), why.getMessage(), null);
                 }
             }
+        }
+    }
+
+    /** With lock. */
+    private void fail(Throwable e) {
+        if (e instanceof WireException) {
+            fail(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
+        } else if (e instanceof IOException io) {
+            fail(ConnectAnswers.reasonOf(io, request.isFromPort()), e.getMessage(), e);
+        } else {
+            fail(Reason.RESOURCES, e.toString(), e);
         }
     }
 
@@ -236,7 +192,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** With lock. As {@link #fail}, by this side's own will. */
     private void giveUp(Reason reason, String message) {
         if (!done) {
-            late = asked && !transport.serviceThread().hasEnded();
+            late = request.wasAsked() && !transport.serviceThread().hasEnded();
             fail(reason, message, null);
         }
     }
@@ -247,27 +203,13 @@ final class CmConnect implements PendingConnect, CmHandler {
         giveUp(Reason.TIMEOUT, "no RDMA connection within " + millis + " ms");
     }
 
-    /** Gives the native objects to the reaper; with lock. */
+    /** With lock. */
     private void release() {
-        ConnectionHandles e = endpoint;
-        CmId i = id;
         if (late) {
-            transport.reap(e::freeQueues);
+            request.releaseQueues();
             transport.listeningLate(this);
-            return;
-        }
-        endpoint = null;
-        id = null;
-        if (e != null) {
-            transport.reap(e::free);
-        } else if (i != null) {
-            transport.reap(() -> {
-                try {
-                    i.destroyId(); // when the endpoint's constructor failed this is the second time, and harmless
-                } catch (IOException ignored) {
-                    // nothing more can be done for an id that will not go
-                }
-            });
+        } else {
+            request.release();
         }
     }
 
@@ -303,12 +245,6 @@ final class CmConnect implements PendingConnect, CmHandler {
             lock.unlock();
         }
         run.forEach(Runnable::run);
-    }
-
-    @Override
-    public RdmaStream await(long nanos) throws IOException {
-        long deadline = System.nanoTime() + nanos;
-        return await(() -> nanos == 0 ? Long.MAX_VALUE : deadline - System.nanoTime());
     }
 
     @Override
@@ -419,7 +355,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             if (done) {
                 return;
             }
-            unanswered = endpoint;
+            unanswered = request.endpoint();
         } finally {
             lock.unlock();
         }

@@ -4,9 +4,7 @@
  */
 package org.jrsocket.stream;
 
-import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -14,8 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
@@ -34,15 +30,6 @@ final class CmListener implements RdmaListener, CmHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(CmListener.class);
 
-    /**
-     * Requests that the kernel keeps until they are fetched: its own maximum, since those beyond it are dropped without
-     * a word.
-     */
-    private static final int KERNEL_BACKLOG = 1024;
-
-    /** Between two tries to listen again after a device was removed. */
-    private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     private final RdmaTransport transport;
     private final StreamConfig config;
     private final Access access;
@@ -50,10 +37,9 @@ final class CmListener implements RdmaListener, CmHandler {
     private final Admission.Limits limits;
     private final Refusals refusals;
     private final LimitedLog unwelcome = new LimitedLog(LOG);
-    private volatile InetSocketAddress address;
+    private final ListeningId id;
 
     // Guarded by this.
-    private CmId id; // null while there is no device
     private final Queue<RdmaStream> ready = new ArrayDeque<>();
     private final Admission admission;
     private final Set<Handshake> handshakes = new HashSet<>();
@@ -70,6 +56,7 @@ final class CmListener implements RdmaListener, CmHandler {
         this.access = access;
         this.limits = transport.limits();
         this.refusals = new Refusals(transport, this);
+        this.id = new ListeningId(transport, this);
         this.admission = new Admission(limits);
     }
 
@@ -77,79 +64,13 @@ final class CmListener implements RdmaListener, CmHandler {
             RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
         CmListener listening = new CmListener(transport, backlog, config, access);
-        CmId id = listening.listen(local);
-        synchronized (listening) {
-            listening.id = id;
-        }
+        listening.id.open(local);
         return listening;
-    }
-
-    private CmId listen(InetSocketAddress local) throws IOException {
-        Cm cm = transport.cm();
-        CmId fresh = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
-        try {
-            fresh.attach(this);
-            // the kernel keeps an rsocket's port busy a while after its last connection
-            cm.setOption(fresh, Cm.OPTION_REUSEADDR, 1);
-            if (local.getAddress() instanceof Inet6Address) {
-                cm.setOption(fresh, Cm.OPTION_AFONLY, 0);
-            }
-            cm.bindAddr(fresh, local);
-            address = (InetSocketAddress) fresh.getSource();
-            cm.listen(fresh, KERNEL_BACKLOG);
-        } catch (IOException | RuntimeException e) {
-            fresh.destroyId();
-            throw e;
-        }
-        return fresh;
-    }
-
-    /** The kernel has closed the listener with its device. Service thread. */
-    private void deviceRemoved() {
-        CmId dead;
-        synchronized (this) {
-            if (closed || id == null) {
-                return;
-            }
-            dead = id;
-            id = null;
-        }
-        LOG.warn("the {} has lost its device; it listens again when there is one", this);
-        destroy(dead);
-        listenAgain();
-    }
-
-    /** Service thread. */
-    private void listenAgain() {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-        }
-        CmId fresh;
-        try {
-            fresh = listen(address);
-        } catch (IOException | RuntimeException e) {
-            LOG.debug("the {} is still without a device", this, e);
-            transport.service().schedule(this::listenAgain, AGAIN_NANOS);
-            return;
-        }
-        synchronized (this) {
-            if (!closed) {
-                id = fresh;
-                fresh = null;
-            }
-        }
-        if (fresh == null) {
-            LOG.info("the {} listens again", this);
-        } else {
-            destroy(fresh);
-        }
     }
 
     @Override
     public InetSocketAddress localAddress() {
-        return address;
+        return id.address();
     }
 
     StreamConfig config() {
@@ -166,20 +87,21 @@ final class CmListener implements RdmaListener, CmHandler {
 
     @Override
     public String toString() {
-        return "RDMA listener on " + address;
+        return "RDMA listener on " + localAddress();
     }
 
     @Override
     public void onCmEvent(CmEvent event) {
         switch (event.type()) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> onRequest(event.id(), event.privateData());
-            case RDMA_CM_EVENT_DEVICE_REMOVAL -> deviceRemoved();
-            default -> LOG.debug("listener on {}: {}", address, event);
+            case RDMA_CM_EVENT_DEVICE_REMOVAL -> id.deviceRemoved();
+            default -> LOG.debug("the {}: {}", this, event);
         }
     }
 
     private void onRequest(CmId request, byte[] privateData) {
         long taken = System.nanoTime();
+        InetSocketAddress address = localAddress();
         ConnData peer;
         Admission.Request asked;
         try {
@@ -298,16 +220,8 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     private void refuseBusy(Admission.Request asked) {
-        LOG.debug("RDMA connection request to {} from {} refused: busy", address, asked.source());
+        LOG.debug("RDMA connection request to {} from {} refused: busy", localAddress(), asked.source());
         refusals.refuse(asked.id(), Refusals.busy(asked.peer()));
-    }
-
-    private static void destroy(CmId request) {
-        try {
-            request.destroyId();
-        } catch (IOException e) {
-            LOG.debug("destroying a CM id failed", e);
-        }
     }
 
     @Override
@@ -385,21 +299,16 @@ final class CmListener implements RdmaListener, CmHandler {
 
     @Override
     public void close() {
-        CmId listener;
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
             action = null;
-            listener = id;
-            id = null;
         }
         // At once, so that the port is free when this returns. Requests not answered are refused, streams not taken are
         // reset.
-        if (listener != null) {
-            destroy(listener);
-        }
+        id.close();
         transport.service().execute(() -> {
             List<Admission.Request> held;
             synchronized (this) {

@@ -115,4 +115,12 @@ final class ConnectAnswers {
             default -> Reason.RESOURCES;
         };
     }
+
+    /** Whether the event is nothing to a request that nobody waits for any more. */
+    static boolean isNothing(CmEvent event) {
+        return switch (event.type()) {
+            case RDMA_CM_EVENT_ADDR_CHANGE, RDMA_CM_EVENT_TIMEWAIT_EXIT -> true;
+            default -> false;
+        };
+    }
 }

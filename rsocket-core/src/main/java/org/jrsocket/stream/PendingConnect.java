@@ -78,7 +78,10 @@ public interface PendingConnect {
      * @param nanos 0 waits as long as the CM does
      * @throws RdmaConnectException the reason; after a TIMEOUT the attempt is cancelled
      */
-    RdmaStream await(long nanos) throws IOException;
+    default RdmaStream await(long nanos) throws IOException {
+        long deadline = System.nanoTime() + nanos;
+        return await(() -> nanos == 0 ? Long.MAX_VALUE : deadline - System.nanoTime());
+    }
 
     /**
      * The same with a limit that may move: {@code left} is asked again when the nanoseconds that it gave are over, and

@@ -132,13 +132,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Makes progress; returns the offset of the stream up to which the peer's device has acknowledged everything. */
     public long acknowledged() {
-        core.enter();
-        try {
-            core.poll();
-            return core.out.acknowledged();
-        } finally {
-            core.exit();
-        }
+        return writer.acknowledged();
     }
 
     /**
@@ -146,12 +140,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * event loop waits for it as for room: {@link #arm} with {@code writing}.
      */
     public void awaitAcknowledged(long offset) {
-        core.enter();
-        try {
-            core.awaitAcknowledged(offset);
-        } finally {
-            core.exit();
-        }
+        writer.awaitAcknowledged(offset);
     }
 
     /**
@@ -290,22 +279,12 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Makes the progress that needs no waiting. */
     public void poll() {
-        core.enter();
-        try {
-            core.poll();
-        } finally {
-            core.exit();
-        }
+        waits.poll();
     }
 
     /** As {@link #poll}, for somebody who waits to read: what it has written may not be known to be acknowledged. */
     public void pollMessages() {
-        core.enter();
-        try {
-            core.pollMessages();
-        } finally {
-            core.exit();
-        }
+        waits.pollMessages();
     }
 
     /**

@@ -339,4 +339,24 @@ final class StreamWaiter {
         }
         core.queues.acknowledge();
     }
+
+    /** See {@link RdmaStream#poll}. */
+    void poll() {
+        core.enter();
+        try {
+            core.poll();
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#pollMessages}. */
+    void pollMessages() {
+        core.enter();
+        try {
+            core.pollMessages();
+        } finally {
+            core.exit();
+        }
+    }
 }

@@ -272,4 +272,25 @@ final class StreamWriter {
     private void wrote(int n) {
         core.connection.wrote(core.out.isOpen() ? n : 0);
     }
+
+    /** See {@link RdmaStream#acknowledged}. */
+    long acknowledged() {
+        core.enter();
+        try {
+            core.poll();
+            return core.out.acknowledged();
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#awaitAcknowledged}. */
+    void awaitAcknowledged(long offset) {
+        core.enter();
+        try {
+            core.awaitAcknowledged(offset);
+        } finally {
+            core.exit();
+        }
+    }
 }

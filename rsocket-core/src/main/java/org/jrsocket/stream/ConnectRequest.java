@@ -1,0 +1,140 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import com.ibm.disni.verbs.RdmaCm;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmId;
+import org.jrsocket.wire.ConnData;
+
+/**
+ * What one attempt to connect has at the connection manager, the id and then the endpoint, and the steps that it takes
+ * there. Owns both until there is a stream. Each call with the lock of the {@link CmConnect} that it belongs to.
+ */
+final class ConnectRequest {
+
+    /** Each stage of resolution; ARP needs a second at the most before it counts as unreachable. */
+    private static final int RESOLVE_MILLIS = 2000;
+
+    private final RdmaTransport transport;
+    private final InetSocketAddress local;
+    private final InetSocketAddress remote;
+    private final StreamConfig config;
+    private final boolean probe;
+
+    private CmId id;
+    private ConnectionHandles endpoint;
+    private boolean asked;
+
+    ConnectRequest(
+            RdmaTransport transport,
+            InetSocketAddress local,
+            InetSocketAddress remote,
+            StreamConfig config,
+            boolean probe) {
+        this.transport = transport;
+        this.local = local;
+        this.remote = remote;
+        this.config = config;
+        this.probe = probe;
+    }
+
+    /** Whether it connects from a port of the caller's choice. */
+    boolean isFromPort() {
+        return local != null && local.getPort() != 0;
+    }
+
+    /** Whether no connection is wanted, only the answer. */
+    boolean isProbe() {
+        return probe;
+    }
+
+    /** Whether the peer was asked. */
+    boolean wasAsked() {
+        return asked;
+    }
+
+    /** Begins; {@code handler} hears what comes of it. */
+    void resolveAddress(CmHandler handler) throws IOException {
+        Cm cm = transport.cm();
+        id = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+        id.attach(handler);
+        PathTimers.setAckTimeout(cm, id);
+        if (config.typeOfService() != 0) {
+            cm.setOption(id, Cm.OPTION_TOS, config.typeOfService());
+        }
+        if (isFromPort()) {
+            cm.setOption(id, Cm.OPTION_REUSEADDR, 1); // TCP may have held the port just before
+        }
+        cm.resolveAddr(id, local, remote, RESOLVE_MILLIS);
+    }
+
+    /** Name of the device that the address has led to. */
+    String device() {
+        return id.getVerbs().name();
+    }
+
+    /** The address of this host that the route leaves by. */
+    InetAddress source() throws IOException {
+        return ((InetSocketAddress) id.getSource()).getAddress();
+    }
+
+    void resolveRoute() throws IOException {
+        transport.cm().resolveRoute(id, RESOLVE_MILLIS);
+    }
+
+    /** Makes the endpoint, and asks the peer. */
+    void ask() throws IOException {
+        endpoint = new ConnectionHandles(transport, id, config, null);
+        int features = ConnectionHandles.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0);
+        transport
+                .cm()
+                .connect(
+                        id,
+                        HandshakeParameters.ofRequest(
+                                endpoint.connData().withFeatures(features), endpoint.device.isIwarp()));
+        asked = true;
+    }
+
+    /** The peer has accepted: what this has is the stream's now. */
+    RdmaStream established(ConnData peer) throws IOException {
+        RdmaStream stream = transport.established(endpoint, peer);
+        endpoint = null;
+        id = null;
+        return stream;
+    }
+
+    /** Null if there is none. Its queues may be freed without the lock. */
+    ConnectionHandles endpoint() {
+        return endpoint;
+    }
+
+    /** The reaper frees the queues, so that no answer makes a connection of it; the id goes on listening. */
+    void releaseQueues() {
+        transport.reap(endpoint::freeQueues);
+    }
+
+    /** The reaper frees all there is. */
+    void release() {
+        ConnectionHandles handles = endpoint;
+        CmId alone = id;
+        endpoint = null;
+        id = null;
+        if (handles != null) {
+            transport.reap(handles::free);
+        } else if (alone != null) {
+            transport.reap(() -> {
+                try {
+                    alone.destroyId(); // when the endpoint's constructor failed this is the second time, and harmless
+                } catch (IOException ignored) {
+                    // nothing more can be done for an id that will not go
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import com.ibm.disni.verbs.RdmaCm;
+import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The id by which a listener hears of requests. The kernel takes it away with its device; then this makes another one
+ * for the same address, as soon as there is a device that has it.
+ */
+final class ListeningId implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ListeningId.class);
+
+    /**
+     * Requests that the kernel keeps until they are fetched: its own maximum, since those beyond it are dropped without
+     * a word.
+     */
+    private static final int KERNEL_BACKLOG = 1024;
+
+    /** Between two tries to listen again after a device was removed. */
+    private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final RdmaTransport transport;
+    private final CmHandler listener;
+    private volatile InetSocketAddress address;
+
+    // Guarded by this.
+    private CmId id; // null while there is no device
+    private boolean closed;
+
+    /** @param listener hears of requests, and of the device's end: then it calls {@link #deviceRemoved} */
+    ListeningId(RdmaTransport transport, CmHandler listener) {
+        this.transport = transport;
+        this.listener = listener;
+    }
+
+    /** Null before {@link #open}. Any thread. */
+    InetSocketAddress address() {
+        return address;
+    }
+
+    /** Any thread, once. The device may go meanwhile: {@link #deviceRemoved} waits. */
+    synchronized void open(InetSocketAddress local) throws IOException {
+        id = listen(local);
+    }
+
+    private CmId listen(InetSocketAddress local) throws IOException {
+        Cm cm = transport.cm();
+        CmId fresh = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+        try {
+            fresh.attach(listener);
+            // the kernel keeps an rsocket's port busy a while after its last connection
+            cm.setOption(fresh, Cm.OPTION_REUSEADDR, 1);
+            if (local.getAddress() instanceof Inet6Address) {
+                cm.setOption(fresh, Cm.OPTION_AFONLY, 0);
+            }
+            cm.bindAddr(fresh, local);
+            address = (InetSocketAddress) fresh.getSource();
+            cm.listen(fresh, KERNEL_BACKLOG);
+        } catch (IOException | RuntimeException e) {
+            fresh.destroyId();
+            throw e;
+        }
+        return fresh;
+    }
+
+    /** The kernel has closed it with its device. Service thread. */
+    void deviceRemoved() {
+        CmId dead;
+        synchronized (this) {
+            if (closed || id == null) {
+                return;
+            }
+            dead = id;
+            id = null;
+        }
+        LOG.warn("the {} has lost its device; it listens again when there is one", listener);
+        destroy(dead);
+        listenAgain();
+    }
+
+    /** Service thread. */
+    private void listenAgain() {
+        try {
+            synchronized (this) {
+                if (closed) {
+                    return;
+                }
+                id = listen(address);
+            }
+            LOG.info("the {} listens again", listener);
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("the {} is still without a device", listener, e);
+            transport.service().schedule(this::listenAgain, AGAIN_NANOS);
+        }
+    }
+
+    /** The port is free when this returns. Any thread; harmless when repeated. */
+    @Override
+    public void close() {
+        CmId listening;
+        synchronized (this) {
+            closed = true;
+            listening = id;
+            id = null;
+        }
+        if (listening != null) {
+            destroy(listening);
+        }
+    }
+
+    private static void destroy(CmId id) {
+        try {
+            id.destroyId();
+        } catch (IOException e) {
+            LOG.debug("destroying a CM id failed", e);
+        }
+    }
+}
