@@ -23,6 +23,7 @@ class EchoLabTest {
     private static final Duration RUN = Duration.ofMinutes(20);
 
     @Test
+    @Tag("once")
     void shouldEchoOnPlainSockets() throws Exception {
         long bytes = Math.min(BYTES, 64 << 20);
         Traffic before = Traffic.now();
