@@ -340,8 +340,8 @@ final class TwoHosts implements AutoCloseable {
     private void awaitNoQueuePairs() throws IOException, InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         for (; ; ) {
-            String here = Tool.run("lab-held");
-            String there = far.run("lab-held");
+            String here = Tool.run("rdma", "resource", "show"); // of lab-held what counts here: it is cheaper
+            String there = far.run("rdma resource show");
             if (count(here, "qp") <= 1 && count(there, "qp") <= 1) {
                 return;
             }
