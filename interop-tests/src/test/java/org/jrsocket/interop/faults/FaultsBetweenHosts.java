@@ -4,7 +4,6 @@
  */
 package org.jrsocket.interop.faults;
 
-import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -14,8 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Short forms of {@link Scenarios}, one after the other; the whole ones are {@code scripts/faults}. Those that cost more
- * of the processors' time run where {@code jrsocket.faults.all} is set.
+ * Short forms of {@link Scenarios}, one after the other; the whole ones are {@code scripts/faults}.
  */
 @Tag("hosts")
 class FaultsBetweenHosts {
@@ -37,8 +35,7 @@ class FaultsBetweenHosts {
 
     @TestFactory
     Stream<DynamicTest> shouldKeepWhatIsPromised() {
-        List<Scenario> scenarios = Boolean.getBoolean("jrsocket.faults.all") ? Scenarios.brief() : Scenarios.cheap();
-        return scenarios.stream()
+        return Scenarios.brief().stream()
                 .map(scenario -> DynamicTest.dynamicTest(
                         scenario.title(), () -> System.out.println(scenario.title() + ": " + hosts.play(scenario))));
     }

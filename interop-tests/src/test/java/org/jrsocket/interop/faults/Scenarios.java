@@ -108,12 +108,6 @@ final class Scenarios {
         return brief;
     }
 
-    /** Of {@link #brief} those that cost least, and one each of a process and a device that goes. */
-    static List<Scenario> cheap() {
-        Set<String> names = Set.of("loss", "reorder", "stop", "silent", "memory", "remove-here");
-        return brief().stream().filter(each -> names.contains(each.name())).toList();
-    }
-
     private static Scenario quiet() {
         return new Scenario(
                 "nothing", "nothing goes wrong", "all connections use RDMA, and nothing is lost or altered", hosts -> {
