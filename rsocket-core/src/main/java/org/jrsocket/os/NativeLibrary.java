@@ -41,9 +41,6 @@ public final class NativeLibrary {
     /** {@code Runtime.load0(Class, String)}, when an agent opened it to us: it loads without the check that warns. */
     private static volatile Method quietLoad;
 
-    private static final FileAttribute<?> OWNER_ONLY = PosixFilePermissions.asFileAttribute(
-            EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
-
     private final String name;
     private final String packages;
     private volatile boolean loaded;
@@ -188,9 +185,11 @@ public final class NativeLibrary {
      * {@code createTempFile}, which starts the JDK's security providers to choose a name.
      */
     private Path newFile(Path folder) throws IOException {
+        FileAttribute<?> ownerOnly = PosixFilePermissions.asFileAttribute(
+                EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
         for (long number = System.nanoTime(); ; number++) {
             try {
-                return Files.createFile(folder.resolve(name + Long.toHexString(number) + ".so"), OWNER_ONLY);
+                return Files.createFile(folder.resolve(name + Long.toHexString(number) + ".so"), ownerOnly);
             } catch (FileAlreadyExistsException e) {
                 // somebody else's, so another name
             }

@@ -142,7 +142,7 @@ public final class Agent {
                 return;
             }
         }
-        if (net && attached && isLoaded(SERVER_SOCKET, instrumentation)) {
+        if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
             warn(stack.settings().log(), HAS_SERVERS);
             net = false;
         }
@@ -158,9 +158,10 @@ public final class Agent {
         }
     }
 
-    static boolean isLoaded(String name, Instrumentation instrumentation) {
+    /** @param module of the class; there are few of it, and a name is made for each class that is asked for its own */
+    static boolean isLoaded(Module module, String name, Instrumentation instrumentation) {
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-            if (loaded.getName().equals(name)) {
+            if (loaded.getModule() == module && loaded.getName().equals(name)) {
                 return true;
             }
         }
