@@ -157,6 +157,7 @@ public final class StartCost {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(jvm);
+        command.add("-XX:ErrorFile=" + folder.resolve("hs_err_pid%p.log"));
         command.addAll(options);
         if (which == AGENT || which == IDLE_AGENT) {
             command.add("-javaagent:" + (which == AGENT ? agent : idleAgent));
@@ -166,10 +167,8 @@ public final class StartCost {
         command.addAll(List.of(System.getProperty("java.class.path"), StartProbe.class.getName(), program));
         for (int crashes = 0; ; crashes++) {
             long start = System.nanoTime();
-            Process process = new ProcessBuilder(command)
-                    .directory(folder.toFile())
-                    .redirectError(errors.toFile())
-                    .start();
+            Process process =
+                    new ProcessBuilder(command).redirectError(errors.toFile()).start();
             String said = new String(process.getInputStream().readAllBytes(), UTF_8);
             int status = process.waitFor();
             double millis = (System.nanoTime() - start) / 1e6;
