@@ -201,6 +201,56 @@ class FirstContactsTest {
         assertTrue(verbs.qpsMade() <= 1);
     }
 
+    /** A host that took a connection over RDMA, and is silent now. */
+    private InetSocketAddress fallenSilent(TransportContext stack) throws Exception {
+        InetSocketAddress host = new InetSocketAddress("127.0.0.5", PORT);
+        verbs.serve(host.getAddress(), verbs.device());
+        try (DualListener listener = DualListener.open(stack, FakePort.given(host), COUNT, StreamConfig.DEFAULT)) {
+            assertAllOverRdma(connect(1, stack, host));
+            while (!listener.isReady()) {
+                Thread.onSpinWait();
+            }
+        }
+        verbs.place(host.getAddress(), Reachability.SILENT);
+        return host;
+    }
+
+    /** All use TCP at once: nothing is made for them. */
+    private void assertSpared(TransportContext stack, InetSocketAddress host) throws Exception {
+        int made = verbs.qpsMade();
+        long remembered = tcp(stack, TcpReason.REMEMBERED);
+        for (int i = 0; i < COUNT; i++) {
+            assertNull(connect(stack, host, 0).result());
+        }
+        assertEquals(made, verbs.qpsMade());
+        assertEquals(remembered + COUNT, tcp(stack, TcpReason.REMEMBERED));
+    }
+
+    @Test
+    void shouldHaveOneConnectionWaitForAHostThatHasAnsweredAndFallsSilent() throws Exception {
+        TransportContext stack = stack("connect.timeout=20ms");
+        InetSocketAddress host = fallenSilent(stack);
+        int made = verbs.qpsMade();
+        assertNull(connect(stack, host, 0).result());
+        assertEquals(made + 1, verbs.qpsMade());
+        assertEquals(1, tcp(stack, TcpReason.TIMEOUT));
+        assertOneSilence(stack);
+        assertSpared(stack, host);
+    }
+
+    /** Each asks, since the host has answered others; what they learn together is one silence. */
+    @Test
+    void shouldTakeNoteOfOneSilenceWhenManyConnectAtOnceToAHostThatHasAnswered() throws Exception {
+        TransportContext stack = stack("connect.timeout=20ms");
+        InetSocketAddress host = fallenSilent(stack);
+        for (Connection each : connect(COUNT, stack, host)) {
+            assertNull(each.result());
+        }
+        assertEquals(COUNT, tcp(stack, TcpReason.TIMEOUT) + tcp(stack, TcpReason.REMEMBERED));
+        assertOneSilence(stack);
+        assertSpared(stack, host);
+    }
+
     // ---- answers ----
 
     @Test

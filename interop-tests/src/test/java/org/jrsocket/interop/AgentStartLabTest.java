@@ -52,6 +52,36 @@ class AgentStartLabTest {
         }
     }
 
+    /** The JDK's own properties aside, what an application sets is the application's. */
+    @Test
+    void shouldNotHeedTheProviderThatAnApplicationNamesForItsSlf4j() throws Exception {
+        try (JvmProcess java = JvmProcess.withArguments("-version")
+                .agent()
+                .property("slf4j.provider", "com.example.Provider")
+                .start()) {
+            assertEquals(version(true).err(), java.await(LIMIT).expectSuccess().err());
+        }
+    }
+
+    /** Each of them, with what it brings, took a good part of the time that a JVM with the agent needs to start. */
+    @Test
+    void shouldLoadNoneOfTheClassesThatTakeLong() throws Exception {
+        Pattern slow = Pattern.compile(".*\\b(java\\.text\\.SimpleDateFormat|java\\.time\\.ZoneId|"
+                + "java\\.lang\\.runtime\\.ObjectMethods|java\\.security\\.SecureRandom|"
+                + "java\\.util\\.concurrent\\.ThreadPoolExecutor|javax\\.management\\.MBeanServer|"
+                + "java\\.lang\\.management\\.ManagementFactory|org\\.jrsocket\\.shaded\\.slf4j\\.LoggerFactory) .*");
+        try (JvmProcess java = JvmProcess.withArguments("-version")
+                .agent()
+                .option("-Xlog:class+load")
+                .start()) {
+            List<String> loaded = java.await(LIMIT).expectSuccess().out();
+            assertTrue(loaded.stream().anyMatch(line -> line.contains("org.jrsocket.agent.Agent")), loaded::toString);
+            assertEquals(
+                    List.of(),
+                    loaded.stream().filter(line -> slow.matcher(line).matches()).toList());
+        }
+    }
+
     private static JvmProcess.Result version(boolean agent) throws Exception {
         try (JvmProcess java =
                 JvmProcess.withArguments("-version").agentIf(agent).start()) {

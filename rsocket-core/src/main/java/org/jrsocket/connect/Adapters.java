@@ -45,6 +45,14 @@ final class Adapters {
         List<Local> read() throws IOException;
     }
 
+    private static final class Sysfs implements Source {
+
+        @Override
+        public List<Local> read() throws IOException {
+            return ofSysfs(Path.of("/sys/class/infiniband"));
+        }
+    }
+
     private record Reading(List<Local> locals, long at) {}
 
     private final Source source;
@@ -53,7 +61,7 @@ final class Adapters {
     private final AtomicBoolean reads = new AtomicBoolean(); // somebody, again
 
     Adapters() {
-        this(() -> ofSysfs(Path.of("/sys/class/infiniband")), System::nanoTime);
+        this(new Sysfs(), NanoClock.SYSTEM);
     }
 
     /** @param clock nanoseconds, as {@link System#nanoTime} */

@@ -35,6 +35,14 @@ final class LocalNetworks {
         List<Prefix> read() throws SocketException;
     }
 
+    private static final class Interfaces implements Source {
+
+        @Override
+        public List<Prefix> read() throws SocketException {
+            return ofInterfaces();
+        }
+    }
+
     /** A network: an address in it, and how many bits of it they all have. */
     record Prefix(byte[] network, int length) {
 
@@ -60,7 +68,7 @@ final class LocalNetworks {
     private final AtomicBoolean reads = new AtomicBoolean(); // somebody, again
 
     LocalNetworks() {
-        this(LocalNetworks::ofInterfaces, System::nanoTime);
+        this(new Interfaces(), NanoClock.SYSTEM);
     }
 
     /** @param clock nanoseconds, as {@link System#nanoTime} */

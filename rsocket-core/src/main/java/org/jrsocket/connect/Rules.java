@@ -183,7 +183,12 @@ public final class Rules {
 
     /** Whether some rule for a transport says so. */
     boolean mention(Policy policy) {
-        return rules.stream().anyMatch(rule -> rule.action != Action.ACCEPT && rule.policy == policy);
+        for (Rule rule : rules) {
+            if (rule.action != Action.ACCEPT && rule.policy == policy) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether there are {@code accept} rules and no others. */

@@ -5,23 +5,44 @@
 package org.jrsocket.connect;
 
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Locale;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /**
- * One setting: its name, what it is when nobody sets it, and what it may be.
- *
- * @param name as an agent argument; {@code org.jrsocket.} before it makes the system property
- * @param fallback the default, as one would write it; null for none
- * @param range what is allowed, for people
- * @param parser throws IllegalArgumentException with the reason for anything else
+ * One setting: its name, what it is when nobody sets it, and what it may be. All of them are made and read while the JVM
+ * starts: neither a record that is the key of a map nor a lambda, whose code the JDK makes at run time.
  */
-public record SettingKey<T>(String name, String fallback, String range, Function<String, T> parser) {
+public abstract class SettingKey<T> {
 
     private static final long[] NANOS = {1_000, 1_000_000, 1_000_000_000, 60_000_000_000L, 3_600_000_000_000L};
     private static final String[] UNITS = {"us", "ms", "s", "m", "h"};
+
+    private final String name;
+    private final String fallback;
+    private final String range;
+
+    private SettingKey(String name, String fallback, String range) {
+        this.name = name;
+        this.fallback = fallback;
+        this.range = range;
+    }
+
+    /** As an agent argument; {@code org.jrsocket.} before it makes the system property. */
+    public String name() {
+        return name;
+    }
+
+    /** The default, as one would write it; null for none. */
+    public String fallback() {
+        return fallback;
+    }
+
+    /** What is allowed, for people. */
+    public String range() {
+        return range;
+    }
+
+    /** @throws IllegalArgumentException with the reason: it is not allowed */
+    abstract T parse(String value);
 
     /** The environment variable: {@code connect.timeout} is {@code JRSOCKET_CONNECT_TIMEOUT}. */
     public String variable() {
@@ -29,19 +50,38 @@ public record SettingKey<T>(String name, String fallback, String range, Function
     }
 
     static SettingKey<Path> file(String name) {
-        return new SettingKey<>(name, null, "a file", value -> {
-            if (value.isBlank()) {
-                throw new IllegalArgumentException("is empty");
+        return new SettingKey<>(name, null, "a file") {
+            @Override
+            Path parse(String value) {
+                if (value.isBlank()) {
+                    throw new IllegalArgumentException("is empty");
+                }
+                return Path.of(value);
             }
-            return Path.of(value);
-        });
+        };
+    }
+
+    static SettingKey<Devices> devices(String name) {
+        return new SettingKey<>(name, null, Devices.RANGE) {
+            @Override
+            Devices parse(String value) {
+                return Devices.parse(value);
+            }
+        };
     }
 
     static <E extends Enum<E>> SettingKey<E> choice(String name, E fallback) {
         Class<E> type = fallback.getDeclaringClass();
-        String range =
-                Arrays.stream(type.getEnumConstants()).map(SettingKey::lower).collect(Collectors.joining(", "));
-        return new SettingKey<>(name, lower(fallback), range, value -> parse(type, value, range));
+        StringBuilder range = new StringBuilder();
+        for (E one : type.getEnumConstants()) {
+            range.append(range.isEmpty() ? "" : ", ").append(lower(one));
+        }
+        return new SettingKey<>(name, lower(fallback), range.toString()) {
+            @Override
+            E parse(String value) {
+                return parse(type, value, range());
+            }
+        };
     }
 
     static <E extends Enum<E>> E parse(Class<E> type, String value, String range) {
@@ -54,46 +94,49 @@ public record SettingKey<T>(String name, String fallback, String range, Function
     }
 
     static SettingKey<Integer> integer(String name, int fallback, int min, int max) {
-        return new SettingKey<>(
-                name,
-                Integer.toString(fallback),
-                min + " to " + max,
-                value -> within(number(value, ""), min, max, "" + min, "" + max));
+        return new SettingKey<>(name, Integer.toString(fallback), min + " to " + max) {
+            @Override
+            Integer parse(String value) {
+                return (int) within(number(value, ""), min, max, range());
+            }
+        };
     }
 
     /** Bytes: a number, or one with {@code k} or {@code m} for KiB and MiB. */
     static SettingKey<Integer> size(String name, String fallback, String min, String max) {
-        return new SettingKey<>(
-                name, fallback, min + " to " + max, value -> within(bytes(value), bytes(min), bytes(max), min, max));
+        return new SettingKey<>(name, fallback, min + " to " + max) {
+            @Override
+            Integer parse(String value) {
+                return (int) within(bytes(value), bytes(min), bytes(max), range());
+            }
+        };
     }
 
     /** As {@link #size}, of more than an {@code int} holds. */
     static SettingKey<Long> largeSize(String name, String fallback, String min, String max) {
-        return new SettingKey<>(name, fallback, min + " to " + max, value -> {
-            long bytes = bytes(value);
-            if (bytes < bytes(min) || bytes > bytes(max)) {
-                throw new IllegalArgumentException("not within " + min + " to " + max);
+        return new SettingKey<>(name, fallback, min + " to " + max) {
+            @Override
+            Long parse(String value) {
+                return within(bytes(value), bytes(min), bytes(max), range());
             }
-            return bytes;
-        });
+        };
     }
 
     /** Nanoseconds: a number with its unit, or 0. */
     static SettingKey<Long> duration(String name, String fallback, String min, String max) {
-        return new SettingKey<>(name, fallback, min + " to " + max, value -> {
-            long nanos = nanos(value);
-            if (nanos < nanos(min) || nanos > nanos(max)) {
-                throw new IllegalArgumentException("not within " + min + " to " + max);
+        return new SettingKey<>(name, fallback, min + " to " + max) {
+            @Override
+            Long parse(String value) {
+                return within(nanos(value), nanos(min), nanos(max), range());
             }
-            return nanos;
-        });
+        };
     }
 
-    private static int within(long value, long min, long max, String minText, String maxText) {
+    private static long within(long value, long min, long max, String range) {
         if (value < min || value > max) {
-            throw new IllegalArgumentException("not within " + minText + " to " + maxText);
+            throw new IllegalArgumentException("not within " + range);
         }
-        return (int) value;
+        return value;
     }
 
     private static long bytes(String value) {
@@ -118,10 +161,25 @@ public record SettingKey<T>(String name, String fallback, String range, Function
     }
 
     private static long number(String digits, String form) {
-        if (!digits.matches("[0-9]{1,9}")) {
+        if (!isNumber(digits, 9)) {
             throw new IllegalArgumentException("not a whole number" + form);
         }
         return Long.parseLong(digits);
+    }
+
+    /** Whether it is 1 to {@code most} of the digits 0 to 9. */
+    static boolean isNumber(String text, int most) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) < '0' || text.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return !text.isEmpty() && text.length() <= most;
+    }
+
+    @Override
+    public String toString() {
+        return name;
     }
 
     private static String lower(Enum<?> value) {

@@ -29,7 +29,7 @@ public final class Settings {
     static final SettingKey<Path> RULES = SettingKey.file("rules");
     static final SettingKey<Scope> SCOPE = SettingKey.choice("scope", Scope.PRIVATE);
     static final SettingKey<Switch> LISTEN = SettingKey.choice("listen", Switch.ON);
-    static final SettingKey<Devices> DEVICES = new SettingKey<>("devices", null, Devices.RANGE, Devices::parse);
+    static final SettingKey<Devices> DEVICES = SettingKey.devices("devices");
     static final SettingKey<Switch> DEVICE_LATE = SettingKey.choice("device.late", Switch.OFF);
     static final SettingKey<LogLevel> LOG = SettingKey.choice("log", LogLevel.WARN);
     static final SettingKey<Long> CONNECT_TIMEOUT = SettingKey.duration("connect.timeout", "100ms", "1ms", "1h");
@@ -124,7 +124,7 @@ public final class Settings {
         for (String name : properties.stringPropertyNames()) {
             if (name.startsWith(PREFIX)) {
                 String key = name.substring(PREFIX.length());
-                if (OTHERS.stream().noneMatch(key::startsWith)) {
+                if (!belongsToOthers(key)) {
                     known(key, "-D" + name);
                 }
             }
@@ -150,7 +150,7 @@ public final class Settings {
                                                         : "environment " + key.variable())
                                         + "=" + text));
             } else if (key.fallback() != null) {
-                values.put(key, key.parser().apply(key.fallback()));
+                values.put(key, key.parse(key.fallback()));
             }
         }
         return new Settings(values, given);
@@ -173,17 +173,29 @@ public final class Settings {
         return result;
     }
 
-    private static void known(String key, String where) throws ConfigurationException {
-        if (KEYS.stream().noneMatch(k -> k.name().equals(key))) {
-            throw new ConfigurationException(
-                    where,
-                    "unknown; known are " + KEYS.stream().map(SettingKey::name).collect(Collectors.joining(", ")));
+    private static boolean belongsToOthers(String key) {
+        for (String other : OTHERS) {
+            if (key.startsWith(other)) {
+                return true;
+            }
         }
+        return false;
+    }
+
+    private static void known(String name, String where) throws ConfigurationException {
+        for (SettingKey<?> key : KEYS) {
+            if (key.name().equals(name)) {
+                return;
+            }
+        }
+        throw new ConfigurationException(
+                where,
+                "unknown; known are " + KEYS.stream().map(SettingKey::name).collect(Collectors.joining(", ")));
     }
 
     private static Object parse(SettingKey<?> key, String value, String where) throws ConfigurationException {
         try {
-            return key.parser().apply(value.strip());
+            return key.parse(value.strip());
         } catch (IllegalArgumentException e) {
             throw new ConfigurationException(where, e.getMessage());
         }

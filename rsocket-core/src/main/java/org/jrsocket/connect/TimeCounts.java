@@ -4,7 +4,6 @@
  */
 package org.jrsocket.connect;
 
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
@@ -19,7 +18,9 @@ final class TimeCounts {
     TimeCounts(long... bounds) {
         this.bounds = bounds;
         this.counts = new LongAdder[bounds.length + 1];
-        Arrays.setAll(counts, i -> new LongAdder());
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] = new LongAdder();
+        }
     }
 
     void add(long nanos) {

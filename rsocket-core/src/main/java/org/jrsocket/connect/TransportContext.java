@@ -42,14 +42,7 @@ public final class TransportContext {
         this.settings = settings;
         this.rules = rules;
         this.rdma = rdma;
-        Ways ways = new Ways(
-                adapters,
-                () -> new PeerMemory(
-                        settings.connectNanos(),
-                        settings.unansweredNanos(),
-                        settings.rejectedNanos(),
-                        System::nanoTime));
-        this.connector = new Connector(this, rdma, ways);
+        this.connector = new Connector(this, rdma, new Ways(adapters, settings));
     }
 
     /** With the rules file that the settings name, if they do. */

@@ -48,6 +48,24 @@ public final class TransportHolder implements StreamFactory {
         private static final Logger LOG = LoggerFactory.getLogger(TransportHolder.class);
     }
 
+    // Classes of their own, as the code of a lambda is made at run time, while the JVM starts.
+
+    private static final class RdmaCore implements Opener {
+
+        @Override
+        public VerbsProvider open() throws VerbsUnavailableException {
+            return RdmaCoreProvider.open();
+        }
+    }
+
+    private static final class OwnThread implements Executor {
+
+        @Override
+        public void execute(Runnable task) {
+            Threads.daemon("jrsocket-look", task).start();
+        }
+    }
+
     private final Opener opener;
     private final Executor looks;
     private final LongSupplier clock;
@@ -58,10 +76,10 @@ public final class TransportHolder implements StreamFactory {
     private volatile RdmaTransport transport; // written under this
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private long maxMemory = Long.MAX_VALUE; // guarded by this
-    private BiConsumer<InetSocketAddress, InetSocketAddress> pathLost = (local, peer) -> {}; // guarded by this
+    private BiConsumer<InetSocketAddress, InetSocketAddress> pathLost; // guarded by this; null: none
 
     private TransportHolder(Opener opener) {
-        this(opener, task -> Threads.daemon("jrsocket-look", task).start(), System::nanoTime);
+        this(opener, new OwnThread(), NanoClock.SYSTEM);
     }
 
     /**
@@ -78,7 +96,7 @@ public final class TransportHolder implements StreamFactory {
 
     /** Over the devices of this host. */
     public static TransportHolder rdmaCore() {
-        return new TransportHolder(RdmaCoreProvider::open);
+        return new TransportHolder(new RdmaCore());
     }
 
     /** Over verbs that are opened when they are needed. */
@@ -218,7 +236,9 @@ public final class TransportHolder implements StreamFactory {
                 RdmaTransport open = RdmaTransport.over(verbs);
                 open.limitClosing(maxClosing);
                 open.limitMemory(maxMemory);
-                open.onPathLost(pathLost);
+                if (pathLost != null) {
+                    open.onPathLost(pathLost);
+                }
                 transport = open;
             } catch (IOException e) { // descriptors have run out, for example: later it may work
                 throw new VerbsUnavailableException(

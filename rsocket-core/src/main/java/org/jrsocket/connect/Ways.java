@@ -16,7 +16,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.jrsocket.connect.Adapters.Local;
 
 /**
@@ -41,15 +40,21 @@ final class Ways {
     }
 
     private final Adapters adapters;
-    private final Supplier<PeerMemory> memories;
+    private final Settings settings;
     private final Way routed;
     private final Map<InetAddress, Way> ways = new ConcurrentHashMap<>(); // of this host's addresses: a few
     private final Map<InetAddress, AtomicInteger> turns = new ConcurrentHashMap<>();
 
-    Ways(Adapters adapters, Supplier<PeerMemory> memories) {
+    /** @param settings how long which memory lasts */
+    Ways(Adapters adapters, Settings settings) {
         this.adapters = adapters;
-        this.memories = memories;
-        this.routed = new Way(null, memories.get());
+        this.settings = settings;
+        this.routed = new Way(null, newMemory());
+    }
+
+    private PeerMemory newMemory() {
+        return new PeerMemory(
+                settings.connectNanos(), settings.unansweredNanos(), settings.rejectedNanos(), NanoClock.SYSTEM);
     }
 
     /** The one that the kernel's routes choose. */
@@ -90,7 +95,7 @@ final class Ways {
                     && devices.include(each.device(), address)
                     && (devices.name(address)
                             || each.network().contains(peer.getAddress()) && taken.add(each.device()))) {
-                found.add(ways.computeIfAbsent(address, key -> new Way(key, memories.get())));
+                found.add(ways.computeIfAbsent(address, key -> new Way(key, newMemory())));
             }
         }
         if (found.isEmpty()) {

@@ -6,12 +6,17 @@ package org.jrsocket.os;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
@@ -155,9 +160,10 @@ public final class NativeLibrary {
         Path folder = Path.of(System.getProperty(DIR_PROPERTY, System.getProperty("java.io.tmpdir")));
         Path copy = null;
         try {
-            // Created for its owner only, under a name nobody can guess: nobody else can change what is loaded.
-            copy = Files.createTempFile(folder, name, ".so");
-            Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
+            copy = newFile(folder);
+            try (OutputStream out = Files.newOutputStream(copy)) {
+                library.transferTo(out);
+            }
             loadFile(copy.toAbsolutePath());
         } catch (IOException e) {
             throw e instanceof NativeLibraryException known
@@ -170,6 +176,22 @@ public final class NativeLibrary {
         } finally {
             if (copy != null) {
                 copy.toFile().delete(); // the mapping keeps the contents
+            }
+        }
+    }
+
+    /**
+     * Makes a file that was not there, for its owner only: nobody else can change what is loaded. Not by
+     * {@code createTempFile}, which starts the JDK's security providers to choose a name.
+     */
+    private Path newFile(Path folder) throws IOException {
+        FileAttribute<?> ownerOnly = PosixFilePermissions.asFileAttribute(
+                EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
+        for (long number = System.nanoTime(); ; number++) {
+            try {
+                return Files.createFile(folder.resolve(name + Long.toHexString(number) + ".so"), ownerOnly);
+            } catch (FileAlreadyExistsException e) {
+                // somebody else's, so another name
             }
         }
     }

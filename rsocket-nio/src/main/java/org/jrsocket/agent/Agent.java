@@ -6,12 +6,11 @@ package org.jrsocket.agent;
 
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Collectors;
 import org.jrsocket.aio.RAsynchronousChannelProvider;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.LogLevel;
@@ -101,7 +100,7 @@ public final class Agent {
         try {
             Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
             level = settings.log();
-            Logging.configure(level);
+            StderrLoggers.level(level);
             TransportContext stack = TransportContext.open(settings, holder);
             if (STARTED.getAndSet(true)) {
                 warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
@@ -143,7 +142,7 @@ public final class Agent {
                 return;
             }
         }
-        if (net && attached && isLoaded(SERVER_SOCKET, instrumentation)) {
+        if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
             warn(stack.settings().log(), HAS_SERVERS);
             net = false;
         }
@@ -159,20 +158,22 @@ public final class Agent {
         }
     }
 
-    static boolean isLoaded(String name, Instrumentation instrumentation) {
-        return Arrays.stream(instrumentation.getAllLoadedClasses())
-                .anyMatch(loaded -> loaded.getName().equals(name));
+    /** @param module of the class; there are few of it, and a name is made for each class that is asked for its own */
+    static boolean isLoaded(Module module, String name, Instrumentation instrumentation) {
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            if (loaded.getModule() == module && loaded.getName().equals(name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static void open(Instrumentation instrumentation) {
-        Set<Module> us = Set.of(Agent.class.getModule());
-        instrumentation.redefineModule(
-                Object.class.getModule(),
-                Set.of(),
-                Map.of(),
-                SocketFactories.PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> us)),
-                Set.of(),
-                Map.of());
+        Map<String, Set<Module>> opens = new HashMap<>();
+        for (String name : SocketFactories.PACKAGES) {
+            opens.put(name, Set.of(Agent.class.getModule()));
+        }
+        instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(), opens, Set.of(), Map.of());
     }
 
     // Naming one side by its property chooses it alone; naming none, or both, chooses both.

@@ -32,12 +32,13 @@ final class Management {
 
     /** Sees to it that there is a bean when somebody looks. Never fails. */
     static void register(TransportContext stack, TransportHolder holder, Instrumentation instrumentation) {
-        if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
+        Module management = ModuleLayer.boot().findModule("java.management").orElse(null);
+        if (management == null) {
             return;
         }
         try {
             bean = new TransportBean(stack, holder);
-            if (Agent.isLoaded(STARTED, instrumentation)) {
+            if (Agent.isLoaded(management, STARTED, instrumentation)) {
                 PlatformBuilder.registerNow(bean); // another agent was before us, or we are attached to a JVM that runs
                 return;
             }

@@ -25,6 +25,8 @@ final class NettyNatives {
 
     /** A value that is there already, {@code false} for one, is the user's choice and stays. */
     static void leaveOut(Properties properties) {
-        PROPERTIES.forEach(property -> properties.putIfAbsent(property, "true"));
+        for (String property : PROPERTIES) {
+            properties.putIfAbsent(property, "true");
+        }
     }
 }

@@ -14,8 +14,8 @@ import java.nio.file.Path;
 
 /**
  * {@code StartProbe idle|socket}: a program that does next to nothing, or makes one connection to itself, and prints
- * {@code VmHWM=KILOBYTES}, the most memory that was resident, and {@code RssAnon=KILOBYTES}, what of it is no file's at
- * the end.
+ * {@code VmHWM=KILOBYTES}, the most memory that was resident, and {@code CpuTicks=N}, hundredths of a second of user
+ * and system time.
  */
 final class StartProbe {
 
@@ -35,9 +35,12 @@ final class StartProbe {
             }
         }
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-            if (line.startsWith("VmHWM:") || line.startsWith("RssAnon:")) {
+            if (line.startsWith("VmHWM:")) {
                 System.out.println(line.replaceAll("[:\\s]+", "=").replace("=kB", ""));
             }
         }
+        String stat = Files.readString(Path.of("/proc/self/stat")); // proc(5); its second field may have spaces
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        System.out.println("CpuTicks=" + (Long.parseLong(fields[11]) + Long.parseLong(fields[12])));
     }
 }

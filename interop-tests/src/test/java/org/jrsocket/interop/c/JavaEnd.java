@@ -52,7 +52,7 @@ final class JavaEnd implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 Site.labOptions(),
                 "-Xmx256m",
-                "-Dorg.jrsocket.shaded.slf4j.simpleLogger.defaultLogLevel=debug"));
+                "-Dorg.jrsocket.log=debug"));
         Path classes = classes();
         if (api == Api.AGENT) {
             Site.archiveOption().ifPresent(command::add);

@@ -1,0 +1,89 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.io.PrintWriter;
+import java.io.Serial;
+import java.io.StringWriter;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import org.slf4j.Marker;
+import org.slf4j.event.Level;
+import org.slf4j.helpers.LegacyAbstractLogger;
+import org.slf4j.helpers.MessageFormatter;
+
+/** Writes to stderr, a line for each call, with the time of day. A format of dates would cost a start 20 ms. */
+final class StderrLogger extends LegacyAbstractLogger {
+
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    StderrLogger(String name) {
+        this.name = name;
+    }
+
+    @Override
+    public boolean isTraceEnabled() {
+        return isEnabled(Level.TRACE);
+    }
+
+    @Override
+    public boolean isDebugEnabled() {
+        return isEnabled(Level.DEBUG);
+    }
+
+    @Override
+    public boolean isInfoEnabled() {
+        return isEnabled(Level.INFO);
+    }
+
+    @Override
+    public boolean isWarnEnabled() {
+        return isEnabled(Level.WARN);
+    }
+
+    @Override
+    public boolean isErrorEnabled() {
+        return isEnabled(Level.ERROR);
+    }
+
+    private static boolean isEnabled(Level level) {
+        return level.toInt() >= StderrLoggers.level().toInt();
+    }
+
+    @Override
+    protected String getFullyQualifiedCallerName() {
+        return null; // nobody is told who calls
+    }
+
+    @Override
+    protected void handleNormalizedLoggingCall(
+            Level level, Marker marker, String pattern, Object[] arguments, Throwable thrown) {
+        String line =
+                timeOfDay() + ' ' + level + ' ' + name + " - " + MessageFormatter.basicArrayFormat(pattern, arguments);
+        System.err.println(thrown == null ? line : line + System.lineSeparator() + trace(thrown));
+    }
+
+    private static String timeOfDay() {
+        LocalTime now = LocalTime.now(ZoneId.systemDefault());
+        return digits(now.getHour(), 2)
+                + ':'
+                + digits(now.getMinute(), 2)
+                + ':'
+                + digits(now.getSecond(), 2)
+                + '.'
+                + digits(now.getNano() / 1_000_000, 3);
+    }
+
+    private static String digits(int number, int count) {
+        return Integer.toString(1000 + number).substring(4 - count);
+    }
+
+    private static String trace(Throwable thrown) {
+        StringWriter text = new StringWriter();
+        thrown.printStackTrace(new PrintWriter(text));
+        return text.toString().stripTrailing();
+    }
+}
