@@ -49,6 +49,9 @@ lab_packages='^(sun/(security|nio/ch|net|rmi)|com/sun/crypto/provider|com/sun/jm
 # What JUnit's JVMs have open: the packages are those that surefire opens too.
 lab_opens=(--add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED)
 
+# jdk_version HOME: the first number of its version.
+jdk_version() { sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release"; }
+
 # lab_archives JDK...: archives of the classes that the JVMs in the guest load, as they are in memory (the JVM's
 # "class data sharing"). They are made here in seconds; to find and read that many classes is half of what a JVM in the
 # guest does before its program begins. A JVM that finds its archive unfit, or none, starts as ever.

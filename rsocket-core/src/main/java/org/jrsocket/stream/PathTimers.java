@@ -22,7 +22,8 @@ final class PathTimers {
     /**
      * 4.096 us * 2^16 = 268 ms, about the least that TCP waits; devices may take up to four times that. The kernel's
      * own on RoCE is 2^19, 2.1 s, for which a lost last packet stalls a connection. It also decides how long a path may
-     * be down: with six retries 1.9 s or more. With 14, which some use, that would be 0.5 s, and connections would not
+     * be down. With six retries the last is sent five to six such times after the path went, because the clock of the
+     * first may run already: 1.3 s or more. With 14, which some use, that would be 0.3 s, and connections would not
      * outlive a network that finds another way.
      */
     static final int ACK_TIMEOUT = 16;

@@ -256,7 +256,7 @@ abstract class NioSuite {
          * Until it waits: it stands at the same place twice, in native code that a channel has called. Elsewhere it may
          * only lack a processor.
          */
-        private void awaitWaiting() {
+        void awaitWaiting() {
             StackTraceElement[] before = {};
             for (int i = 0; i < 1000 && thread.isAlive(); i++) {
                 StackTraceElement[] now = thread.getStackTrace();
