@@ -99,6 +99,11 @@ public final class JvmProcess implements AutoCloseable {
         return process.pid();
     }
 
+    /** What it has written to its standard error so far. */
+    public String errors() {
+        return err.toString();
+    }
+
     /** Sends a line to its standard input, which the builder was asked to leave open: {@link Builder#listening}. */
     public void tell(String line) throws IOException {
         process.getOutputStream().write((line + '\n').getBytes(StandardCharsets.UTF_8));

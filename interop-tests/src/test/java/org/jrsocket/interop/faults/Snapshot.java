@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.Tool;
 
 /** What the two hosts are at when a promise was not kept: threads that are in our code, and connections. */
@@ -21,15 +22,23 @@ final class Snapshot {
 
     private Snapshot() {}
 
-    static String of(TwoHosts hosts) throws IOException, InterruptedException {
-        String threads = Path.of(System.getProperty("java.home"), "bin", "jcmd") + " %s Thread.print";
-        StringBuilder all = new StringBuilder("-- here\n").append(hosts.flows()).append('\n');
+    private static final String THREADS = Path.of(System.getProperty("java.home"), "bin", "jcmd") + " %s Thread.print";
+
+    /** Of one client of this host, that process. */
+    static String of(JvmProcess client, String pid) throws IOException, InterruptedException {
+        StringBuilder all = new StringBuilder(TwoHosts.flows(client)).append('\n');
         CONNECTIONS.forEach(command -> all.append(here(command)));
-        all.append(ours(here(threads.formatted(hosts.clientPid()))));
+        return all.append(ours(here(THREADS.formatted(pid))))
+                .append(client.errors())
+                .toString();
+    }
+
+    static String of(TwoHosts hosts) throws IOException, InterruptedException {
+        StringBuilder all = new StringBuilder("-- here\n").append(of(hosts.client(), hosts.clientPid()));
         if (!hosts.isFarGone()) {
             all.append("-- there\n");
             CONNECTIONS.forEach(command -> all.append(there(hosts, command)));
-            all.append(ours(there(hosts, threads.formatted(hosts.serverPid()))));
+            all.append(ours(there(hosts, THREADS.formatted(hosts.serverPid()))));
         }
         return all.toString();
     }

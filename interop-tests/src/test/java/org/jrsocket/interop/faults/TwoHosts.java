@@ -93,6 +93,10 @@ final class TwoHosts implements AutoCloseable {
         return serverPid;
     }
 
+    JvmProcess client() {
+        return client;
+    }
+
     String clientPid() {
         return clientPid;
     }
@@ -115,7 +119,7 @@ final class TwoHosts implements AutoCloseable {
     }
 
     private void startClient() throws IOException, InterruptedException {
-        client = client();
+        client = start();
         clientPid =
                 client.awaitLine(Pattern.compile("^ready=(\\d+)$"), PATIENCE).group(1);
     }
@@ -125,7 +129,7 @@ final class TwoHosts implements AutoCloseable {
     }
 
     /** Another one, run by {@code limits}. */
-    JvmProcess client(String... limits) throws IOException {
+    JvmProcess start(String... limits) throws IOException {
         JvmProcess.Builder builder = JvmProcess.withArguments(PROGRAMS + "TrafficClient")
                 .classPath(CLASSES.resolve("classes"), CLASSES.resolve("libraries/*"))
                 .listening()
@@ -223,6 +227,10 @@ final class TwoHosts implements AutoCloseable {
 
     /** What each connection is at. */
     String flows() throws IOException, InterruptedException {
+        return flows(client);
+    }
+
+    static String flows(JvmProcess client) throws IOException, InterruptedException {
         client.tell("flows");
         return client.awaitLine(Pattern.compile("^flows=(.*)$"), PATIENCE)
                 .group(1)

@@ -125,7 +125,9 @@ class ConnectTimesBetweenHosts {
             assertSum(20, row("peer-that-refuses", host, tcp, 20, 1, 0), "REFUSED", "REMEMBERED", "TIMEOUT");
             far.run("lab-link no-roce");
             assertSum(20, row("peer-that-drops-UDP-4791", host, both, 20, 1, 0), "TIMEOUT", "REMEMBERED");
-            assertSum(200, row("the-same-200-at-once", host, both, 200, 200, 0), "TIMEOUT", "REMEMBERED");
+            for (String name : new String[] {"the-same-200-at-once", "and-once-more"}) { // first in code that is cold
+                assertSum(200, row(name, host, both, 200, 200, 0), "TIMEOUT", "REMEMBERED");
+            }
             for (int millis : new int[] {200, 1000, 3000}) { // each try that fails is one more
                 row("the-same-limit-" + millis + "-ms", host, both, 1, 1, millis);
             }

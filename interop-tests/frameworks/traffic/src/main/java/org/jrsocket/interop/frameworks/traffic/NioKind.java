@@ -52,8 +52,8 @@ final class NioKind implements Kind {
                     task.run();
                 }
                 selector.keys().forEach(NioKind::serve);
-            } catch (IOException e) {
-                System.err.println("nio: selecting failed: " + e);
+            } catch (IOException | RuntimeException | LinkageError e) { // a class may lack a descriptor to be read by
+                System.err.println("nio: selecting failed: " + Flow.withCauses(e));
             }
         }
     }
