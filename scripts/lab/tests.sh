@@ -4,11 +4,12 @@
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
 # The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest
-# that dies takes no other group along.
+# that dies takes no other group along. The longest come first: what is left over at the end, when one lane has nothing
+# to do any more, is short.
 lab_guests() {
-  printf '%s\n' interop interop-c 'core interop-frameworks' 'net nio own-netty'
+  printf '%s\n' interop-c 'core interop-frameworks' 'net nio own-netty' interop
   # Once more only what differs: virtual threads, and the agent.
-  [ -z "$jdk25" ] || echo net-jdk25 nio-jdk25 interop-jdk25
+  [ -z "$jdk25" ] || printf '%s\n' 'net-jdk25 interop-jdk25' nio-jdk25
 }
 
 # lab_settings GROUP: sets the JDK of a group, its classpath, the folder of its classes and the tags of its tests.
@@ -32,13 +33,13 @@ lab_settings() {
     interop-c) lab_tags='lab & c' ;;
     interop-frameworks) lab_tags='lab & frameworks' ;;
     interop) lab_tags='lab & !c & !frameworks' ;;
-    interop-jdk25) lab_tags='lab & !c & !frameworks & !programs & !commands' echo_bytes=$((32 << 20)) ;;
+    interop-jdk25) lab_tags='lab & !c & !frameworks & !programs & !commands' ;;
     own-netty*) lab_tags='lab' ;;
     own-nio*) ;; # for a class by name
     *) say "no group '$1'"; return 2 ;;
   esac
   case $1 in
-    *-jdk25) lab_jdk=$jdk25 lab_tags="$lab_tags & !once & !many" ;;
+    *-jdk25) lab_jdk=$jdk25 lab_tags="$lab_tags & !once & !many & !transport" ;;
     *) lab_tags="$lab_tags & !jdk21" ;;
   esac
 }

@@ -43,9 +43,9 @@ class StreamFuzzTest extends RawPeerTests {
 
     private static final double SCALE = Double.parseDouble(System.getProperty("jrsocket.fuzz.scale", "1"));
     private static final long SEED = Long.getLong("jrsocket.fuzz.seed", 20261120L);
-    private static final int MESSAGES = (int) (800_000 * SCALE);
-    private static final int BLOBS = (int) (400_000 * SCALE);
-    private static final int HANDSHAKES = (int) (2_000 * SCALE);
+    private static final int MESSAGES = (int) (300_000 * SCALE);
+    private static final int BLOBS = (int) (150_000 * SCALE);
+    private static final int HANDSHAKES = (int) (1_000 * SCALE);
     private static final int HALF = 4096;
     /** One wrong message in so many; 0 is none. */
     private static final int[] WRONG = {0, 3000, 1000, 200, 20};

@@ -73,7 +73,7 @@ class StreamRacesTest extends RawPeerTests {
     void shouldSurviveWhileReadersAndWritersAreInside(Act act) throws Exception {
         Random random = new Random(act.ordinal());
         try (RdmaListener listener = transport.listen(new InetSocketAddress(HERE, 0), 50, SMALL)) {
-            for (int round = 0; round < rounds(500); round++) {
+            for (int round = 0; round < rounds(200); round++) {
                 RdmaStream client =
                         transport.connect(null, listener.localAddress(), SMALL).await(PATIENCE);
                 RdmaStream server = StreamPair.accept(listener);

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Two processes, one connection, both directions full at once: every byte must come back, over what it should. */
 @Tag("lab")
+@Tag("once")
 class EchoLabTest {
 
     /** Each way. {@code -Djrsocket.echo.bytes=} changes it; the lab sends 256 MiB. */
@@ -23,7 +24,6 @@ class EchoLabTest {
     private static final Duration RUN = Duration.ofMinutes(20);
 
     @Test
-    @Tag("once")
     void shouldEchoOnPlainSockets() throws Exception {
         long bytes = Math.min(BYTES, 64 << 20);
         Traffic before = Traffic.now();

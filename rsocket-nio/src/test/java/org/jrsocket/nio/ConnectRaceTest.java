@@ -24,9 +24,10 @@ import org.junit.jupiter.api.Test;
  * connection.
  */
 @Tag("slow")
+@Tag("once")
 class ConnectRaceTest extends LoopbackChannelTests {
 
-    private static final int ROUNDS = 2000;
+    private static final int ROUNDS = 600;
 
     /**
      * Connects without ever leaving the outcome alone; a connection too many would be accepted in the next round, and

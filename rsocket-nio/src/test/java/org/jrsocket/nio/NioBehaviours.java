@@ -5,6 +5,7 @@
 package org.jrsocket.nio;
 
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** The whole suite, for one kind of provider. */
 abstract class NioBehaviours {
@@ -36,6 +37,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class SelectionRaces extends SelectionRaceSuite {
         @Override
         NioKind kind() {
@@ -44,6 +46,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Readiness extends ReadinessSuite {
         @Override
         NioKind kind() {
@@ -52,6 +55,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Data extends DataSuite {
         @Override
         NioKind kind() {

@@ -41,7 +41,7 @@ class FallbackBetweenHosts {
     /** For what has to use RDMA, however slow the guest is. */
     private static final String PATIENT = "=connect.timeout=60s";
 
-    private static final int ROUNDS = 16;
+    private static final int ROUNDS = 8;
     private static final int EACH = 25;
     /**
      * Attempts while the rounds last, which is some minutes at most: a silent host is asked again after 10 s, 30 s, 70
