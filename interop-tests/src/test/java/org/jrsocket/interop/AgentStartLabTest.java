@@ -47,7 +47,7 @@ class AgentStartLabTest {
                 .arguments("127.0.0.1", 1) // nobody listens there
                 .start()) {
             JvmProcess.Result result = java.await(LIMIT).expectSuccess();
-            Pattern line = Pattern.compile("\\d\\d:\\d\\d:\\d\\d\\.\\d{3} [A-Z]+ org\\.jrsocket.*127\\.0\\.0\\.1.*");
+            Pattern line = Pattern.compile("\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z [A-Z]+ org\\.jrsocket.*127\\.0\\.0\\.1.*");
             assertTrue(result.err().stream().anyMatch(each -> line.matcher(each).matches()), result::toString);
         }
     }
