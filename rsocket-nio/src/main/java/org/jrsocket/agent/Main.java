@@ -86,8 +86,8 @@ public final class Main implements Callable<Integer> {
     /** Of the system properties and the environment; sets up the log, too. */
     static Settings settings() throws ConfigurationException {
         Settings settings = Settings.read(null, System.getProperties(), System.getenv());
-        StderrLoggers.level(
-                settings.log() == LogLevel.WARN ? LogLevel.ERROR : settings.log()); // the answer says it all
+        // The answer says it all.
+        StderrLoggers.level(settings.log() == LogLevel.WARN ? LogLevel.ERROR : settings.log());
         return settings;
     }
 

@@ -64,7 +64,7 @@ final class StderrLogger extends LegacyAbstractLogger {
         System.err.println(thrown == null ? line : line + System.lineSeparator() + trace(thrown));
     }
 
-    /** In UTC: a time zone is read from a file, and a process may have no descriptor left when there is most to tell. */
+    /** In UTC: a time zone is read from a file, and a process may lack the descriptor when there is most to tell. */
     private static String timeOfDay() {
         int millis = (int) (System.currentTimeMillis() % 86_400_000);
         return digits(millis / 3_600_000, 2)

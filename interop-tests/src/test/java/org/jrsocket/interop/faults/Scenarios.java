@@ -82,8 +82,8 @@ final class Scenarios {
 
     /**
      * Short forms for every test run. Of those that differ in how much, how long or who kills the server only one is
-     * among them, one client lacks memory and descriptors, and a host that is reset is one that nobody reaches any more,
-     * and that comes back. Those come first whose connections stay: the next one goes on with them, see
+     * among them, one client lacks memory and descriptors, and a host that is reset is one that nobody reaches any
+     * more, and that comes back. Those come first whose connections stay: the next one goes on with them, see
      * {@link TwoHosts#TwoHosts(boolean)}.
      */
     static List<Scenario> brief() {
@@ -379,8 +379,8 @@ final class Scenarios {
     }
 
     /**
-     * Opens connections and waits until {@code least} of them have carried data, and the others have ended. The first is
-     * alone: the client loads its classes with it, for which there may be no descriptor later.
+     * Opens connections and waits until {@code least} of them have carried data, and the others have ended. The first
+     * is alone: the client loads its classes with it, for which there may be no descriptor later.
      */
     private static Report openAll(TwoHosts hosts, JvmProcess by, int count, int least) throws Exception {
         String pid = by.awaitLine(Pattern.compile("^ready=(\\d+)"), TwoHosts.PATIENCE)
