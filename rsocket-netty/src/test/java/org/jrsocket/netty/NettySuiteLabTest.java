@@ -14,20 +14,17 @@ import io.netty.channel.ServerChannel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import org.jrsocket.nio.FewerTlsEchoes;
 import org.jrsocket.nio.NettyBehaviours;
 import org.jrsocket.nio.NioKind;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Netty's suite on our channels, on a device. The suite binds to the loopback address, of which no device knows: channels
  * are bound to the device's address instead. It takes many minutes in an emulated machine: by hand, and some of its
  * classes at a time ({@code scripts/test lab 'NettySuiteLabTest$SocketEcho,SocketRst'}).
  */
-@ExtendWith(FewerTlsEchoes.class)
 @Tag("device")
 @Tag("lab")
 @Tag("long")

@@ -4,17 +4,14 @@
  */
 package org.jrsocket.netty;
 
-import org.jrsocket.nio.FewerTlsEchoes;
 import org.jrsocket.nio.NettyBehaviours;
 import org.jrsocket.nio.NioKind;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The same, with received memory handed out. */
 @Tag("once")
-@ExtendWith(FewerTlsEchoes.class)
 class NettySuiteLendingTest extends NettyBehaviours {
 
     private static Netty netty;

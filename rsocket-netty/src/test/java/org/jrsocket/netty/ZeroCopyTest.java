@@ -26,10 +26,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is sent from where it lies, and read where it arrived, and when it comes back. */
+@Tag("once")
 @SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
 class ZeroCopyTest extends ChannelTests {
 

@@ -13,17 +13,19 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * Of the 192 combinations of {@code SocketSslEchoTest}, which take longer than all the rest of the suite, leaves a
  * quarter: with each pair of TLS engines and each kind of renegotiation, 8 of the 32 settings of its five flags, so that
- * any two of the flags still have all four settings together.
+ * any two of the flags still have all four settings together. {@code -Djrsocket.tls.echoes=all} runs them all.
  */
 public final class FewerTlsEchoes implements ExecutionCondition {
 
     /** The first parameters in the display name of one combination; the last five are the bits of its number. */
     private static final Pattern COMBINATION = Pattern.compile("(?s)(\\d+): serverEngine = .*");
 
+    private static final boolean ALL = "all".equals(System.getProperty("jrsocket.tls.echoes"));
+
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
         Matcher combination = COMBINATION.matcher(context.getDisplayName());
-        return !combination.matches() || isKept(Integer.parseInt(combination.group(1)) - 1)
+        return ALL || !combination.matches() || isKept(Integer.parseInt(combination.group(1)) - 1)
                 ? ConditionEvaluationResult.enabled(null)
                 : ConditionEvaluationResult.disabled("other combinations stand for it");
     }

@@ -61,12 +61,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Netty's own tests of a stream transport, run for one transport over one kind of provider: each class of
  * {@code netty-testsuite} that applies, unchanged. {@link NettySuiteTest} sees to it that none is forgotten.
  */
 @Tag("slow")
+@ExtendWith(FewerTlsEchoes.class)
 public abstract class NettyBehaviours {
 
     /** A transport of Netty's: its event loops and channels. */

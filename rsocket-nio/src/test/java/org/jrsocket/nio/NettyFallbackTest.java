@@ -6,10 +6,8 @@ package org.jrsocket.nio;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Netty over our provider, all connections falling back to TCP. */
-@ExtendWith(FewerTlsEchoes.class)
 class NettyFallbackTest extends NettyBehaviours {
 
     private static Netty netty;

@@ -7,11 +7,9 @@ package org.jrsocket.nio;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The reference: Netty over the JDK's own provider. */
 @Tag("reference")
-@ExtendWith(FewerTlsEchoes.class)
 class NettyJdkTest extends NettyBehaviours {
 
     private static Netty netty;
