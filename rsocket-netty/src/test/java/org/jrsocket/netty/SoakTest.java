@@ -16,8 +16,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random traffic on two event loops: sizes, closes, half closes, resets, reading switched off and on. It is short unless
- * {@code jrsocket.soak.seconds} says how long, and {@code jrsocket.soak.channels} how many channels there are at a time.
+ * Random traffic on two event loops: sizes, closes, half closes, resets, reading switched off and on. It is short
+ * unless {@code jrsocket.soak.seconds} says how long, and {@code jrsocket.soak.channels} how many channels there are
+ * at a time.
  */
 @Tag("once")
 @SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what is printed

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Of the 192 combinations of {@code SocketSslEchoTest}, which take longer than all the rest of the suite, leaves a
- * quarter: with each pair of TLS engines and each kind of renegotiation, 8 of the 32 settings of its five flags, so that
- * any two of the flags still have all four settings together. {@code -Djrsocket.tls.echoes=all} runs them all.
+ * quarter: with each pair of TLS engines and each kind of renegotiation, 8 of the 32 settings of its five flags, so
+ * that any two of the flags still have all four settings together. {@code -Djrsocket.tls.echoes=all} runs them all.
  */
 public final class FewerTlsEchoes implements ExecutionCondition {
 
