@@ -173,8 +173,11 @@ class StreamRacesTest extends RawPeerTests {
         assertEquals(100, l.peer().dataBytes());
     }
 
-    /** Does what another thread may do between a writer's check and the end of its copy. */
-    private static void writeWhile(Link l, Consumer<StreamCore> meanwhile, int count) throws Exception {
+    /**
+     * Does what another thread may do between a writer's check and the end of its copy. Returns how much the writer
+     * took.
+     */
+    private static int writeWhile(Link l, Consumer<StreamCore> meanwhile, int count) throws Exception {
         StreamCore core = l.stream().core();
         StreamWriter writer = new StreamWriter(core);
         core.enter();
@@ -185,9 +188,10 @@ class StreamRacesTest extends RawPeerTests {
             core.connection.sendMemory().reserve();
             meanwhile.accept(core);
             core.flush();
-            writer.put(bytes(count), 0, count);
+            int taken = writer.put(bytes(count), 0, count);
             core.leftover().flushWritten(count);
             writer.leave();
+            return taken;
         } finally {
             core.exit();
         }
@@ -214,7 +218,7 @@ class StreamRacesTest extends RawPeerTests {
         for (boolean shutdown : new boolean[] {true, false}) {
             Link l = link(Role.PASSIVE);
             l.stream().write(bytes(10), 0, 10, PATIENCE);
-            writeWhile(
+            int taken = writeWhile(
                     l,
                     core -> {
                         if (shutdown) {
@@ -224,10 +228,51 @@ class StreamRacesTest extends RawPeerTests {
                         }
                     },
                     30);
+            assertEquals(0, taken); // nobody must be told that it was written
             awaitDrained(l);
             assertEquals(10, l.peer().dataBytes());
             assertFalse(l.stream().isStarved());
         }
+    }
+
+    /**
+     * A long write copies piece by piece, and without the lock: what it says that it wrote when it is closed meanwhile
+     * is what the peer gets.
+     */
+    @Test
+    void shouldDeliverAllThatAWriteThatIsClosedMeanwhileSaysThatItWrote() throws Exception {
+        Random random = new Random(5);
+        for (int round = 0; round < rounds(100); round++) {
+            try (StreamPair p = StreamPair.connect(transport, HERE, CONFIG)) {
+                Future<Long> got = background(() -> drained(p.server));
+                Future<Long> told = background(() -> writesBuffers(p.client));
+                pause(random.nextInt(2_000_000));
+                p.client.close();
+                assertEquals(get(told), get(got));
+            }
+        }
+    }
+
+    private static long drained(RdmaStream stream) throws IOException {
+        byte[] buffer = new byte[64 * 1024];
+        long sum = 0;
+        for (int n = 0; n >= 0; n = stream.read(buffer, 0, buffer.length, PATIENCE)) {
+            sum += n;
+        }
+        return sum;
+    }
+
+    private static long writesBuffers(RdmaStream stream) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 20);
+        long sum = 0;
+        try {
+            while (stream.awaitWritable(PATIENCE)) {
+                sum += stream.write(buffer.clear());
+            }
+        } catch (SocketException e) {
+            expected(e);
+        }
+        return sum;
     }
 
     /**

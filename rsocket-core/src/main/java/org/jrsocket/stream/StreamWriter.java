@@ -215,7 +215,10 @@ final class StreamWriter {
         }
     }
 
-    /** Takes what fits in one piece, at most one message; it has to be flushed. Returns how much. */
+    /**
+     * Takes what fits in one piece, at most one message; it has to be flushed. Returns how much; none once the stream
+     * has ended.
+     */
     int put(byte[] source, int offset, int length) {
         int n = Math.min(Math.min(core.writeRoom(), StreamCore.MAX_MESSAGE), length);
         if (n > 0) {
@@ -231,7 +234,7 @@ final class StreamWriter {
                 if (!shortCopy) {
                     core.enter();
                 }
-                wrote(n);
+                n = wrote(n);
             }
         }
         return n;
@@ -254,7 +257,7 @@ final class StreamWriter {
                 if (!shortCopy) {
                     core.enter();
                 }
-                wrote(n);
+                n = wrote(n);
             }
             source.position(from + n);
         }
@@ -265,12 +268,11 @@ final class StreamWriter {
         return (int) (core.connection.sendMemory().reserve() - slab.address());
     }
 
-    /**
-     * If the stream ended during a copy without the lock, the bytes are taken and go nowhere, as bytes in a socket's
-     * buffer do then.
-     */
-    private void wrote(int n) {
-        core.connection.wrote(core.out.isOpen() ? n : 0);
+    /** None if the stream ended during a copy without the lock: the peer does not get them, so nobody counts them. */
+    private int wrote(int n) {
+        int taken = core.out.isOpen() ? n : 0;
+        core.connection.wrote(taken);
+        return taken;
     }
 
     /** See {@link RdmaStream#acknowledged}. */
