@@ -14,12 +14,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The streams of a transport that are not freed yet, and the sums of all that ever were. Has those on which nothing
- * moves give back the memory that they grew to. Any thread.
+ * moves give back the memory that they grew to, and ends those whose device says nothing any more. Any thread.
  */
 final class OpenStreams {
 
-    /** How often idle streams are looked for. One that has not moved for two to three of these gives memory back. */
-    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(3);
+    /** How often streams are looked at. One that has not moved for two to three of these gives memory back. */
+    private static final long SWEEP_NANOS = DeviceSilence.LOOK_NANOS;
 
     private final ServiceThread service;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();

@@ -59,7 +59,6 @@ public final class RdmaTransport implements AutoCloseable {
     private final ResourcePool bundles;
     private final OpenDevices devices = new OpenDevices(this);
     private final InlineLimits inlineLimits = new InlineLimits();
-    private volatile long mostSilence = KeepAlive.MOST_SILENCE_NANOS;
     private volatile BiConsumer<InetSocketAddress, InetSocketAddress> pathLost = (local, peer) -> {};
     private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
     private final Thread exitHook;
@@ -275,15 +274,6 @@ public final class RdmaTransport implements AutoCloseable {
      */
     public void limitMemory(long bytes) {
         memory.limit(bytes);
-    }
-
-    /** How long a probe of {@link KeepAlive} may be unanswered. */
-    long mostSilence() {
-        return mostSilence;
-    }
-
-    void limitSilence(long nanos) {
-        mostSilence = nanos;
     }
 
     /** Bytes that are registered now, for streams and for what is kept for streams to come. */

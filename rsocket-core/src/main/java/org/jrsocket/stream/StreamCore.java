@@ -100,6 +100,7 @@ final class StreamCore {
     // The service thread's.
     private long movesSeen;
     private int idleSweeps;
+    private final DeviceSilence silence = new DeviceSilence();
 
     private volatile int ready;
 
@@ -137,7 +138,7 @@ final class StreamCore {
         this.effects = new StreamEffects(this, pump, peer.hasFeature(ConnData.FEATURE_RESET));
         this.leftover = new StreamLeftover(this);
         this.waits = new StreamWaiter(this, transport.serviceThread());
-        this.keepAlive = new KeepAlive(transport.service(), new PeerProbe(this));
+        this.keepAlive = new KeepAlive(transport.service(), this::probePeer);
     }
 
     /** The connection is established: grants memory at once. */
@@ -301,7 +302,10 @@ final class StreamCore {
         }
     }
 
-    /** Called by the service thread every few seconds: if nothing has moved for some rounds, memory goes back. */
+    /**
+     * Called by the service thread every few seconds: if nothing has moved for some rounds, memory goes back; if the
+     * device says nothing for many, the connection is over.
+     */
     void sweep() {
         if (!lock.tryLock()) {
             return;
@@ -313,6 +317,26 @@ final class StreamCore {
             // More than once: what was on its way the first time has kept its memory.
             if (idleSweeps >= IDLE_SWEEPS && idleSweeps < 2 * IDLE_SWEEPS && !freed && !closed && !writerInside) {
                 act(connection.quiet());
+            }
+            if (!freed && !closed && out.awaitsCompletion()) {
+                poll(); // on an idle stream nobody else does
+                if (silence.look(out)) {
+                    effects.silent(DeviceSilence.seconds());
+                }
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /** Asks the peer's device for a sign of life: a write of nothing, which it acknowledges by itself. */
+    private void probePeer() {
+        enter();
+        try {
+            if (!freed && !closed) {
+                poll(); // on an idle stream nobody else does, and earlier probes would fill the queue
+                out.probe();
+                flush();
             }
         } finally {
             exit();

@@ -68,11 +68,13 @@ final class StreamEffects {
     }
 
     /** The device neither has an answer of the peer's nor says that there is none. */
-    void unanswered(long seconds) {
+    void silent(long seconds) {
         if (isWanted()) {
             core.transport.pathLost(core.local, core.remote);
         }
-        fail(new SocketException("Connection reset"), "the peer's device does not answer, for " + seconds + " s");
+        fail(
+                new SocketException("Connection reset"),
+                "this host's device neither sent nor gave up what it was given, for " + seconds + " s");
     }
 
     /** Whether both ends still want the connection: the loss of one that the peer has left is no fault of the path. */

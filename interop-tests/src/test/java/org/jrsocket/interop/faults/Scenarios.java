@@ -34,8 +34,11 @@ final class Scenarios {
 
     private static final Duration MINUTE = Duration.ofSeconds(60);
 
+    /** Until a connection ends whose device says nothing any more. */
+    private static final Duration TWO_MINUTES = Duration.ofMinutes(2);
+
     private static final String AFTERWARDS =
-            "within 60 s of its end each connection goes on, or has ended with an IOException; nothing is altered; "
+            "within 120 s of its end each connection goes on, or has ended with an IOException; nothing is altered; "
                     + "new ones, over RDMA or TCP, within 30 s";
 
     /** What runs a client that may lock 1.5 MiB. */
@@ -181,7 +184,7 @@ final class Scenarios {
 
     /** What has become of the connections, and of as many new ones. */
     private static String toldAfterwards(TwoHosts hosts) throws IOException, InterruptedException {
-        int lost = hosts.settle(MINUTE);
+        int lost = hosts.settle(TWO_MINUTES);
         String told =
                 lost == 0 ? "all stay" : (TwoHosts.ALL - lost) + " stay, " + lost + " lost: " + kinds(hosts.endings());
         hosts.end();

@@ -225,14 +225,11 @@ final class TwoHosts implements AutoCloseable {
         return Report.of(client.awaitLine(Report.pattern(number), PATIENCE));
     }
 
-    /** What each connection is at. */
-    String flows() throws IOException, InterruptedException {
-        return flows(client);
-    }
-
+    /** What each connection of a client is at. */
     static String flows(JvmProcess client) throws IOException, InterruptedException {
-        client.tell("flows");
-        return client.awaitLine(Pattern.compile("^flows=(.*)$"), PATIENCE)
+        long number = System.nanoTime(); // an earlier answer is not this one
+        client.tell("flows " + number);
+        return client.awaitLine(Pattern.compile("^flows=" + number + " (.*)$"), PATIENCE)
                 .group(1)
                 .replace("; ", "\n");
     }

@@ -34,7 +34,7 @@ import javax.management.ObjectName;
  *       bytes=BYTES rdma=COUNT endings=TEXTS}: how many are in which state; how many of those that are open have got
  *       nothing back yet; what the slowest of them has got back since the last report; all bytes that came back; how
  *       many connections the agent has made over RDMA so far; why those that have ended did. Forgets these.
- *   <li>{@code flows}: prints {@code flows=TEXTS}, what each connection is at
+ *   <li>{@code flows N}: prints {@code flows=N TEXTS}, what each connection is at
  * </ul>
  */
 public final class TrafficClient {
@@ -67,7 +67,8 @@ public final class TrafficClient {
             case "forget" -> forget();
             case "report" -> report(words[1]);
             case "flows" ->
-                System.out.println("flows=" + flows.stream().map(Flow::toString).collect(Collectors.joining("; ")));
+                System.out.println("flows=" + words[1] + ' '
+                        + flows.stream().map(Flow::toString).collect(Collectors.joining("; ")));
             default -> System.out.println("unknown=" + words[0]);
         }
     }
