@@ -3,13 +3,13 @@
 # variables it uses.
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
-# The groups of tests that need a device, a line for each guest. Those that take long have one to themselves: a guest
-# that dies takes no other group along. The longest come first: what is left over at the end, when one lane has nothing
-# to do any more, is short.
+# The groups of tests that need a device, a line for each guest. A guest costs half a minute; one that dies takes its
+# groups along. The longest come first: what is left over at the end, when one lane has nothing to do any more, is short.
 lab_guests() {
-  printf '%s\n' interop-c 'core interop-frameworks' 'net nio own-netty' interop
+  printf '%s\n' 'net nio own-netty' interop
   # Once more only what differs: virtual threads, and the agent.
-  [ -z "$jdk25" ] || printf '%s\n' 'net-jdk25 interop-jdk25' nio-jdk25
+  [ -z "$jdk25" ] || printf '%s\n' 'net-jdk25 nio-jdk25 interop-jdk25'
+  printf '%s\n' 'core interop-frameworks' interop-c
 }
 
 # lab_settings GROUP: sets the JDK of a group, its classpath, the folder of its classes and the tags of its tests.
@@ -159,7 +159,7 @@ lab_tests() {
   esac
   # shellcheck disable=SC2086  # words
   env ${LAB_JVM_ENVIRONMENT:-} "$lab_jdk/bin/java" "${java_options[@]}" "${options[@]}" \
-    -Djrsocket.echo.bytes="$echo_bytes" -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
+    -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
     --class-path "$lab_classpath" --include-engine junit-jupiter "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
     --config junit.jupiter.execution.timeout.default=10m --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |
     grep -v --line-buffered ':: SUCCESSFUL$' || status=$?

@@ -138,7 +138,7 @@ class AgentDoctorLabTest {
                     LIMIT);
             String peer = host + ':' + listening.group(1);
             // However long it waits, nobody answers.
-            JvmProcess.Result result = run(jar("doctor", peer).property("org.jrsocket.connect.timeout", "5s"));
+            JvmProcess.Result result = run(jar("doctor", peer).property("org.jrsocket.connect.timeout", "2s"));
             assertEquals(1, result.status(), result::toString);
             String why = assertSaid(result, Pattern.quote(peer) + ": not RDMA: .*");
             assertTrue(

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class EchoLabTest {
 
-    /** Each way. {@code -Djrsocket.echo.bytes=} changes it; the lab sends 256 MiB. */
+    /** Each way. {@code -Djrsocket.echo.bytes=} changes it. */
     private static final long BYTES = Long.getLong("jrsocket.echo.bytes", 64 << 20);
 
     private static final Duration START = Duration.ofMinutes(2);

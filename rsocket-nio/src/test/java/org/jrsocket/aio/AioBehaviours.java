@@ -5,6 +5,7 @@
 package org.jrsocket.aio;
 
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** The whole suite, for one kind of provider. */
 abstract class AioBehaviours {
@@ -12,6 +13,7 @@ abstract class AioBehaviours {
     abstract AioKind kind();
 
     @Nested
+    @Tag("transport")
     class Connecting extends AioConnectSuite {
         @Override
         AioKind kind() {
@@ -20,6 +22,7 @@ abstract class AioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Transferring extends AioTransferSuite {
         @Override
         AioKind kind() {
@@ -44,6 +47,7 @@ abstract class AioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Options extends AioOptionSuite {
         @Override
         AioKind kind() {
@@ -52,6 +56,7 @@ abstract class AioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Many extends AioManySuite {
         @Override
         AioKind kind() {

@@ -182,7 +182,7 @@ abstract class AioGroupSuite extends AioSuite {
     @Test
     void shouldServeAnyNumberOfBusyHandlersFromACachedPool() throws Exception {
         for (int initial : new int[] {-1, 0}) {
-            int many = 20;
+            int many = 8;
             AsynchronousChannelGroup group = ending(kind().provider()
                     .openAsynchronousChannelGroup(Executors.newCachedThreadPool(daemons("cached")), initial));
             CountDownLatch all = new CountDownLatch(many);

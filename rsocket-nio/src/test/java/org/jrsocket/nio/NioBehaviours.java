@@ -80,6 +80,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Contending extends ContentionSuite {
         @Override
         NioKind kind() {
@@ -88,6 +89,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Options extends OptionSuite {
         @Override
         NioKind kind() {
