@@ -20,8 +20,12 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.SplittableRandom;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closing and half closing under threads that wait: what they are told, and what the peer gets. */
 abstract class CloseSuite extends NioSuite {
@@ -109,6 +113,48 @@ abstract class CloseSuite extends NioSuite {
         Future<Long> received = background(() -> drain(p.server()));
         p.client().close();
         assertEquals(writer.join(), get(received));
+    }
+
+    /** A thread in the midst of a write when another one closes; unlike the above it need not be waiting. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void shouldTellAWriterNoMoreThanItsPeerGets(Way way) throws Exception {
+        SplittableRandom random = new SplittableRandom(way.ordinal());
+        for (int round = 0; round < 20; round++) {
+            Pair p = pair();
+            p.client().configureBlocking(way != Way.NON_BLOCKING);
+            AtomicLong told = new AtomicLong();
+            Future<Long> received = background(() -> drain(p.server()));
+            Future<?> writer = background(() -> {
+                try {
+                    for (; ; ) {
+                        told.addAndGet(way.write(p.client()));
+                    }
+                } catch (ClosedChannelException e) {
+                    // the end of it
+                }
+            });
+            long some = random.nextInt(4 << 20);
+            while (told.get() < some) {
+                Thread.onSpinWait();
+            }
+            p.client().close();
+            get(writer);
+            assertEquals(told.get(), get(received));
+        }
+    }
+
+    enum Way {
+        SINGLE,
+        GATHERING,
+        NON_BLOCKING;
+
+        private long write(SocketChannel channel) throws IOException {
+            ByteBuffer source = ByteBuffer.allocate(300_000);
+            return this == GATHERING
+                    ? channel.write(new ByteBuffer[] {source, ByteBuffer.allocateDirect(100_000)})
+                    : channel.write(source);
+        }
     }
 
     // ---- half closing ----
