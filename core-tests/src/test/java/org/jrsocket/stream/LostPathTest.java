@@ -36,7 +36,7 @@ class LostPathTest {
 
     private static final String NO_ANSWER = "the peer's device does not answer";
 
-    private final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig());
+    private LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig());
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<InetSocketAddress> lost = new CopyOnWriteArrayList<>();
     private RdmaTransport transport;
@@ -154,6 +154,24 @@ class LostPathTest {
             assertEquals("Connection reset", e.getMessage());
             assertTrue(root(e).startsWith("this host's device neither sent nor gave up"), root(e));
             assertEquals(List.of(pair.client.remoteAddress()), lost);
+            verbs.faults().holdAcks(false);
+        }
+    }
+
+    @Test
+    void shouldWaitForAnIwarpAdapterAsLongAsTcpTries() throws Exception {
+        transport.close();
+        verbs.close();
+        verbs = new LoopbackProvider(new LoopbackConfig().iwarp(true));
+        open();
+        try (StreamPair pair = quietPair()) {
+            verbs.faults().holdAcks(true);
+            pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
+            look(pair.client, 2 * DeviceSilence.MOST_LOOKS);
+            send(pair.server, pair.client, 1);
+            assertEquals(List.of(), lost);
+            look(pair.client, DeviceSilence.MOST_LOOKS_OF_IWARP);
+            assertEquals("Connection reset", readFails(pair.client).getMessage());
             verbs.faults().holdAcks(false);
         }
     }

@@ -9,9 +9,9 @@ import org.jrsocket.protocol.Outbound;
 
 /**
  * How long a stream's device has said nothing of a request that it was given: neither that it was acknowledged nor that
- * it was given up. Every device does one of both within seconds, unless it is broken: soft-RoCE of Linux 6.1 may stop to
- * send on a queue pair after its link was down, for good. Counted in looks and not in time, so that a process or a host
- * that stood still for long does not take its own silence for the device's. Service thread, with the core's lock.
+ * it was given up. Every device does one of both, unless it is broken: soft-RoCE of Linux 6.1 may stop to send on a
+ * queue pair after its link was down, for good. Counted in looks and not in time, so that a process or a host that stood
+ * still for long does not take its own silence for the device's. Service thread, with the core's lock.
  */
 final class DeviceSilence {
 
@@ -19,13 +19,21 @@ final class DeviceSilence {
     static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /**
-     * Looks in a row: 90 s. More than any device needs to give up, which is
-     * 2^19 * 4.096 us, four times as long as asked for, and eight tries.
+     * Looks in a row: 90 s. More than any device needs to give up, which is 2^19 * 4.096 us, four times as long as asked
+     * for, and eight tries.
      */
     static final int MOST_LOOKS = 30;
 
+    /** An iWARP adapter's requests are carried by its own TCP, which tries for about a quarter of an hour. */
+    static final int MOST_LOOKS_OF_IWARP = 300;
+
+    private final int most;
     private long completions = -1; // none looked at yet
     private int looks;
+
+    DeviceSilence(boolean iwarp) {
+        this.most = iwarp ? MOST_LOOKS_OF_IWARP : MOST_LOOKS;
+    }
 
     /** Takes a look, after a poll. Returns whether there have been too many. */
     boolean look(Outbound out) {
@@ -34,11 +42,11 @@ final class DeviceSilence {
             looks = 0;
             return false;
         }
-        return ++looks >= MOST_LOOKS;
+        return ++looks >= most;
     }
 
-    /** What {@link #MOST_LOOKS} are in time. */
-    static long seconds() {
-        return TimeUnit.NANOSECONDS.toSeconds(MOST_LOOKS * LOOK_NANOS);
+    /** What so many looks are in time. */
+    long seconds() {
+        return TimeUnit.NANOSECONDS.toSeconds(looks * LOOK_NANOS);
     }
 }

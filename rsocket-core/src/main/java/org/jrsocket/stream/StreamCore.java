@@ -100,7 +100,7 @@ final class StreamCore {
     // The service thread's.
     private long movesSeen;
     private int idleSweeps;
-    private final DeviceSilence silence = new DeviceSilence();
+    private final DeviceSilence silence;
 
     private volatile int ready;
 
@@ -139,6 +139,7 @@ final class StreamCore {
         this.leftover = new StreamLeftover(this);
         this.waits = new StreamWaiter(this, transport.serviceThread());
         this.keepAlive = new KeepAlive(transport.service(), this::probePeer);
+        this.silence = new DeviceSilence(handles.device.isIwarp());
     }
 
     /** The connection is established: grants memory at once. */
@@ -321,7 +322,7 @@ final class StreamCore {
             if (!freed && !closed && out.awaitsCompletion()) {
                 poll(); // on an idle stream nobody else does
                 if (silence.look(out)) {
-                    effects.silent(DeviceSilence.seconds());
+                    effects.silent(silence.seconds());
                 }
             }
         } finally {
