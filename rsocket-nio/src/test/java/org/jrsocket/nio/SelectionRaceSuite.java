@@ -25,6 +25,12 @@ import org.junit.jupiter.api.Test;
 abstract class SelectionRaceSuite extends NioSuite {
 
     private static final int ROUNDS = 3000;
+    /** Fewer do where two threads get a processor in turn, and not often. */
+    private static final int LEAST_ROUNDS = 30;
+
+    private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** Of a turn: there is none any more. */
+    private static final int OVER = Integer.MAX_VALUE;
 
     /** Fruitless looks, after which a thread gives way: there may be one processor. */
     private static final int PATIENCE = 500;
@@ -37,15 +43,13 @@ abstract class SelectionRaceSuite extends NioSuite {
         Selector selector = key.selector();
         AtomicInteger turn = new AtomicInteger();
         Future<?> setting = background(() -> {
-            for (int round = 1; round <= ROUNDS; round++) {
-                for (int looks = 0; turn.get() < round; looks++) {
-                    giveWay(looks);
-                }
+            for (int round = 1; isTurn(turn, round); round++) {
                 key.interestOps(interest);
             }
         });
         try {
-            for (int round = 1; round <= ROUNDS; round++) {
+            long start = System.nanoTime();
+            for (int round = 1; isWorthIt(round, start); round++) {
                 turn.set(round);
                 long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
                 for (int looks = 0; !selector.selectedKeys().contains(key); looks++) {
@@ -59,9 +63,21 @@ abstract class SelectionRaceSuite extends NioSuite {
                 assertEquals(0, selector.selectNow());
             }
         } finally {
-            turn.set(Integer.MAX_VALUE);
+            turn.set(OVER);
         }
         get(setting);
+    }
+
+    private static boolean isWorthIt(int round, long start) {
+        return round <= LEAST_ROUNDS || round <= ROUNDS && System.nanoTime() - start < ENOUGH_NANOS;
+    }
+
+    /** Waits for that round; false when there is none any more. */
+    private static boolean isTurn(AtomicInteger turn, int round) {
+        for (int looks = 0; turn.get() < round; looks++) {
+            giveWay(looks);
+        }
+        return turn.get() != OVER;
     }
 
     private static void giveWay(int looks) {
@@ -116,15 +132,13 @@ abstract class SelectionRaceSuite extends NioSuite {
         SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);
         AtomicInteger turn = new AtomicInteger();
         Future<?> writing = background(() -> {
-            for (int round = 1; round <= ROUNDS; round++) {
-                for (int looks = 0; turn.get() < round; looks++) {
-                    giveWay(looks);
-                }
+            for (int round = 1; isTurn(turn, round); round++) {
                 assertEquals(2, p.server().write(text("ab")));
             }
         });
         try {
-            for (int round = 1; round <= ROUNDS; round++) {
+            long start = System.nanoTime();
+            for (int round = 1; isWorthIt(round, start); round++) {
                 turn.set(round);
                 int current = round;
                 assertEquals(1, selector.select(20_000));
@@ -136,7 +150,7 @@ abstract class SelectionRaceSuite extends NioSuite {
                 assertEquals(0, selector.selectNow());
             }
         } finally {
-            turn.set(Integer.MAX_VALUE);
+            turn.set(OVER);
         }
         get(writing);
     }
