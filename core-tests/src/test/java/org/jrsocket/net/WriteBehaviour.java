@@ -317,6 +317,17 @@ abstract class WriteBehaviour extends SocketBehaviour {
         assertBrokenOrReset(writeUntilItFails(pair.client()));
     }
 
+    /** Some flush before they close, and do not close if that fails: H2's server. */
+    @Test
+    void shouldTakeOneWriteAfterThePeerHasClosed() throws Exception {
+        Pair pair = pair();
+        pair.server().close();
+        assertEquals(-1, pair.client().getInputStream().read());
+        pair.client().getOutputStream().write(new byte[100]);
+        assertBrokenOrReset(writeUntilItFails(pair.client()));
+        assertEquals(-1, pair.client().getInputStream().read());
+    }
+
     @Test
     void shouldFailToWriteToAPeerThatReset() throws Exception {
         Pair pair = pair();

@@ -467,6 +467,7 @@ class ConversationTest extends RawPeerTests {
             assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
         });
         assertEquals(List.of(), warnings);
+        l.stream().write(bytes(1), 0, 1, PATIENCE); // in vain, as over TCP
         SocketException e = assertThrows(SocketException.class, () -> l.stream().write(bytes(1), 0, 1, PATIENCE));
         assertEquals("Broken pipe", e.getMessage());
     }

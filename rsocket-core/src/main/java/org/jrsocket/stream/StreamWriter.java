@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 final class StreamWriter {
 
     private final StreamCore core;
+    private boolean wroteInVain; // with the core's lock
 
     StreamWriter(StreamCore core) {
         this.core = core;
@@ -27,7 +28,7 @@ final class StreamWriter {
             enter();
             try {
                 int end = offset + length;
-                int at = offset;
+                int at = offset + inVain(length);
                 while (at < end) {
                     checkWritable();
                     int n = put(source, at, end - at);
@@ -52,9 +53,14 @@ final class StreamWriter {
         try {
             enter();
             try {
+                int call = source.remaining();
+                int vain = inVain(call);
+                if (vain > 0) {
+                    source.position(source.position() + vain);
+                    return vain;
+                }
                 checkWritable();
                 int sum = 0;
-                int call = source.remaining();
                 while (source.hasRemaining()) {
                     int n = put(source);
                     if (n == 0) {
@@ -82,6 +88,13 @@ final class StreamWriter {
         try {
             enter();
             try {
+                for (int i = offset; i < offset + length; i++) {
+                    int vain = inVain(sources[i].remaining());
+                    if (vain > 0) {
+                        sources[i].position(sources[i].position() + vain);
+                        return vain;
+                    }
+                }
                 checkWritable();
                 return gather(sources, offset, offset + length);
             } finally {
@@ -213,6 +226,20 @@ final class StreamWriter {
         if (core.outputShut || core.peerGone) {
             throw new SocketException("Broken pipe");
         }
+    }
+
+    /**
+     * As over TCP, the first write after the peer's close succeeds, and nobody gets it: the kernel learns only from the
+     * answer that the peer is gone. Programs depend on it, such as those that flush before they close, and do not close
+     * if that fails. Returns how much of {@code length} such a write takes; 0 if this is none.
+     */
+    private int inVain(int length) {
+        boolean first = length > 0 && core.peerGone && core.ended && !wroteInVain;
+        if (!first || core.failure != null || core.outputShut || core.closed) {
+            return 0;
+        }
+        wroteInVain = true;
+        return Math.min(length, StreamCore.MAX_MESSAGE);
     }
 
     /**

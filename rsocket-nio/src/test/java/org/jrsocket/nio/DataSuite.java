@@ -28,6 +28,8 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bytes in and out, blocking and not: single, scattered, gathered, to the end of the stream, from and to files. */
 abstract class DataSuite extends NioSuite {
@@ -376,6 +378,26 @@ abstract class DataSuite extends NioSuite {
         assertThrows(ClosedChannelException.class, p.client()::shutdownOutput);
         assertThrows(ClosedChannelException.class, () -> p.client().configureBlocking(false));
         assertFalse(p.client().isOpen());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldTakeOneWriteAfterThePeerHasClosed(boolean gathering) throws IOException {
+        Pair p = pair();
+        p.server().close();
+        assertEquals(-1, p.client().read(bytes(1)));
+        assertEquals(
+                5,
+                gathering
+                        ? p.client().write(new ByteBuffer[] {bytes(0), bytes(5)})
+                        : p.client().write(bytes(5)));
+        assertThrows(IOException.class, () -> {
+            for (int i = 0; i < 1000; i++) {
+                p.client().write(bytes(5));
+                pause(2);
+            }
+        });
+        assertEquals(-1, p.client().read(bytes(1)));
     }
 
     @Test
