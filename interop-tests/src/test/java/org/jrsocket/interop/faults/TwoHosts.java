@@ -39,11 +39,14 @@ final class TwoHosts implements AutoCloseable {
 
     private static final String PROGRAMS = "org.jrsocket.interop.frameworks.traffic.";
     /** A peer that was silent is asked again soon: these are short times on a slow machine. */
-    private static final String AGENT = "=connect.timeout=5s,memory.unanswered=2s,memory.rejected=2s";
+    static final String AGENT = "=connect.timeout=5s,memory.unanswered=2s,memory.rejected=2s";
 
     private static final Path CLASSES = Site.classes(TwoHosts.class)
             .resolve("../../frameworks/traffic/target")
             .normalize();
+
+    /** Ends what holds queue pairs besides, before it is looked whether some are left. */
+    Runnable besides = () -> {};
 
     private final FarEnd far;
     private final String self = System.getenv("ROCE_LAB_ADDR");
@@ -326,6 +329,7 @@ final class TwoHosts implements AutoCloseable {
             TimeUnit.MILLISECONDS.sleep(100);
         }
         assertEquals(before, lost, () -> "lost at the end: " + endings);
+        besides.run();
         awaitNoQueuePairs();
     }
 
