@@ -196,6 +196,7 @@ final class Applications {
                             && OF_A_CONNECTION.matcher(line).find())
                     .reduce((before, last) -> last)
                     .orElseThrow(() -> new AssertionError("not the connection's failure: " + failed))
+                    .replace("Exception in thread \"main\" ", "")
                     .strip();
         }
 
