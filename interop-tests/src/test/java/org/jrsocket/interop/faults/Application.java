@@ -18,7 +18,7 @@ import org.jrsocket.interop.Site;
  *
  * @param port the server's
  * @param server main class and arguments, after options of its JVM
- * @param client the same, in which UNIQUE and SECONDS stand for a word and for how long it works
+ * @param client the same, options too, in which UNIQUE and SECONDS stand for a word and for how long it works
  */
 record Application(String name, int port, String classPath, String server, String client) {
 
@@ -39,7 +39,9 @@ record Application(String name, int port, String classPath, String server, Strin
                 // listen there, and do not look up this host's name
                 "-Xmx160m -Dh2.bindAddress=" + address + " -Dh2.localAddress=" + address
                         + " org.h2.tools.Server -tcp -tcpPort 7101 -tcpAllowOthers -ifNotExists",
-                RowsLoad.class.getName() + " jdbc:h2:tcp://" + address + ":7101/mem:UNIQUE SECONDS");
+                // by itself it gives a connection two seconds, of which TCP gets what RDMA leaves
+                "-Dh2.socketConnectTimeout=30000 " + RowsLoad.class.getName() + " jdbc:h2:tcp://" + address
+                        + ":7101/mem:UNIQUE SECONDS");
     }
 
     static Application grpc(String address) {
