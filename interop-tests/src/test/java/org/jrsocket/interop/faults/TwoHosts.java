@@ -6,6 +6,7 @@ package org.jrsocket.interop.faults;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -354,8 +355,9 @@ final class TwoHosts implements AutoCloseable {
             if (count(here, "qp") <= 1 && count(there, "qp") <= 1) {
                 return;
             }
-            assertTrue(
-                    System.nanoTime() - deadline < 0, () -> "queue pairs are left: here " + here + ", there " + there);
+            if (System.nanoTime() - deadline >= 0) {
+                fail("queue pairs are left: here " + here + ", there " + far.run("rdma resource show cm_id"));
+            }
             TimeUnit.MILLISECONDS.sleep(300);
         }
     }
