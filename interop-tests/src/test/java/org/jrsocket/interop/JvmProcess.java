@@ -95,6 +95,11 @@ public final class JvmProcess implements AutoCloseable {
         return found;
     }
 
+    /** Whether it ends in time. If not, it goes on. */
+    public boolean endsWithin(Duration limit) throws InterruptedException {
+        return process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
     public long pid() {
         return process.pid();
     }

@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /**
  * {@code Soak SECONDS SEED}: traffic for so long, and one short scenario after the other at random. Prints a line for
- * each, with what both hosts hold. Ends with an AssertionError if a promise is not kept, or if memory or descriptors
+ * each, with what both hosts hold, and what an application did meanwhile and afterwards. Ends with an AssertionError if a promise is not kept, or if memory or descriptors
  * grow.
  */
 final class Soak {
@@ -30,20 +32,27 @@ final class Soak {
                 System.nanoTime() + Duration.ofSeconds(Long.parseLong(args[0])).toNanos();
         SplittableRandom random = new SplittableRandom(Long.parseLong(args[1]));
         List<Scenario> scenarios = Scenarios.brief();
+        Map<String, Integer> played = new TreeMap<>();
         try (TwoHosts hosts = new TwoHosts(false)) {
+            Applications applications = new Applications(hosts);
             TwoHosts.Held warm = null;
             for (int round = 1; System.nanoTime() < end || round <= WARM; round++) {
                 hosts.begin();
                 hosts.run(Duration.ofSeconds(random.nextInt(20)));
                 Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
+                played.merge(scenario.name(), 1, Integer::sum);
+                Applications.Work work = applications.begin();
+                hosts.besides = work::end;
                 String result = scenario.play().run(hosts);
+                String worked = work.again();
                 hosts.end();
                 TwoHosts.Held held = hosts.held();
                 System.out.printf(
-                        "round %d: %s: %s; client %s; server %s; %d MB carried%n",
+                        "round %d: %s: %s; %s; client %s; server %s; %d MB carried%n",
                         round,
                         scenario.title(),
                         result,
+                        worked,
                         held.here(),
                         held.there(),
                         hosts.report().bytes() / 1_000_000);
@@ -54,6 +63,8 @@ final class Soak {
                     assertFlat(warm.here(), held.here());
                 }
             }
+            System.out.println("rounds of scenarios " + played + "; " + applications.summary() + "; "
+                    + hosts.report().bytes() / 1_000_000 + " MB of raw traffic");
         }
         System.exit(0);
     }

@@ -66,7 +66,8 @@ class KafkaLabTest {
                 Programs.command("kafka", "kafka.Kafka", settings).start()) {
             try (Carried carried = Carried.fromNow()) {
                 JvmProcess.Result client = Programs.run(
-                        Programs.under("kafka", "Client", Site.address(), port, RECORDS, SIZE, System.nanoTime()),
+                        Programs.under(
+                                "kafka", "Client", Site.address(), port, "test", RECORDS, SIZE, 0, System.nanoTime()),
                         broker);
                 carried.assertBytes(Long.parseLong(client.value("bytes")));
             }

@@ -36,6 +36,9 @@ import javax.net.ssl.TrustManagerFactory;
  */
 public final class BlobClient {
 
+    /** Nothing that goes wrong on the way is told like this. */
+    private static final String ALTERED = "ALTERED: ";
+
     private final ManagedChannel channel;
     private final int blobs;
     private final byte[] blob;
@@ -96,7 +99,8 @@ public final class BlobClient {
 
     private void expect(byte[] sent, byte[] received) {
         if (!Arrays.equals(sent, received)) {
-            throw new IllegalStateException("sent " + sent.length + " bytes, received " + received.length + " others");
+            throw new IllegalStateException(
+                    ALTERED + "sent " + sent.length + " bytes, received " + received.length + " others");
         }
         bytes += received.length;
     }
@@ -119,7 +123,7 @@ public final class BlobClient {
             expect(request, answers.next());
         }
         if (count != blobs) {
-            throw new IllegalStateException(count + " answers, not " + blobs);
+            throw new IllegalStateException(ALTERED + count + " answers, not " + blobs);
         }
         bytes += request.length;
     }
@@ -138,7 +142,7 @@ public final class BlobClient {
         requests.onCompleted();
         String answer = new String(answers.all().get(0), StandardCharsets.US_ASCII);
         if (!answer.equals(Long.toString(crc.getValue()))) {
-            throw new IllegalStateException("the CRC is " + crc.getValue() + ", the server has " + answer);
+            throw new IllegalStateException(ALTERED + "the CRC is " + crc.getValue() + ", the server has " + answer);
         }
     }
 
@@ -156,7 +160,7 @@ public final class BlobClient {
         requests.onCompleted();
         List<byte[]> received = answers.all();
         if (received.size() != blobs) {
-            throw new IllegalStateException(received.size() + " answers, not " + blobs);
+            throw new IllegalStateException(ALTERED + received.size() + " answers, not " + blobs);
         }
         for (int i = 0; i < blobs; i++) {
             expect(sent.get(i), received.get(i));

@@ -25,22 +25,25 @@ import javax.net.ssl.KeyManagerFactory;
 
 /**
  * {@code BlobServer ADDRESS KEYSTORE PASSWORD}. Prints {@code plain=PORT} and {@code tls=PORT} and runs until it is
- * killed.
+ * killed. {@code BlobServer ADDRESS PORT}: on that port, without TLS.
  */
 public final class BlobServer {
 
     private BlobServer() {}
 
     public static void main(String[] args) throws Exception {
-        Server plain = start(args[0], InsecureServerCredentials.create());
+        boolean tls = args.length > 2;
+        Server plain = start(args[0], tls ? 0 : Integer.parseInt(args[1]), InsecureServerCredentials.create());
         System.out.println("plain=" + plain.getPort());
-        System.out.println("tls="
-                + start(args[0], tls(Path.of(args[1]), args[2].toCharArray())).getPort());
+        if (tls) {
+            Server secure = start(args[0], 0, tls(Path.of(args[1]), args[2].toCharArray()));
+            System.out.println("tls=" + secure.getPort());
+        }
         plain.awaitTermination();
     }
 
-    private static Server start(String address, ServerCredentials credentials) throws IOException {
-        return NettyServerBuilder.forAddress(new InetSocketAddress(address, 0), credentials)
+    private static Server start(String address, int port, ServerCredentials credentials) throws IOException {
+        return NettyServerBuilder.forAddress(new InetSocketAddress(address, port), credentials)
                 .addService(service())
                 .build()
                 .start();

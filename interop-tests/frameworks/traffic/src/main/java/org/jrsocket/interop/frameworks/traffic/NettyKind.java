@@ -25,16 +25,26 @@ import org.jrsocket.netty.RdmaIoHandler;
 import org.jrsocket.netty.RdmaServerSocketChannel;
 import org.jrsocket.netty.RdmaSocketChannel;
 
-/** The Netty transport: one event loop. Futures are not looked at where their channel tells of the failure. */
+/** The Netty transport. Futures are not looked at where their channel tells of the failure. */
 @SuppressWarnings("FutureReturnValueIgnored")
 final class NettyKind implements Kind {
 
-    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, RdmaIoHandler.newFactory());
+    private static final int LOOPS = Integer.getInteger("jrsocket.traffic.loops", 1);
+
+    private EventLoopGroup loops; // guarded by this
+
+    /** Made when they are needed: each has descriptors, of which a client may have few. */
+    private synchronized EventLoopGroup loops() {
+        if (loops == null) {
+            loops = new MultiThreadIoEventLoopGroup(LOOPS, RdmaIoHandler.newFactory());
+        }
+        return loops;
+    }
 
     @Override
     public int serve(InetSocketAddress address) throws InterruptedException {
         ServerBootstrap server = new ServerBootstrap()
-                .group(loops)
+                .group(loops())
                 .channel(RdmaServerSocketChannel.class)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
@@ -75,7 +85,7 @@ final class NettyKind implements Kind {
     @Override
     public void connect(InetSocketAddress server, Flow flow) {
         new Bootstrap()
-                .group(loops)
+                .group(loops())
                 .channel(RdmaSocketChannel.class)
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.SO_KEEPALIVE, true)
