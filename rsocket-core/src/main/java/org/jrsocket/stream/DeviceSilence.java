@@ -10,8 +10,8 @@ import org.jrsocket.protocol.Outbound;
 /**
  * How long a stream's device has said nothing of a request that it was given: neither that it was acknowledged nor that
  * it was given up. Every device does one of both, unless it is broken: soft-RoCE of Linux 6.1 may stop to send on a
- * queue pair after its link was down, for good. Counted in looks and not in time, so that a process or a host that stood
- * still for long does not take its own silence for the device's. Service thread, with the core's lock.
+ * queue pair after its link was down, for good. Counted in looks and not in time, so that a process or a host that
+ * stood still for long does not take its own silence for the device's. Service thread, with the core's lock.
  */
 final class DeviceSilence {
 
@@ -19,8 +19,8 @@ final class DeviceSilence {
     static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /**
-     * Looks in a row: 90 s. More than any device needs to give up, which is 2^19 * 4.096 us, four times as long as asked
-     * for, and eight tries.
+     * Looks in a row: 90 s. More than any device needs to give up, which is 2^19 * 4.096 us, four times as long as
+     * asked for, and eight tries.
      */
     static final int MOST_LOOKS = 30;
 

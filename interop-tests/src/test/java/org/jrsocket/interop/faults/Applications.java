@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,8 +21,8 @@ import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.Tool;
 
 /**
- * H2, gRPC and Kafka under the agent, beside the traffic of {@link TwoHosts}: servers on the far host, and one client at
- * a time on this one.
+ * H2, gRPC and Kafka under the agent, beside the traffic of {@link TwoHosts}: servers on the far host, and one client
+ * at a time on this one.
  */
 final class Applications {
 
@@ -95,8 +96,8 @@ final class Applications {
     }
 
     /**
-     * H2 does not close a socket whose last flush fails (Transfer.close), as it does where the peer is known to be gone: its
-     * own look at its port when it starts, a client that met a fault. The collector closes them, when it runs.
+     * H2 does not close a socket whose last flush fails (Transfer.close), as it does after a reset: a client that met a
+     * fault. The collector closes them, when it runs.
      */
     private void collect(Application server) throws IOException {
         if (server.name().equals("H2")) {
@@ -149,12 +150,13 @@ final class Applications {
     }
 
     private static String overRdma(JvmProcess client) {
-        String all = Tool.run("rdma", "resource", "show", "qp");
-        return Pattern.compile("\\bpid " + client.pid() + "\\b")
-                        .matcher(all)
-                        .results()
-                        .count()
-                + " connections over RDMA, ";
+        String all = Tool.run("rdma", "resource", "show", "qp"); // which names the threads that made them
+        long count = Pattern.compile("\\bpid (\\d+)")
+                .matcher(all)
+                .results()
+                .filter(thread -> Files.exists(Path.of("/proc", Long.toString(client.pid()), "task", thread.group(1))))
+                .count();
+        return count + " connections over RDMA, ";
     }
 
     private String verified(JvmProcess.Result result) {

@@ -14,8 +14,8 @@ import java.util.TreeMap;
 
 /**
  * {@code Soak SECONDS SEED}: traffic for so long, and one short scenario after the other at random. Prints a line for
- * each, with what both hosts hold, and what an application did meanwhile and afterwards. Ends with an AssertionError if a promise is not kept, or if memory or descriptors
- * grow.
+ * each, with what both hosts hold, and what an application did meanwhile and afterwards. Ends with an AssertionError if
+ * a promise is not kept, or if memory or descriptors grow.
  */
 final class Soak {
 
