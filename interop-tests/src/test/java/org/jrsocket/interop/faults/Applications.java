@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -148,11 +149,13 @@ final class Applications {
         }
     }
 
+    /** A queue pair is told with the number of the thread that made it. */
     private static String overRdma(JvmProcess client) {
-        String all = Tool.run("rdma", "resource", "show", "qp");
-        return Pattern.compile("\\bpid " + client.pid() + "\\b")
-                        .matcher(all)
+        Path threads = Path.of("/proc", Long.toString(client.pid()), "task");
+        return Pattern.compile("\\bpid (\\d+)")
+                        .matcher(Tool.run("rdma", "resource", "show", "qp"))
                         .results()
+                        .filter(found -> Files.exists(threads.resolve(found.group(1))))
                         .count()
                 + " connections over RDMA, ";
     }
