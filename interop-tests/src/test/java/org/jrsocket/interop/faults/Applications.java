@@ -149,14 +149,15 @@ final class Applications {
         }
     }
 
+    /** A queue pair is told with the number of the thread that made it. */
     private static String overRdma(JvmProcess client) {
-        String all = Tool.run("rdma", "resource", "show", "qp"); // which names the threads that made them
-        long count = Pattern.compile("\\bpid (\\d+)")
-                .matcher(all)
-                .results()
-                .filter(thread -> Files.exists(Path.of("/proc", Long.toString(client.pid()), "task", thread.group(1))))
-                .count();
-        return count + " connections over RDMA, ";
+        Path threads = Path.of("/proc", Long.toString(client.pid()), "task");
+        return Pattern.compile("\\bpid (\\d+)")
+                        .matcher(Tool.run("rdma", "resource", "show", "qp"))
+                        .results()
+                        .filter(found -> Files.exists(threads.resolve(found.group(1))))
+                        .count()
+                + " connections over RDMA, ";
     }
 
     private String verified(JvmProcess.Result result) {

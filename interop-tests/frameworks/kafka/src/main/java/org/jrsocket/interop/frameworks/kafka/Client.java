@@ -82,6 +82,7 @@ public final class Client {
         Map<String, Object> settings = new HashMap<>(more);
         settings.put("bootstrap.servers", broker);
         settings.put("request.timeout.ms", 120_000);
+        settings.put("enable.metrics.push", false); // many classes, for a broker that wants none
         return settings;
     }
 
