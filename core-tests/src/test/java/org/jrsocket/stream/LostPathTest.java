@@ -192,6 +192,21 @@ class LostPathTest {
     }
 
     @Test
+    void shouldNotBlameTheDeviceOnceThePeerHasClosed() throws Exception {
+        try (StreamPair pair = quietPair()) {
+            verbs.faults().holdAcks(true);
+            send(pair.client, pair.server, 1);
+            pair.server.close();
+            assertEquals(-1, pair.client.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+            look(pair.client, 3 * DeviceSilence.MOST_LOOKS);
+            assertEquals(-1, pair.client.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+            pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE); // in vain
+            assertEquals(List.of(), lost);
+            verbs.faults().holdAcks(false);
+        }
+    }
+
+    @Test
     void shouldNotMindADeviceThatHasNothingToSay() throws Exception {
         try (StreamPair pair = quietPair()) {
             look(pair.client, 10 * DeviceSilence.MOST_LOOKS);

@@ -9,8 +9,8 @@ import org.jrsocket.protocol.Outbound;
 
 /**
  * How long a stream's device has said nothing of a request that it was given: neither that it was acknowledged nor that
- * it was given up. Every device does one of both, unless it is broken: soft-RoCE of Linux 6.1 may stop to send on a
- * queue pair after its link was down, for good. Counted in looks and not in time, so that a process or a host that
+ * it was given up. Every device does one or the other, unless it is broken: soft-RoCE of Linux 6.1 may stop sending on
+ * a queue pair for good, after its link was down. Counted in looks and not in time, so that a process or a host that
  * stood still for long does not take its own silence for the device's. Service thread, with the core's lock.
  */
 final class DeviceSilence {

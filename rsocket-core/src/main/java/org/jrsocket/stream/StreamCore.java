@@ -319,7 +319,8 @@ final class StreamCore {
             if (idleSweeps >= IDLE_SWEEPS && idleSweeps < 2 * IDLE_SWEEPS && !freed && !closed && !writerInside) {
                 act(connection.quiet());
             }
-            if (!freed && !closed && out.awaitsCompletion()) {
+            boolean used = !freed && !closed && !peerGone && failure == null;
+            if (used && out.awaitsCompletion()) {
                 poll(); // on an idle stream nobody else does
                 if (silence.look(out)) {
                     effects.silent(silence.seconds());

@@ -67,8 +67,8 @@ final class TwoHosts implements AutoCloseable {
     private boolean farGone;
 
     /**
-     * @param goesOn whether a scenario goes on with the connections that the one before has left, if these are all there,
-     *     and over RDMA; else it gets new ones. There is less traffic then: processor time is short
+     * @param goesOn whether a scenario goes on with the connections that the one before has left, if these are all
+     *     there, and over RDMA; else it gets new ones. There is less traffic then: processor time is short
      */
     TwoHosts(boolean goesOn) throws Exception {
         this.goesOn = goesOn;
