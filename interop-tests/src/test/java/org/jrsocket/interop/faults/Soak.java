@@ -13,14 +13,17 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * {@code Soak SECONDS SEED}: traffic for so long, and one short scenario after the other at random. Prints a line for
- * each, with what both hosts hold, and what an application did meanwhile and afterwards. Ends with an AssertionError if
- * a promise is not kept, or if memory or descriptors grow.
+ * {@code Soak SECONDS SEED}: traffic for so long, and one short scenario after the other at random, with brief
+ * connections beside. Prints a line for each, with what both hosts hold, and what an application did meanwhile and
+ * afterwards. Ends with an AssertionError if a promise is not kept, or if memory or descriptors grow.
  */
 final class Soak {
 
     /** Rounds until a JVM has loaded what it needs and its heap has found its size. */
     private static final int WARM = 8;
+
+    /** The one processor that each host has is to be left to the others. */
+    private static final int BRIEF_PER_MINUTE = 60;
 
     private static final int MOST_DESCRIPTORS = 20;
     private static final double MOST_GROWTH = 1.25;
@@ -28,49 +31,61 @@ final class Soak {
     private Soak() {}
 
     public static void main(String[] args) throws Exception {
-        long end =
-                System.nanoTime() + Duration.ofSeconds(Long.parseLong(args[0])).toNanos();
+        long start = System.nanoTime();
+        long end = start + Duration.ofSeconds(Long.parseLong(args[0])).toNanos();
         SplittableRandom random = new SplittableRandom(Long.parseLong(args[1]));
         List<Scenario> scenarios = Scenarios.brief();
         Map<String, Integer> played = new TreeMap<>();
         try (TwoHosts hosts = new TwoHosts(false)) {
             Applications applications = new Applications(hosts);
+            ComeAndGo brief = new ComeAndGo(hosts, BRIEF_PER_MINUTE);
             TwoHosts.Held warm = null;
+            TwoHosts.Held warmOfBrief = null;
             for (int round = 1; System.nanoTime() < end || round <= WARM; round++) {
                 hosts.begin();
+                brief.begin();
                 hosts.run(Duration.ofSeconds(random.nextInt(20)));
                 Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
                 played.merge(scenario.name(), 1, Integer::sum);
                 Applications.Work work = applications.begin();
-                hosts.besides = work::end;
+                brief.assertNoneLost();
+                hosts.besides = () -> {
+                    work.end();
+                    brief.rest();
+                };
                 String result = scenario.play().run(hosts);
                 String worked = work.again();
                 hosts.end();
                 TwoHosts.Held held = hosts.held();
+                TwoHosts.Held ofBrief = hosts.held(brief.pid());
                 System.out.printf(
-                        "round %d: %s: %s; %s; client %s; server %s; %d MB carried%n",
+                        "round %d: %s: %s; %s; client %s; server %s; %d MB carried; %s, client %s%n",
                         round,
                         scenario.title(),
                         result,
                         worked,
                         held.here(),
                         held.there(),
-                        hosts.report().bytes() / 1_000_000);
+                        hosts.report().bytes() / 1_000_000,
+                        brief.summary(Duration.ofNanos(System.nanoTime() - start)),
+                        ofBrief.here());
                 assertTrue(held.isBare(), held::toString);
                 if (round == WARM) {
                     warm = held;
-                } else if (warm != null) {
+                    warmOfBrief = ofBrief;
+                } else if (warm != null) { // of the clients: the server is started again now and then
                     assertFlat(warm.here(), held.here());
+                    assertFlat(warmOfBrief.here(), ofBrief.here());
                 }
             }
             System.out.println("rounds of scenarios " + played + "; " + applications.summary() + "; "
-                    + hosts.report().bytes() / 1_000_000 + " MB of raw traffic");
+                    + hosts.report().bytes() / 1_000_000 + " MB of raw traffic; "
+                    + brief.summary(Duration.ofNanos(System.nanoTime() - start)));
         }
         System.exit(0);
     }
 
-    /** Of the client: the server is started again now and then. */
-    private static void assertFlat(String before, String now) {
+    static void assertFlat(String before, String now) {
         assertTrue(
                 TwoHosts.count(now, "fd") <= TwoHosts.count(before, "fd") + MOST_DESCRIPTORS,
                 () -> "descriptors: " + before + ", now " + now);

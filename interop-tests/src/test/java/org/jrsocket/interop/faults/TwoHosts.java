@@ -46,8 +46,13 @@ final class TwoHosts implements AutoCloseable {
             .resolve("../../frameworks/traffic/target")
             .normalize();
 
-    /** Ends what holds queue pairs besides, before it is looked whether some are left. */
-    Runnable besides = () -> {};
+    /** What holds queue pairs besides. */
+    interface Besides {
+        void end() throws IOException, InterruptedException;
+    }
+
+    /** Ends before it is looked whether some are left. */
+    Besides besides = () -> {};
 
     private final FarEnd far;
     private final String self = System.getenv("ROCE_LAB_ADDR");
@@ -91,6 +96,11 @@ final class TwoHosts implements AutoCloseable {
 
     String self() {
         return self;
+    }
+
+    /** The server's address, and its ports of {@link #KINDS}. */
+    String ports() {
+        return far.address() + ' ' + String.join(" ", List.of(ports).subList(0, KINDS.length));
     }
 
     String serverPid() {
@@ -330,7 +340,7 @@ final class TwoHosts implements AutoCloseable {
             TimeUnit.MILLISECONDS.sleep(100);
         }
         assertEquals(before, lost, () -> "lost at the end: " + endings);
-        besides.run();
+        besides.end();
         awaitNoQueuePairs();
     }
 
@@ -364,16 +374,26 @@ final class TwoHosts implements AutoCloseable {
 
     /** What both hosts hold, when nothing is kept for connections to come any more. */
     Held held() throws IOException, InterruptedException {
+        return held(clientPid);
+    }
+
+    /** The same, of another process here. */
+    Held held(String pid) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         for (; ; ) {
-            Held held = new Held(
-                    Tool.run("lab-held", clientPid).strip(),
-                    far.run("lab-held " + serverPid).strip());
+            Held held = look(pid);
             if (held.isBare() || System.nanoTime() - deadline > 0) {
                 return held;
             }
             TimeUnit.SECONDS.sleep(1);
         }
+    }
+
+    /** What both hosts hold now. */
+    Held look(String pid) throws IOException {
+        return new Held(
+                Tool.run("lab-held", pid).strip(),
+                far.run("lab-held " + serverPid).strip());
     }
 
     static int count(String held, String what) {

@@ -30,8 +30,11 @@ final class Flow {
         ALTERED
     }
 
+    private static final int ENDLESS = -1;
+
     final int id;
     final String kind;
+    private final boolean quiet;
     private final Content content;
     private final SplittableRandom random;
 
@@ -42,28 +45,47 @@ final class Flow {
     private long checked;
     private long reported;
     private boolean finishing;
+    private int bursts;
     private String detail = "";
 
+    /** Goes on until {@link #finish}. */
     Flow(int id, String kind) {
+        this(id, kind, ENDLESS, false);
+    }
+
+    private Flow(int id, String kind, int bursts, boolean quiet) {
         this.id = id;
         this.kind = kind;
+        this.bursts = bursts;
+        this.quiet = quiet;
         this.content = new Content(id * 1_000_003L);
         this.random = new SplittableRandom(id);
+    }
+
+    /** Ends in order after one burst. Prints nothing, unless a byte is altered. */
+    static Flow brief(int id, String kind) {
+        return new Flow(id, kind, 1, true);
     }
 
     synchronized void opened() {
         if (state == State.OPENING) {
             state = State.OPEN;
-            System.out.println("open" + detail(""));
+            if (!quiet) {
+                System.out.println("open" + detail(""));
+            }
         }
     }
 
     /** Begins a burst when the one before has come back; false if there is to be none any more. */
     synchronized boolean begin() {
+        if (checked == promised && bursts == 0) {
+            finishing = true;
+        }
         if (finishing) {
             return false;
         }
         if (checked == promised) {
+            bursts -= bursts == ENDLESS ? 0 : 1;
             int most = random.nextInt(4) == 0 ? MOST : 2000;
             promised += 1 + random.nextInt(most);
         }
@@ -151,7 +173,9 @@ final class Flow {
         if (state == State.OPEN || state == State.OPENING) {
             state = how;
             this.detail = detail.strip();
-            System.out.println(word + detail(detail));
+            if (how == State.ALTERED || !quiet) {
+                System.out.println(word + detail(detail));
+            }
             notifyAll();
         }
     }

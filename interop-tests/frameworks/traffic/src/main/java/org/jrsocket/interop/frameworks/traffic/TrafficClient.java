@@ -35,12 +35,19 @@ import javax.management.ObjectName;
  *       nothing back yet; what the slowest of them has got back since the last report; all bytes that came back; how
  *       many connections the agent has made over RDMA so far; why those that have ended did. Forgets these.
  *   <li>{@code flows N}: prints {@code flows=N TEXTS}, what each connection is at
+ *   <li>{@code churn ADDRESS PORTS PER_MINUTE}: brief connections, to the ports of net, nio and netty in turn; more of
+ *       them until {@code rest}, and from the next {@code churn} on again, which needs no arguments
+ *   <li>{@code churned N}: prints {@code churned=N rdma=.. left=.. done=.. lost=.. altered=.. endings=TEXTS}: what has
+ *       become of those since the last time; how many are not at their end
  * </ul>
  */
 public final class TrafficClient {
 
+    private static final List<String> KINDS = List.of("net", "nio", "netty");
+
     private final Map<String, Kind> kinds = new HashMap<>();
     private final List<Flow> flows = new ArrayList<>();
+    private Churn churn;
     private int opened;
     private long bytesOfEnded;
 
@@ -48,7 +55,7 @@ public final class TrafficClient {
 
     public static void main(String[] args) throws IOException {
         TrafficClient client = new TrafficClient();
-        for (String kind : List.of("net", "nio", "netty")) {
+        for (String kind : KINDS) {
             client.kinds.put(kind, Kind.named(kind));
         }
         System.out.println("ready=" + ProcessHandle.current().pid());
@@ -59,7 +66,7 @@ public final class TrafficClient {
         System.exit(0);
     }
 
-    private void handle(String[] words) {
+    private void handle(String[] words) throws IOException {
         switch (words[0]) {
             case "open" ->
                 open(words[1], new InetSocketAddress(words[2], Integer.parseInt(words[3])), Integer.parseInt(words[4]));
@@ -69,6 +76,10 @@ public final class TrafficClient {
             case "flows" ->
                 System.out.println("flows=" + words[1] + ' '
                         + flows.stream().map(Flow::toString).collect(Collectors.joining("; ")));
+            case "churn" -> churn(words);
+            case "rest" -> churn.set(false);
+            case "churned" ->
+                System.out.println("churned=" + words[1] + " rdma=" + rdmaConnected() + ' ' + churn.report());
             default -> System.out.println("unknown=" + words[0]);
         }
     }
@@ -85,6 +96,17 @@ public final class TrafficClient {
                 flow.failed(e);
             }
         }
+    }
+
+    private void churn(String[] words) throws IOException {
+        if (churn == null) {
+            List<InetSocketAddress> servers = new ArrayList<>();
+            for (int i = 0; i < KINDS.size(); i++) {
+                servers.add(new InetSocketAddress(words[1], Integer.parseInt(words[2 + i])));
+            }
+            churn = new Churn(KINDS, servers, Integer.parseInt(words[2 + KINDS.size()]));
+        }
+        churn.set(true);
     }
 
     private void report(String number) {
