@@ -4,12 +4,12 @@
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
 # The groups of tests that need a device, a line for each guest. A guest costs half a minute; one that dies takes its
-# groups along. The longest come first: what is left over at the end, when one lane has nothing to do any more, is short.
+# groups along. interop-c comes first: it waits most, and Maven's tests use the time; then the longest: what is left over
+# at the end, when one lane has nothing to do any more, is short.
 lab_guests() {
-  printf '%s\n' 'net nio own-netty' interop
+  printf '%s\n' interop-c 'core interop-frameworks' 'net nio own-netty' interop
   # Once more only what differs: virtual threads, and the agent.
   [ -z "$jdk25" ] || printf '%s\n' 'net-jdk25 nio-jdk25 interop-jdk25'
-  printf '%s\n' 'core interop-frameworks' interop-c
 }
 
 # lab_settings GROUP: sets the JDK of a group, its classpath, the folder of its classes and the tags of its tests.
@@ -57,7 +57,8 @@ jdk_version() { sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release"; }
 # "class data sharing"). They are made here in seconds; to find and read that many classes is half of what a JVM in the
 # guest does before its program begins. A JVM that finds its archive unfit, or none, starts as ever.
 #
-# rsocket-VERSION.jsa, beside the agent's jar, is for any program with the agent, see Site.archiveOption;
+# rsocket-VERSION.jsa, beside the agent's jar, is for any program with the agent, rsocket-command-VERSION.jsa for
+# java -jar rsocket.jar, see Site.archiveOption;
 # junit-agent-VERSION.jsa and junit-VERSION.jsa, beside JUnit's, for JUnit with it and without.
 lab_archives() {
   local home version jar=$here/rsocket-nio/target/rsocket.jar scratch lock agent
@@ -79,6 +80,7 @@ lab_archives() {
       cat "$scratch/list" || true
     } >"$scratch/classes"
     lab_archive "$home" "${jar%.jar}-$version.jsa" "${agent[@]}" -cp "$scratch/nothing.jar"
+    lab_archive "$home" "${jar%.jar}-command-$version.jsa" -cp "$jar"
     lab_archive "$home" "${console%/*}/junit-agent-$version.jsa" "${agent[@]}" "${lab_opens[@]}" -cp "$console"
     lab_archive "$home" "${console%/*}/junit-$version.jsa" "${lab_opens[@]}" -cp "$console"
   done

@@ -41,6 +41,6 @@ class RdmaCoreRefusalTest extends RefusalTests {
 
     @Override
     int requests() {
-        return 300; // an emulated machine
+        return 150; // an emulated machine
     }
 }

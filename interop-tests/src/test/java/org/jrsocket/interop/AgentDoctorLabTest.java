@@ -31,9 +31,12 @@ class AgentDoctorLabTest {
 
     /** With more time for RDMA than a slow machine needs: how long that may take is not what is tested. */
     private static JvmProcess.Builder jar(String... arguments) {
-        return JvmProcess.withArguments("-jar", Site.agentJar().toString())
+        JvmProcess.Builder builder = JvmProcess.withArguments(
+                        "-jar", Site.agentJar().toString())
                 .arguments((Object[]) arguments)
                 .property("org.jrsocket.connect.timeout", "60s");
+        Site.commandArchiveOption().ifPresent(builder::option);
+        return builder;
     }
 
     private static JvmProcess.Result run(JvmProcess.Builder builder) throws Exception {

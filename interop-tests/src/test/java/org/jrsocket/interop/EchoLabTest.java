@@ -17,15 +17,17 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class EchoLabTest {
 
+    private static final long DEFAULT = 24 << 20;
+
     /** Each way. {@code -Djrsocket.echo.bytes=} changes it. */
-    private static final long BYTES = Long.getLong("jrsocket.echo.bytes", 64 << 20);
+    private static final long BYTES = Long.getLong("jrsocket.echo.bytes", DEFAULT);
 
     private static final Duration START = Duration.ofMinutes(2);
     private static final Duration RUN = Duration.ofMinutes(20);
 
     @Test
     void shouldEchoOnPlainSockets() throws Exception {
-        long bytes = Math.min(BYTES, 64 << 20);
+        long bytes = Math.min(BYTES, DEFAULT);
         Traffic before = Traffic.now();
         echo(false, bytes);
         Traffic.now().since(before).assertIpCarried(2 * bytes);

@@ -42,7 +42,17 @@ public final class Site {
      * None if {@code scripts/test} has made no such archive of this jar.
      */
     public static Optional<String> archiveOption() {
-        Path archive = agentJar().resolveSibling("rsocket-" + Runtime.version().feature() + ".jsa");
+        return archive("");
+    }
+
+    /** The same of JVMs that run the jar: {@code java -jar rsocket.jar}. */
+    public static Optional<String> commandArchiveOption() {
+        return archive("command-");
+    }
+
+    private static Optional<String> archive(String use) {
+        Path archive =
+                agentJar().resolveSibling("rsocket-" + use + Runtime.version().feature() + ".jsa");
         boolean fits = isLab()
                 && Files.exists(archive)
                 && archive.toFile().lastModified() >= agentJar().toFile().lastModified();

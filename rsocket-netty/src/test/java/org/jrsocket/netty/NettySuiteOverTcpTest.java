@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Netty's suite on our channels, all connections falling back to TCP. */
 @Tag("once")
+@Tag("tcp")
 class NettySuiteOverTcpTest extends NettyBehaviours {
 
     private static Netty netty;

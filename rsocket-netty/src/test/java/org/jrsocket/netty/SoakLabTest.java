@@ -22,7 +22,7 @@ class SoakLabTest {
 
     @Test
     void shouldLoseAndKeepNothing() throws Exception {
-        AtomicInteger left = new AtomicInteger(60);
+        AtomicInteger left = new AtomicInteger(30);
         soak(20, 1 << 18, () -> left.decrementAndGet() >= 0);
     }
 

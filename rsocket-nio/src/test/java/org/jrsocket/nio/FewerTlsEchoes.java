@@ -25,7 +25,11 @@ public final class FewerTlsEchoes implements ExecutionCondition {
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
         Matcher combination = COMBINATION.matcher(context.getDisplayName());
-        return ALL || !combination.matches() || isKept(Integer.parseInt(combination.group(1)) - 1)
+        if (ALL || !combination.matches()) {
+            return ConditionEvaluationResult.enabled(null);
+        }
+        int number = Integer.parseInt(combination.group(1)) - 1;
+        return isKept(number) && (isOfHalf(number) || !context.getTags().contains("tcp"))
                 ? ConditionEvaluationResult.enabled(null)
                 : ConditionEvaluationResult.disabled("other combinations stand for it");
     }
@@ -38,5 +42,11 @@ public final class FewerTlsEchoes implements ExecutionCondition {
         boolean chunked = (number & 2) != 0;
         boolean composite = (number & 1) != 0;
         return chunked == (delegated ^ clientDelegated) && composite == (delegated ^ autoRead);
+    }
+
+    static boolean isOfHalf(int number) {
+        boolean autoRead = (number & 4) != 0;
+        boolean chunked = (number & 2) != 0;
+        return autoRead == chunked;
     }
 }

@@ -28,4 +28,20 @@ class FewerTlsEchoesTest {
             }
         }
     }
+
+    @Test
+    void shouldLeaveBothSettingsOfEachFlagInHalfOfThem() {
+        int[] kept = IntStream.range(0, 32)
+                .filter(FewerTlsEchoes::isKept)
+                .filter(FewerTlsEchoes::isOfHalf)
+                .toArray();
+        assertEquals(4, kept.length);
+        for (int i = 0; i < 5; i++) {
+            int flag = i;
+            assertEquals(
+                    2,
+                    IntStream.of(kept).filter(flags -> (flags >> flag & 1) != 0).count(),
+                    "flag " + i);
+        }
+    }
 }

@@ -387,7 +387,9 @@ public abstract class NettyBehaviours {
         }
     }
 
+    /** To the combinations of Netty's flags the JDK makes no difference; it has the other tests of TLS. */
     @Nested
+    @Tag("once")
     class SocketSslEcho extends SocketSslEchoTest {
         @Override
         protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -6,8 +6,10 @@ package org.jrsocket.nio;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** Netty over our provider, all connections falling back to TCP. */
+@Tag("tcp")
 class NettyFallbackTest extends NettyBehaviours {
 
     private static Netty netty;

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The reference: Netty over the JDK's own provider. */
 @Tag("reference")
+@Tag("tcp")
 class NettyJdkTest extends NettyBehaviours {
 
     private static Netty netty;

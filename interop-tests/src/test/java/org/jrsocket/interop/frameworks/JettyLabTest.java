@@ -24,7 +24,7 @@ class JettyLabTest {
         Path keys = Programs.keyStore(folder);
         try (JvmProcess server = Programs.under("jetty", "EchoServer", Site.address(), keys, Programs.PASSWORD)
                 .start()) {
-            HttpEcho.run(server, keys);
+            HttpEcho.run(server, keys, "");
         }
     }
 }

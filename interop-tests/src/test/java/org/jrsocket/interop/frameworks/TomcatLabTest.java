@@ -16,9 +16,8 @@ import org.jrsocket.interop.Site;
 import org.jrsocket.interop.Tool;
 import org.jrsocket.interop.Traffic;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** A Tomcat server, on channels of NIO and on asynchronous ones; the JDK's HttpClient, and curl. */
 @Tag("lab")
@@ -28,17 +27,21 @@ class TomcatLabTest {
     @TempDir
     private Path folder;
 
-    @ParameterizedTest
-    @ValueSource(strings = {"Http11Nio2Protocol", "Http11NioProtocol"})
-    void shouldSpeakHttp1AndHttp2WithAndWithoutTls(String connector) throws Exception {
+    @Test
+    void shouldSpeakHttp1AndHttp2WithAndWithoutTlsThroughEachConnector() throws Exception {
+        String[] connectors = {"Http11Nio2Protocol", "Http11NioProtocol"};
         Path keys = Programs.keyStore(folder);
-        String protocol = "org.apache.coyote.http11." + connector;
         try (JvmProcess server = Programs.under(
-                        "tomcat", "EchoServer", protocol, Site.address(), keys, Programs.PASSWORD)
+                        "tomcat", "EchoServer", Site.address(), keys, Programs.PASSWORD, connectors[0], connectors[1])
                 .start()) {
-            HttpEcho.run(server, keys);
-            serveCurl("http://" + Site.address() + ':' + Programs.port(server, "plain") + '/', "--http1.1");
-            serveCurl("https://" + Site.address() + ':' + Programs.port(server, "tls") + '/', "--http2");
+            HttpEcho.run(server, keys, connectors[0] + '.', connectors[1] + '.');
+            for (String connector : connectors) {
+                serveCurl(
+                        "http://" + Site.address() + ':' + Programs.port(server, connector + ".plain") + '/',
+                        "--http1.1");
+                serveCurl(
+                        "https://" + Site.address() + ':' + Programs.port(server, connector + ".tls") + '/', "--http2");
+            }
         }
     }
 

@@ -10,6 +10,9 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.apache.catalina.Context;
 import org.apache.catalina.connector.Connector;
@@ -20,11 +23,11 @@ import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
 /**
  * Sends back what is posted to it, when it has all of it; a GET with {@code ?size=BYTES&seed=SEED} gets that many
- * bytes. HTTP/1.1 and HTTP/2 on one port, and both on another one with TLS.
+ * bytes. HTTP/1.1 and HTTP/2 on one port, and both on another one with TLS, of each connector.
  *
- * <p>{@code EchoServer CONNECTOR ADDRESS KEYSTORE PASSWORD}, where CONNECTOR is a protocol handler of Tomcat's, such as
- * {@code org.apache.coyote.http11.Http11Nio2Protocol}. Prints {@code plain=PORT} and {@code tls=PORT} and runs until it
- * is killed.
+ * <p>{@code EchoServer ADDRESS KEYSTORE PASSWORD CONNECTOR...}, where CONNECTOR is a protocol handler of Tomcat's, such
+ * as {@code Http11Nio2Protocol}. Prints {@code CONNECTOR.plain=PORT} and {@code CONNECTOR.tls=PORT} of each and runs
+ * until it is killed.
  */
 public final class EchoServer {
 
@@ -38,23 +41,25 @@ public final class EchoServer {
         Tomcat.addServlet(context, "echo", new Echo());
         context.addServletMappingDecoded("/", "echo");
 
-        Connector plain = connector(args[0], args[1]);
-        tomcat.setConnector(plain);
-        Connector tls = connector(args[0], args[1]);
-        tls.setScheme("https");
-        tls.setSecure(true);
-        tls.setProperty("SSLEnabled", "true");
-        tls.addSslHostConfig(keys(args[2], args[3]));
-        tomcat.getService().addConnector(tls);
+        Map<String, Connector> connectors = new LinkedHashMap<>();
+        for (String protocol : List.of(args).subList(3, args.length)) {
+            connectors.put(protocol + ".plain", connector(protocol, args[0]));
+            Connector tls = connector(protocol, args[0]);
+            tls.setScheme("https");
+            tls.setSecure(true);
+            tls.setProperty("SSLEnabled", "true");
+            tls.addSslHostConfig(keys(args[1], args[2]));
+            connectors.put(protocol + ".tls", tls);
+        }
+        connectors.values().forEach(tomcat.getService()::addConnector);
 
         tomcat.start();
-        System.out.println("plain=" + plain.getLocalPort());
-        System.out.println("tls=" + tls.getLocalPort());
+        connectors.forEach((name, connector) -> System.out.println(name + '=' + connector.getLocalPort()));
         tomcat.getServer().await();
     }
 
     private static Connector connector(String protocol, String address) {
-        Connector connector = new Connector(protocol);
+        Connector connector = new Connector("org.apache.coyote.http11." + protocol);
         connector.setPort(0);
         connector.setProperty("address", address);
         connector.addUpgradeProtocol(new Http2Protocol());
