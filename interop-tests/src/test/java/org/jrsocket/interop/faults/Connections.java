@@ -29,8 +29,7 @@ final class Connections {
             TwoHosts.Held warm = null;
             brief.begin();
             for (int minute = 1; minute <= minutes; minute++) {
-                TimeUnit.NANOSECONDS.sleep(
-                        start + Duration.ofMinutes(minute).toNanos() - System.nanoTime());
+                TimeUnit.NANOSECONDS.sleep(start + Duration.ofMinutes(minute).toNanos() - System.nanoTime());
                 brief.assertNoneLost();
                 TwoHosts.Held busy = hosts.look(brief.pid());
                 System.out.println("minute " + minute + ": " + brief.summary(Duration.ofMinutes(minute)) + "; client "
