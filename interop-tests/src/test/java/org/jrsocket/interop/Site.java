@@ -38,8 +38,8 @@ public final class Site {
     }
 
     /**
-     * An option of JVMs with the agent in the lab: the classes of the JDK and of the jar as such a JVM has them in memory.
-     * None if {@code scripts/test} has made no such archive of this jar.
+     * An option of JVMs with the agent in the lab: the classes of the JDK and of the jar as such a JVM has them in
+     * memory. None if {@code scripts/test} has made no such archive of this jar.
      */
     public static Optional<String> archiveOption() {
         return archive("");

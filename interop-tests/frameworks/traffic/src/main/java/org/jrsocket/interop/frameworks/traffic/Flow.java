@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
 /**
- * One connection of the client: bursts of any size, each followed when the one before has come back. Prints how it ends:
- * {@code done=ID}, {@code lost=ID ... why=EXCEPTION}, {@code altered=ID}.
+ * One connection of the client: bursts of any size, each followed when the one before has come back. Prints how it
+ * ends: {@code done=ID}, {@code lost=ID ... why=EXCEPTION}, {@code altered=ID}.
  */
 final class Flow {
 
