@@ -16,6 +16,7 @@ import io.netty.channel.ServerChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.ssl.SslContext;
 import io.netty.testsuite.transport.TestsuitePermutation.BootstrapComboFactory;
 import io.netty.testsuite.transport.TestsuitePermutation.BootstrapFactory;
 import io.netty.testsuite.transport.socket.AbstractSocketReuseFdTest;
@@ -61,14 +62,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Netty's own tests of a stream transport, run for one transport over one kind of provider: each class of
  * {@code netty-testsuite} that applies, unchanged. {@link NettySuiteTest} sees to it that none is forgotten.
  */
 @Tag("slow")
-@ExtendWith(FewerTlsEchoes.class)
 public abstract class NettyBehaviours {
 
     /** A transport of Netty's: its event loops and channels. */
@@ -391,6 +393,27 @@ public abstract class NettyBehaviours {
     @Nested
     @Tag("once")
     class SocketSslEcho extends SocketSslEchoTest {
+        @Override
+        @ParameterizedTest(
+                name = "{index}: serverEngine = {0}, clientEngine = {1}, renegotiation = {2}, server's tasks {3},"
+                        + " client's {4}, autoRead = {5}, chunked = {6}, composite = {7}")
+        @MethodSource("org.jrsocket.nio.TlsEchoes#some")
+        @Timeout(30)
+        public void testSslEcho(
+                SslContext server,
+                SslContext client,
+                Renegotiation renegotiation,
+                boolean delegated,
+                boolean clientDelegated,
+                boolean autoRead,
+                boolean chunked,
+                boolean composite,
+                TestInfo test)
+                throws Throwable {
+            super.testSslEcho(
+                    server, client, renegotiation, delegated, clientDelegated, autoRead, chunked, composite, test);
+        }
+
         @Override
         protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
             return netty().both();

@@ -11,11 +11,11 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class FewerTlsEchoesTest {
+class TlsEchoesTest {
 
     @Test
     void shouldLeaveAllSettingsOfAnyTwoFlags() {
-        int[] kept = IntStream.range(0, 32).filter(FewerTlsEchoes::isKept).toArray();
+        int[] kept = IntStream.range(0, 32).filter(TlsEchoes::isKept).toArray();
         assertEquals(8, kept.length);
         for (int i = 0; i < 5; i++) {
             for (int j = 0; j < i; j++) {
@@ -32,8 +32,8 @@ class FewerTlsEchoesTest {
     @Test
     void shouldLeaveBothSettingsOfEachFlagInHalfOfThem() {
         int[] kept = IntStream.range(0, 32)
-                .filter(FewerTlsEchoes::isKept)
-                .filter(FewerTlsEchoes::isOfHalf)
+                .filter(TlsEchoes::isKept)
+                .filter(TlsEchoes::isOfHalf)
                 .toArray();
         assertEquals(4, kept.length);
         for (int i = 0; i < 5; i++) {
