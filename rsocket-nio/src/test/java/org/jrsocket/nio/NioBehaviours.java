@@ -29,6 +29,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Fairness extends SelectionFairnessSuite {
         @Override
         NioKind kind() {
