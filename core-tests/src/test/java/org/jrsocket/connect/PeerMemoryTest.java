@@ -98,19 +98,6 @@ class PeerMemoryTest {
         assertFalse(knows(tls));
     }
 
-    /** Those that the service thread gets to late, after the first one is over TCP. */
-    @Test
-    void shouldLetNobodyWaitForAHostThatHasTurnedOutToBeSilent() {
-        memory.asked(web);
-        pass(HEAD_START);
-        assertEquals(HEAD_START / 4 - HEAD_START, memory.left(web, 120 * MILLI, NOT_ASKED, false));
-        memory.reached(web);
-        assertEquals(0, memory.left(web, 120 * MILLI, NOT_ASKED, false));
-        assertEquals(0, memory.left(tls, 0, NOT_ASKED, false));
-        memory.answered(web, Answer.OURS, 101 * MILLI);
-        assertTrue(memory.left(tls, 0, NOT_ASKED, false) > 0);
-    }
-
     /** A moment's pause there would send all that connect at that moment to TCP, for as long as they last. */
     @Test
     void shouldLetAllWaitForAHostThatHasAnsweredBefore() {

@@ -19,7 +19,7 @@ import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.junit.jupiter.api.Test;
 
-/** What an attempt says of its failure, if it waited for another one to ask. */
+/** An attempt that waits for another one to ask: how long, and what it says of its failure. */
 class WayAttemptTest {
 
     private static final InetSocketAddress PEER = new InetSocketAddress("10.0.0.1", 80);
@@ -70,5 +70,26 @@ class WayAttemptTest {
         WayAttempt alone = attempt(1);
         assertTrue(alone.mayBegin(first));
         assertEquals(TcpReason.UNRESOLVED, alone.reason(why(Reason.TIMEOUT)));
+    }
+
+    /** Not even when the service thread gets to it late: the host owes nothing any more then. */
+    @Test
+    void shouldHaveNoTimeLeftToWaitForAHostThatHasTurnedOutToBeSilent() {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        assertTrue(asking.mayBegin(first));
+        assertFalse(waiting.mayBegin(second));
+        asking.asked();
+        assertTrue(waiting.left() > 0);
+        memory.unreachable(PEER); // which counts as a silence
+        assertTrue(waiting.isOverdue());
+    }
+
+    @Test
+    void shouldGiveASilentHostItsTimeWhereThePolicyWantsRdma() {
+        memory.unreachable(PEER);
+        WayAttempt oneOfTwo = new WayAttempt(new Way(null, memory), PEER, 1, 0, true, false);
+        assertTrue(oneOfTwo.mayBegin(first));
+        assertTrue(oneOfTwo.left() > 0);
     }
 }

@@ -78,11 +78,6 @@ final class KnownHost {
         return false;
     }
 
-    /** It has never said anything, and TCP reached it. */
-    boolean isKnownSilent() {
-        return silences > 0 && !spoke;
-    }
-
     void silent(long now) {
         long pause = PeerMemory.FIRST_PAUSE_NANOS << Math.min(silences, 20);
         silences++;

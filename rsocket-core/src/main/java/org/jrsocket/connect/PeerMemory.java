@@ -163,9 +163,6 @@ final class PeerMemory {
             long now = clock.getAsLong();
             long sign = host.spoke ? now - host.spokeAt : Long.MAX_VALUE;
             long silence = unansweredNanos == 0 ? asked : Math.max(asked, host.owed(now));
-            if (silence < 0 && host.isKnownSilent() && unansweredNanos > 0) {
-                return 0; // whoever waits for what others hear has heard it
-            }
             long limit = silence < 0
                     ? PREPARATION * headStartNanos
                     : first || unansweredNanos == 0 ? host.limit() : host.followersLimit();

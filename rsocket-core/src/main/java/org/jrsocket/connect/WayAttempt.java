@@ -83,6 +83,9 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     private long leftOfHeadStart(long age) {
+        if (waits && memory().standing(remote) == Standing.SILENT) {
+            return 0; // what it waits for has been heard
+        }
         long asked = askedAfter;
         // As if the time went faster, since of the head start only a share is this one's.
         long own = memory().left(remote, shares * age, asked < 0 ? -1 : shares * (age - asked), asked >= 0 && first);
