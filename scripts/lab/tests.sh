@@ -4,8 +4,8 @@
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
 # The groups of tests that need a device, a line for each guest. A guest costs half a minute; one that dies takes its
-# groups along. interop-c comes first: it waits most, and Maven's tests use the time; then the longest: what is left over
-# at the end, when one lane has nothing to do any more, is short.
+# groups along. interop-c comes first: it waits most, and Maven's tests use the time; then the longest: what is left
+# over at the end, when one lane has nothing to do any more, is short.
 lab_guests() {
   printf '%s\n' interop-c 'core interop-frameworks' 'net nio own-netty' interop
   # Once more only what differs: virtual threads, and the agent.
