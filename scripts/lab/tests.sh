@@ -3,23 +3,26 @@
 # variables it uses.
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
-# The groups of tests that need a device, a line for each guest. A guest costs half a minute; one that dies takes its
-# groups along. interop-c comes first: it waits most, and Maven's tests use the time; then the longest: what is left
-# over at the end, when one lane has nothing to do any more, is short.
+# The groups of tests that need a device, a line for each guest. A guest costs half a minute, and so does a JVM that has
+# yet to load what the tests use; a guest that dies takes its groups along. The longest come first: what is left over at
+# the end, when one lane has nothing to do any more, is short.
 lab_guests() {
-  printf '%s\n' interop-c 'core interop-frameworks' 'net nio own-netty' interop
+  printf '%s\n' interop 'interop-c core' 'installed own-netty'
   # Once more only what differs: virtual threads, and the agent.
-  [ -z "$jdk25" ] || printf '%s\n' 'net-jdk25 nio-jdk25 interop-jdk25'
+  [ -z "$jdk25" ] || printf '%s\n' 'installed-jdk25 interop-jdk25'
 }
 
-# lab_settings GROUP: sets the JDK of a group, its classpath, the folder of its classes and the tags of its tests.
+# lab_settings GROUP: sets the JDK of a group, its classpath, the folders of its classes and the tags of its tests.
 lab_settings() {
   local tests=$here/core-tests/target nio=$here/rsocket-nio/target interop=$here/interop-tests/target
   local netty=$here/rsocket-netty/target
   local libraries=$here/rsocket-core/target/classes:$here/rsocket-testkit/target/classes:$(cat "$tests/test-classpath")
   lab_jdk=$jdk17 lab_tags='' lab_classpath=$tests/test-classes:$libraries lab_folder=$tests/test-classes
   case $1 in
-    nio* | own-nio*) lab_classpath=$nio/test-classes:$nio/classes:$libraries lab_folder=$nio/test-classes ;;
+    installed* | own-nio*)
+      lab_folder=$nio/test-classes
+      lab_classpath=$nio/test-classes:$nio/classes:$libraries ;;&
+    installed*) lab_classpath=$tests/test-classes:$lab_classpath lab_folder=$tests/test-classes:$lab_folder ;;
     own-netty*)
       lab_classpath=$netty/test-classes:$netty/classes:$nio/test-classes:$nio/classes:$here/rsocket-core/target/classes
       lab_classpath=$lab_classpath:$here/rsocket-testkit/target/classes:$(cat "$netty/test-classpath")
@@ -29,10 +32,9 @@ lab_settings() {
   esac
   case $1 in
     core*) lab_tags='lab & !installed' ;;
-    net* | nio*) lab_tags='lab & installed' ;;
+    installed*) lab_tags='lab & installed' ;;
     interop-c) lab_tags='lab & c' ;;
-    interop-frameworks) lab_tags='lab & frameworks' ;;
-    interop) lab_tags='lab & !c & !frameworks' ;;
+    interop) lab_tags='lab & !c' ;;
     interop-jdk25) lab_tags='lab & !c & !frameworks & !programs & !commands' ;;
     own-netty*) lab_tags='lab' ;;
     own-nio*) ;; # for a class by name
@@ -104,7 +106,7 @@ lab_java_options() {
   local archive
   java_options=("@$here/scripts/lab/jvm-options" "${lab_opens[@]}")
   case $1 in
-    net* | nio*) archive=junit-agent ;;
+    installed*) archive=junit-agent ;;
     *) archive=junit ;;
   esac
   archive=${console%/*}/$archive-$(jdk_version "$lab_jdk").jsa
@@ -153,7 +155,7 @@ lab_tests() {
   case $name in
     # A test that has to see RDMA does not fail for a slow guest: the head start of 100 ms would have it use TCP.
     own-*) options=(-Dorg.jrsocket.connect.timeout=60s) ;;
-    net* | nio*)
+    installed*)
       # Tests that take the sockets they get, in a JVM with the agent: each connection has to be RDMA's. One test must
       # not spoil the next by what the agent remembers of it, nor a slow guest by the time that RDMA gets.
       options=("-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
@@ -202,10 +204,9 @@ lab_one() {
   esac
   case $group in
     core-tests) group=core ;;
-    core-tests-installed) group=net ;;
     rsocket-nio) group=own-nio ;;
     rsocket-netty) group=own-netty ;;
-    rsocket-nio-installed) group=nio ;;
+    *-installed) group=installed ;;
     *) group=interop ;;
   esac
   [ "$jdk" = 17 ] || group=$group-jdk$jdk

@@ -38,10 +38,10 @@ abstract class FrameworkBehaviours {
     /** Only what hangs takes as long. */
     static final Duration PATIENCE = Duration.ofMinutes(4);
 
-    private static final int BLOBS = 10;
+    private static final int BLOBS = 4;
     private static final int BLOB = 50_000;
-    private static final int REQUESTS = 5;
-    private static final int BODY = 200_000;
+    private static final int REQUESTS = 3;
+    private static final int BODY = 100_000;
 
     /** Where a server and its client meet, and what their channels are. */
     record Site(

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 abstract class AioManySuite extends AioSuite {
 
     private static final int CHANNELS = 500;
-    private static final int ROUNDS = 5;
+    private static final int ROUNDS = 3;
     private static final int MESSAGE = 256;
 
     /** Both ends of all of them. */

@@ -151,7 +151,7 @@ final class TwoHosts implements AutoCloseable {
                 .under(limits)
                 .under(under.toArray(String[]::new));
         if (goesOn) {
-            builder.property("jrsocket.traffic.pause", 50);
+            builder.property("jrsocket.traffic.pause", 150);
         }
         for (String option : extraOptions) {
             builder.option(option);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("frameworks")
 class GrpcLabTest {
 
-    private static final int BLOBS = 10;
+    private static final int BLOBS = 4;
     private static final int SIZE = 50_000;
 
     @TempDir

@@ -17,7 +17,7 @@ import org.jrsocket.interop.Site;
 final class HttpEcho {
 
     /** Of a body, in bytes. */
-    static final int SIZE = 200_000;
+    static final int SIZE = 70_000; // more than the first window of HTTP/2
 
     private HttpEcho() {}
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("frameworks")
 class NettyLabTest {
 
-    private static final int SIZE = (2 << 20) + 12345;
+    private static final int SIZE = (1 << 20) + 12345;
     private static final int TIMES = 2;
 
     @TempDir

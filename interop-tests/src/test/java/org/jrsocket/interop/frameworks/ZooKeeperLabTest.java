@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("frameworks")
 class ZooKeeperLabTest {
 
-    private static final int NODES = 2000;
+    private static final int NODES = 500;
     private static final int SIZE = 1000;
 
     @TempDir

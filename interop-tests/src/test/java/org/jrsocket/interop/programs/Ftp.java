@@ -26,7 +26,7 @@ import org.apache.ftpserver.usermanager.impl.WritePermission;
 final class Ftp {
 
     private static final int FILES = 4;
-    private static final int FILE = 512 * 1024;
+    private static final int FILE = 256 * 1024;
 
     private Ftp() {}
 

@@ -22,9 +22,9 @@ import javax.net.ssl.KeyManagerFactory;
  */
 final class HttpFiles {
 
-    private static final int FILE = 1 << 20;
+    private static final int FILE = 1 << 18;
     private static final int FILES = 2; // of each kind
-    private static final int SMALL = 60;
+    private static final int SMALL = 30;
 
     private HttpFiles() {}
 

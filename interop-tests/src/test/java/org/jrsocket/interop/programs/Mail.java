@@ -30,8 +30,8 @@ import org.subethamail.smtp.server.SMTPServer;
  */
 final class Mail {
 
-    private static final int MESSAGES = 8;
-    private static final int ATTACHMENT = 256 * 1024;
+    private static final int MESSAGES = 4;
+    private static final int ATTACHMENT = 128 * 1024;
 
     private Mail() {}
 

@@ -17,9 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 /** A service over RMI: a store of byte arrays that also calls its callers back. */
 final class RmiStore {
 
-    static final int PARTS = 32;
+    static final int PARTS = 16;
     static final int PART = 64 * 1024;
-    static final int SMALL_CALLS = 200;
+    static final int SMALL_CALLS = 100;
 
     /** The service. */
     public interface Store extends Remote {
