@@ -40,7 +40,7 @@ abstract class FrameworkBehaviours {
 
     private static final int BLOBS = 4;
     private static final int BLOB = 50_000;
-    private static final int REQUESTS = 3;
+    private static final int REQUESTS = 2;
     private static final int BODY = 100_000;
 
     /** Where a server and its client meet, and what their channels are. */

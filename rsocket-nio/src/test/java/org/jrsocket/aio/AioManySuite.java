@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Many channels in one group, all of them at work. */
 abstract class AioManySuite extends AioSuite {
 
-    private static final int CHANNELS = 500;
+    private static final int CHANNELS = 250;
     private static final int ROUNDS = 3;
     private static final int MESSAGE = 256;
 

@@ -17,14 +17,12 @@ import org.jrsocket.bench.lab.Pair;
 import org.jrsocket.bench.lab.Proof;
 
 /**
- * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS REPETITIONS}. Ten active connections, in a selector of
- * ten and in a selector of CONNECTIONS, and forty in a selector of forty, ours over RDMA and the JDK's over TCP,
+ * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS ACTIVE REPETITIONS}. ACTIVE connections, in a selector of
+ * as many and in a selector of CONNECTIONS, and forty in a selector of forty, ours over RDMA and the JDK's over TCP,
  * measured in turn again and again; then all idle. With 0 for CONNECTIONS the forty alone. FOLDER has the jars.
  */
 public final class ManyKeys {
 
-    private static final int FEW = 10;
-    private static final int ACTIVE = 10;
     /** All active at once: more than a selector of ours polls. */
     private static final int LOOPS = 40;
 
@@ -38,7 +36,7 @@ public final class ManyKeys {
 
     /** For all JVMs alike. One compiler: the emulator lets JVMs that replace compiled methods crash now and then. */
     private static final List<String> JVM_FLAGS =
-            List.of("-XX:+UseSerialGC", "-Xms96m", "-Xmx96m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1");
+            List.of("-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1");
 
     /** A pair of processes, and what was measured of it. */
     private static final class Column {
@@ -62,18 +60,22 @@ public final class ManyKeys {
     }
 
     private final Path folder;
+    private final int many;
+    private final int active;
     private final String address = System.getenv("ROCE_LAB_ADDR");
     private final List<Column> columns = new ArrayList<>();
 
-    private ManyKeys(Path folder) {
+    private ManyKeys(Path folder, int many, int active) {
         this.folder = folder;
+        this.many = many;
+        this.active = active;
     }
 
     public static void main(String[] args) throws IOException, InterruptedException {
         int status = 1;
-        ManyKeys driver = new ManyKeys(Path.of(args[0]));
+        ManyKeys driver = new ManyKeys(Path.of(args[0]), Integer.parseInt(args[1]), Integer.parseInt(args[2]));
         try {
-            driver.run(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
+            driver.run(Integer.parseInt(args[3]));
             status = 0;
         } catch (IOException e) {
             System.out.println("FAILED: " + e.getMessage());
@@ -82,14 +84,15 @@ public final class ManyKeys {
         System.exit(status);
     }
 
-    private void run(int many, int repetitions) throws IOException, InterruptedException {
+    private void run(int repetitions) throws IOException, InterruptedException {
         Machine.facts().forEach(System.out::println);
-        System.out.println("flags of all JVMs: " + String.join(" ", JVM_FLAGS));
+        System.out.println("flags of all JVMs: " + String.join(" ", flags()));
         // RDMA or a failure, however slowly a slow guest connects.
         List<String> agent =
                 List.of("-javaagent:" + folder.resolve("rsocket.jar") + "=policy=rdma,connect.timeout=60s");
-        int[][] selectors =
-                many == 0 ? new int[][] {{LOOPS, LOOPS}} : new int[][] {{FEW, ACTIVE}, {many, ACTIVE}, {LOOPS, LOOPS}};
+        int[][] selectors = many == 0
+                ? new int[][] {{LOOPS, LOOPS}}
+                : new int[][] {{active, active}, {many, active}, {LOOPS, LOOPS}};
         for (int[] sizes : selectors) {
             columns.add(open("ours, RDMA", true, sizes[0], sizes[1], agent));
             columns.add(open("JDK's, TCP", false, sizes[0], sizes[1], List.of()));
@@ -108,7 +111,7 @@ public final class ManyKeys {
         }
         Collections.rotate(columns, -repetitions);
         if (many > 0) {
-            print(many);
+            print();
         }
         printLoops(columns.get(columns.size() - 2), columns.get(columns.size() - 1));
         if (many > 0) {
@@ -121,22 +124,25 @@ public final class ManyKeys {
         }
     }
 
-    private Column open(String name, boolean rdma, int connections, int active, List<String> flags) throws IOException {
+    /** The same for all; the heap has room for the keys of the most. */
+    private List<String> flags() {
+        List<String> flags = new ArrayList<>(JVM_FLAGS);
+        String heap = 96 + many / 50 + "m";
+        flags.addAll(List.of("-Xms" + heap, "-Xmx" + heap));
+        return flags;
+    }
+
+    private Column open(String name, boolean rdma, int connections, int busy, List<String> more) throws IOException {
         List<String> program = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        program.addAll(JVM_FLAGS);
-        program.addAll(flags);
+        program.addAll(flags());
+        program.addAll(more);
         program.addAll(List.of("-cp", folder.resolve("benchmarks.jar").toString()));
         String port = Integer.toString(20_100 + columns.size());
         Pair pair = new Pair(
                 program,
                 List.of(EchoKeys.class.getName(), address, port),
-                List.of(
-                        PingKeys.class.getName(),
-                        address,
-                        port,
-                        Integer.toString(connections),
-                        Integer.toString(active)),
+                List.of(PingKeys.class.getName(), address, port, Integer.toString(connections), Integer.toString(busy)),
                 Map.of(),
                 folder.resolve("selector-" + columns.size() + ".log"));
         Column column = new Column(name, rdma, connections, pair);
@@ -160,12 +166,12 @@ public final class ManyKeys {
         return sample;
     }
 
-    private void print(int many) {
+    private void print() {
         System.out.printf(
                 "%nround trip of %d active connections, %d B, microseconds, medians of the repetitions (lowest to highest)%n",
-                ACTIVE, EchoKeys.MESSAGE);
+                active, EchoKeys.MESSAGE);
         System.out.printf(
-                "%-12s %-4s %24s %24s   ratio%n", "selector", "", FEW + " connections", many + " connections");
+                "%-12s %-4s %24s %24s   ratio%n", "selector", "", active + " connections", many + " connections");
         for (int i = 0; i < 2; i++) {
             Column few = columns.get(i);
             Column all = columns.get(i + 2);

@@ -49,8 +49,11 @@ class ConnectTimesBetweenHosts {
         }
     }
 
+    /** Compiles when JVMs do: what the lab's other JVMs save by compiling late, a crowd in code that is cold pays. */
     private static JvmProcess client(boolean agent) throws IOException {
-        JvmProcess.Builder builder = JvmProcess.running(CrowdClient.class).listening();
+        JvmProcess.Builder builder = JvmProcess.running(CrowdClient.class)
+                .option("-XX:CompileThresholdScaling=1")
+                .listening();
         return (agent ? builder.agent("") : builder)
                 .arguments(System.getenv("ROCE_LAB_ADDR"))
                 .start();

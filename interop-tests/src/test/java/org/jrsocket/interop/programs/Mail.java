@@ -30,7 +30,7 @@ import org.subethamail.smtp.server.SMTPServer;
  */
 final class Mail {
 
-    private static final int MESSAGES = 4;
+    private static final int MESSAGES = 2;
     private static final int ATTACHMENT = 128 * 1024;
 
     private Mail() {}

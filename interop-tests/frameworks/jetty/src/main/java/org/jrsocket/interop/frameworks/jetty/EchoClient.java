@@ -32,7 +32,7 @@ import javax.net.ssl.TrustManagerFactory;
  */
 public final class EchoClient {
 
-    private static final int AT_ONCE = 4;
+    private static final int AT_ONCE = 2;
 
     private EchoClient() {}
 
