@@ -7,7 +7,7 @@
 # yet to load what the tests use; a guest that dies takes its groups along. The longest come first: what is left over at
 # the end, when one lane has nothing to do any more, is short.
 lab_guests() {
-  printf '%s\n' interop 'interop-c core' 'installed own-netty'
+  printf '%s\n' 'core installed own-netty' interop interop-c
   # Once more only what differs: virtual threads, and the agent.
   [ -z "$jdk25" ] || printf '%s\n' 'installed-jdk25 interop-jdk25'
 }

@@ -50,6 +50,11 @@ abstract class StreamBehaviour {
     /** Bytes for the tests that move a lot. */
     abstract int bulk();
 
+    /** How often something is tried that may go wrong by chance. */
+    int manyTimes() {
+        return 5000;
+    }
+
     @BeforeEach
     void open() throws IOException {
         transport = RdmaTransport.over(provider());
@@ -217,7 +222,7 @@ abstract class StreamBehaviour {
     void shouldLoseNoWakeUpWhenBothEndsSleepAtOnce() throws Exception {
         StreamConfig sleepy = StreamConfig.DEFAULT.withSpinNanos(0);
         try (StreamPair p = StreamPair.connect(transport, address(), sleepy)) {
-            int rounds = 5000;
+            int rounds = manyTimes();
             Future<Void> echo = background(() -> {
                 byte[] b = new byte[1];
                 for (int i = 0; i < rounds; i++) {

@@ -22,7 +22,7 @@ class SoakLabTest {
 
     @Test
     void shouldLoseAndKeepNothing() throws Exception {
-        AtomicInteger left = new AtomicInteger(30);
+        AtomicInteger left = new AtomicInteger(15);
         soak(20, 1 << 18, () -> left.decrementAndGet() >= 0);
     }
 

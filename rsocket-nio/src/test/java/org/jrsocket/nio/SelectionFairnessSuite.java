@@ -238,7 +238,7 @@ abstract class SelectionFairnessSuite extends NioSuite {
             }
         }
         echo(servers);
-        run(selector, loops * 300);
+        run(selector, loops * 100);
         List<Integer> rounds = rounds(selector);
         assertTrue(rounds.get(0) >= rounds.get(loops / 2) / 2, () -> "rounds of each: " + rounds);
     }

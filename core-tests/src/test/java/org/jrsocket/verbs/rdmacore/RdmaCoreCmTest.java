@@ -334,7 +334,7 @@ public class RdmaCoreCmTest {
         new RdmaCoreLink(RdmaCoreLink.address4()).close(); // librdmacm opens the device for good
         long memory = NativeMemory.allocatedBytes();
         int fds = Fds.openCount();
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < 60; i++) {
             new RdmaCoreLink(RdmaCoreLink.address4()).close();
         }
         assertEquals(memory, NativeMemory.allocatedBytes());

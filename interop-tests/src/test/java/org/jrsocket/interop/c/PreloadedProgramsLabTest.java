@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PreloadedProgramsLabTest extends CPeerTests {
 
     private static final int BYTES = 600_000; // more than all rings between the two take
-    private static final int MANY = 20;
+    private static final int MANY = 8;
     private static final int BYTES_OF_MANY = 20_000;
 
     @TempDir
@@ -176,7 +176,7 @@ class PreloadedProgramsLabTest extends CPeerTests {
     // ---- many at once ----
 
     @Test
-    void shouldServeTwentyNetcatsAtOnce() throws Exception {
+    void shouldServeManyNetcatsAtOnce() throws Exception {
         JavaEnd java = java(Api.AGENT);
         int port = java.listen(false);
         List<Program> netcats = new ArrayList<>();
@@ -198,7 +198,7 @@ class PreloadedProgramsLabTest extends CPeerTests {
 
     @ParameterizedTest
     @EnumSource(names = {"STREAM", "AGENT"})
-    void shouldBeServedByTwentyNetcatsAtOnce(Api api) throws Exception {
+    void shouldBeServedByManyNetcatsAtOnce(Api api) throws Exception {
         JavaEnd java = java(api);
         List<Program> netcats = new ArrayList<>();
         try {
