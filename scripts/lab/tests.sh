@@ -3,11 +3,11 @@
 # variables it uses.
 # shellcheck disable=SC2154  # here, console, jdk17, ... are scripts/test's
 
-# The groups of tests that need a device, a line for each guest. A guest costs half a minute, and so does a JVM that has
-# yet to load what the tests use; a guest that dies takes its groups along. The longest come first: what is left over at
-# the end, when one lane has nothing to do any more, is short.
+# The groups of tests that need a device, a line for each guest. A guest takes ten seconds to boot, and a JVM fifteen to
+# load what the tests use; a guest that dies takes its groups along. The longest come first: what is left over at the
+# end, when one lane has nothing to do any more, is short.
 lab_guests() {
-  printf '%s\n' 'core installed own-netty' interop interop-c
+  printf '%s\n' interop interop-c 'core installed own-netty'
   # Once more only what differs: virtual threads, and the agent.
   [ -z "$jdk25" ] || printf '%s\n' 'installed-jdk25 interop-jdk25'
 }

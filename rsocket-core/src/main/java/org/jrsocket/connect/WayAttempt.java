@@ -97,7 +97,9 @@ final class WayAttempt implements PendingConnect.Observer {
         return hasHeadStart && leftOfHeadStart(System.nanoTime() - start) <= 0;
     }
 
-    /** Why it failed. An attempt ends after the service thread did what it had to do: one that did not ask had no route. */
+    /**
+     * Why it failed. An attempt ends after the service thread did what it had to do: one that did not ask had no route.
+     */
     TcpReason reason(RdmaConnectException e) {
         TcpReason reason = TcpReason.of(e.reason());
         return switch (reason) {

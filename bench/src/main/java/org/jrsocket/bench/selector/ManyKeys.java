@@ -17,8 +17,8 @@ import org.jrsocket.bench.lab.Pair;
 import org.jrsocket.bench.lab.Proof;
 
 /**
- * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS ACTIVE REPETITIONS}. ACTIVE connections, in a selector of
- * as many and in a selector of CONNECTIONS, and forty in a selector of forty, ours over RDMA and the JDK's over TCP,
+ * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS ACTIVE REPETITIONS}. ACTIVE connections, in a selector
+ * of as many and in a selector of CONNECTIONS, and forty in a selector of forty, ours over RDMA and the JDK's over TCP,
  * measured in turn again and again; then all idle. With 0 for CONNECTIONS the forty alone. FOLDER has the jars.
  */
 public final class ManyKeys {
