@@ -29,7 +29,7 @@ class PumpTest {
         Slab first = new Slab(0x3000, 64, 3, 4);
         Connection connection = new Connection(
                 new Inbound(peer, 2, CREDITS, first, 128),
-                new Outbound(new Outbound.Limits(32, 1, 2, 1024, 64, 4, 64), peer, 2, CREDITS),
+                new Outbound(new SendLimits(32, 1, 2, 1024, 64, 4, 64), peer, 2, CREDITS),
                 new SendMemory(new Slab(0x4000, 64, 5, 6), 64),
                 mock(),
                 mock());

@@ -18,23 +18,6 @@ import org.jrsocket.wire.Imm;
  */
 public final class Outbound {
 
-    /** The states of this half, in order; it only moves down. */
-    private enum State {
-        OPEN,
-        /** SHUTDOWN is wanted, after everything written. */
-        SHUTTING,
-        /** SHUTDOWN was built. */
-        SHUT,
-        /** DISCONNECT is wanted, after everything written; a reset does not wait for that. */
-        CLOSING,
-        /** DISCONNECT was built, or is not needed. */
-        CLOSED,
-        /** Nothing can be sent any more. */
-        DEAD
-    }
-
-    /** Send queue slots that data leaves for grants, credits and the end of the stream. */
-    private static final int CONTROL_SLOTS = 8;
     /**
      * Credits of a C peer that data does not use: such a peer posts exactly as many receives as it advertises, and
      * control messages need some.
@@ -43,32 +26,7 @@ public final class Outbound {
     /** Grants of so many bytes or fewer are not worth giving back. */
     private static final int QUIET_GRANTS = 32 * 1024;
 
-    /**
-     * What the device and the driver ask of the requests.
-     *
-     * @param slots of the send queue
-     * @param slotsPerMessage that a message with payload takes; 2 on iWARP
-     * @param pieces scatter entries that a request can have
-     * @param maxMessage bytes of the largest message
-     * @param inline bytes up to which a message may travel inside its request
-     * @param busy slots in use from which writes of less than {@code bulk} bytes wait, so that they go out together
-     * @param bulk bytes that never wait for more
-     */
-    public record Limits(int slots, int slotsPerMessage, int pieces, int maxMessage, int inline, int busy, int bulk) {
-        public Limits {
-            if (slots < 2 * CONTROL_SLOTS
-                    || slotsPerMessage < 1
-                    || pieces < 1
-                    || maxMessage < 1
-                    || maxMessage > Imm.MAX_DATA
-                    || busy < 2) {
-                throw new IllegalArgumentException(
-                        "limits of " + slots + " slots, " + pieces + " pieces, " + maxMessage + " bytes, busy " + busy);
-            }
-        }
-    }
-
-    private final Limits limits;
+    private final SendLimits limits;
     private final PeerWindow window;
     private final SendQueue queue;
     private final Extents extents = new Extents();
@@ -76,10 +34,7 @@ public final class Outbound {
     private final boolean resetUnderstood;
     private final boolean releaseUnderstood;
 
-    private State state = State.OPEN;
-    private boolean shutdownSent;
-    private boolean reset;
-    private boolean dropped;
+    private final Ending ending = new Ending();
     private boolean peerEnded;
     private boolean starved;
     private boolean blocked; // by slots, or until requests that are on their way complete
@@ -99,7 +54,7 @@ public final class Outbound {
      * @param tableEntries entries of our own grant table
      * @param credits of our connection data
      */
-    public Outbound(Limits limits, ConnData peer, int tableEntries, int credits) {
+    public Outbound(SendLimits limits, ConnData peer, int tableEntries, int credits) {
         this.limits = limits;
         // The peer's first grant came with its connection data: the table holds the others.
         int reserved = peer.hasExtension() ? 0 : Math.min(RESERVED_CREDITS, peer.credits() / 4);
@@ -111,11 +66,6 @@ public final class Outbound {
         this.releaseUnderstood = peer.hasFeature(ConnData.FEATURE_RELEASE);
     }
 
-    private void to(State next) {
-        assert next.compareTo(state) > 0 : state + " to " + next;
-        state = next;
-    }
-
     // ---- told by the writer ----
 
     /**
@@ -124,8 +74,8 @@ public final class Outbound {
      * @param awaited whether somebody waits to have the memory back; then the last request of it asks for a completion
      */
     public void write(long address, int length, int localKey, boolean awaited) {
-        if (state != State.OPEN) {
-            throw new IllegalStateException("written when " + state);
+        if (!ending.isOpen()) {
+            throw new IllegalStateException("written when " + ending);
         }
         extents.add(address, length, localKey, awaited);
         written += length;
@@ -134,9 +84,7 @@ public final class Outbound {
 
     /** Asks for SHUTDOWN after everything written so far. Harmless when repeated. */
     public void shutdown() {
-        if (state == State.OPEN) {
-            to(State.SHUTTING);
-        }
+        ending.shutdown();
     }
 
     /**
@@ -146,27 +94,19 @@ public final class Outbound {
      * @param tell whether the peer is to see a reset, if it understands one
      */
     public void close(boolean hard, boolean tell) {
-        if (state.compareTo(State.CLOSING) < 0) {
-            to(State.CLOSING);
-        }
-        if (state == State.CLOSING) {
-            reset |= tell;
-            if (hard) {
-                drop();
-            }
+        if (ending.close(tell) && hard) {
+            drop();
         }
     }
 
     private void drop() {
-        dropped = true;
         posted = written;
         extents.clear();
     }
 
     /** The connection failed, or the peer is gone: nothing is built any more, and no completion counts. */
     public void die() {
-        if (state != State.DEAD) {
-            to(State.DEAD);
+        if (ending.die()) {
             drop();
             announcements.clear();
             blocked = false;
@@ -178,7 +118,7 @@ public final class Outbound {
 
     /** The oldest request that asked for a completion is complete. */
     public int completed() {
-        if (state == State.DEAD) {
+        if (ending.isDead()) {
             return Effects.NONE;
         }
         completions++;
@@ -188,7 +128,7 @@ public final class Outbound {
         if (blocked) {
             effects |= Effects.SEND;
         }
-        if (state == State.CLOSED && isDrained()) {
+        if (ending.isClosed() && isDrained()) {
             effects |= Effects.DRAINED;
         }
         return effects;
@@ -247,7 +187,7 @@ public final class Outbound {
     }
 
     private boolean mayAnnounce() {
-        return !peerEnded && state.compareTo(State.CLOSING) < 0;
+        return !peerEnded && !ending.isClosing();
     }
 
     /** The credit limit that the peer has been told. */
@@ -262,7 +202,7 @@ public final class Outbound {
 
     /** Nothing was sent for long: gives the peer its memory back, if it understands that, and frees ours. */
     public void quiet() {
-        if (written == posted && state == State.OPEN) {
+        if (written == posted && ending.isOpen()) {
             releaseWanted = releaseUnderstood && window.granted() > QUIET_GRANTS;
             probeWanted |= queue.outstanding() > 0 && !queue.awaitsCompletion();
         }
@@ -276,12 +216,11 @@ public final class Outbound {
      * @return how many messages were appended
      */
     public int build(RequestSink sink) {
-        if (state == State.DEAD) {
+        if (ending.isDead()) {
             return 0;
         }
         blocked = false;
-        int built = buildUpdates(sink) + buildData(sink);
-        return built + buildControl(sink);
+        return buildUpdates(sink) + buildData(sink) + buildControl(sink);
     }
 
     private boolean fits(RequestSink sink, int slots, int keep) {
@@ -292,7 +231,7 @@ public final class Outbound {
 
     private int buildUpdates(RequestSink sink) {
         int built = 0;
-        if (state.compareTo(State.CLOSING) >= 0) {
+        if (ending.isClosing()) {
             announcements.clear(); // the application reads no more
         }
         while (!announcements.isEmpty()) {
@@ -318,10 +257,10 @@ public final class Outbound {
     private int buildData(RequestSink sink) {
         starved = false;
         int built = 0;
-        while (extents.bytes() > 0 && fits(sink, limits.slotsPerMessage(), CONTROL_SLOTS)) {
+        while (extents.bytes() > 0 && fits(sink, limits.slotsPerMessage(), SendLimits.CONTROL_SLOTS)) {
             int room = window.room();
             if (room == 0) {
-                if (reset) { // as TCP: a reset does not wait for a peer that does not read
+                if (ending.isReset()) { // as TCP: a reset does not wait for a peer that does not read
                     drop();
                 } else {
                     starved = true;
@@ -361,16 +300,16 @@ public final class Outbound {
             releaseWanted = false;
             built += control(sink, Imm.release(window.release()), false);
         }
-        if (state == State.SHUTTING && fits(sink, 1, 1)) {
-            to(State.SHUT);
-            shutdownSent = true;
+        if (ending.wantsShutdown() && fits(sink, 1, 1)) {
+            ending.shutdownBuilt();
             built += control(sink, Imm.ctrl(Imm.CTRL_SHUTDOWN), true);
         }
-        if (state == State.CLOSING) {
-            if (shutdownSent && peerEnded && !reset) {
-                to(State.CLOSED); // two SHUTDOWNs are an end: by now a C peer's queue pair does not answer
+        if (ending.wantsDisconnect()) {
+            boolean reset = ending.isReset();
+            if (ending.hasShutdown() && peerEnded && !reset) {
+                ending.closed(); // two SHUTDOWNs are an end: by now a C peer's queue pair does not answer
             } else if (fits(sink, 2, 0)) {
-                to(State.CLOSED);
+                ending.closed();
                 if (reset && resetUnderstood) {
                     built += control(sink, Imm.ctrl(Imm.CTRL_RESET), false);
                 }
@@ -413,16 +352,12 @@ public final class Outbound {
      * was written.
      */
     public boolean isDrained() {
-        return state == State.DEAD
-                || extents.bytes() == 0
-                        && !queue.awaitsCompletion()
-                        && state != State.CLOSING
-                        && state != State.SHUTTING;
+        return ending.isDead() || extents.bytes() == 0 && !queue.awaitsCompletion() && !ending.wantsMore();
     }
 
     /** Whether bytes may be written: no end was asked for, and the connection is not over. */
     public boolean isOpen() {
-        return state == State.OPEN;
+        return ending.isOpen();
     }
 
     /** Whether a request is on its way whose completion will be reported. */
@@ -433,11 +368,6 @@ public final class Outbound {
     /** How many completions there were: while one is awaited and this stays, the device says nothing. */
     public long completions() {
         return completions;
-    }
-
-    /** Whether data was dropped that had been written. */
-    public boolean hasDropped() {
-        return dropped;
     }
 
     public long written() {

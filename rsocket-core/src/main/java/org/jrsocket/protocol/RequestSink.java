@@ -9,7 +9,7 @@ package org.jrsocket.protocol;
  * put here counts as posted.
  *
  * <p>A sink for iWARP makes two requests of one message with payload: a plain write, and a SEND that carries
- * {@code imm}. {@link Outbound.Limits} says how many send queue slots a message takes.
+ * {@code imm}. {@link SendLimits} says how many send queue slots a message takes.
  */
 public interface RequestSink {
 

@@ -13,6 +13,7 @@ import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.protocol.Outbound;
 import org.jrsocket.protocol.Pump;
+import org.jrsocket.protocol.SendLimits;
 import org.jrsocket.protocol.SendMemory;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.wire.ConnData;
@@ -118,7 +119,7 @@ final class StreamCore {
         this.remote = remote;
         int credits = handles.credits();
         int perMessage = handles.words == null ? 1 : 2;
-        Outbound.Limits limits = new Outbound.Limits(
+        SendLimits limits = new SendLimits(
                 handles.sendSlots, perMessage, SendBatch.MAX_SGE, MAX_MESSAGE, handles.inlineLimit, BUSY, BULK);
         this.out = new Outbound(limits, peer, ConnectionResources.TABLE_ENTRIES, credits);
         this.in = new Inbound(

@@ -9,6 +9,7 @@ import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.protocol.Outbound;
 import org.jrsocket.protocol.Pump;
+import org.jrsocket.protocol.SendLimits;
 import org.jrsocket.protocol.SendMemory;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.wire.ConnData;
@@ -153,7 +154,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         int busy = chance.spread(2, 16);
         int mostMessage = chance.spread(1, world.large ? 1 << 20 : 4096);
         int bulk = world.longLived ? 1 : chance.spread(1, 2000);
-        Outbound.Limits limits = new Outbound.Limits(slots, 1, chance.between(1, 3), mostMessage, inline, busy, bulk);
+        SendLimits limits = new SendLimits(slots, 1, chance.between(1, 3), mostMessage, inline, busy, bulk);
         Outbound outbound = new Outbound(limits, peer, tableEntries, credits);
         Inbound inbound = new Inbound(peer, tableEntries, credits, first, most);
         connection = new Connection(inbound, outbound, new SendMemory(firstSend, mostSend), slabs, table);

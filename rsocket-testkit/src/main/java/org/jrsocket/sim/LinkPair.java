@@ -10,6 +10,7 @@ import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.protocol.Outbound;
 import org.jrsocket.protocol.Pump;
+import org.jrsocket.protocol.SendLimits;
 import org.jrsocket.protocol.SendMemory;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.wire.ConnData;
@@ -27,7 +28,7 @@ final class LinkPair {
     /** Bytes that a writer copies before it lets the device begin. */
     private static final int CHUNK = 64 << 10;
 
-    private static final Outbound.Limits LIMITS = new Outbound.Limits(SLOTS, 1, 2, 1 << 20, INLINE, 4, 4 << 10);
+    private static final SendLimits LIMITS = new SendLimits(SLOTS, 1, 2, 1 << 20, INLINE, 4, 4 << 10);
 
     private final Simulation simulation = new Simulation(0);
     final Side[] sides = new Side[2];
