@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.protocol.Connection;
 import org.jrsocket.protocol.Effects;
@@ -103,7 +104,7 @@ final class StreamCore {
     private int idleSweeps;
     private final DeviceSilence silence;
 
-    private volatile int ready;
+    private final AtomicInteger ready = new AtomicInteger(); // written with the lock
 
     StreamCore(
             RdmaStream stream,
@@ -181,8 +182,8 @@ final class StreamCore {
         }
         boolean add = leftover.toBeListed();
         int now = readiness();
-        if (now != ready) {
-            ready = now;
+        if (now != ready.getPlain()) {
+            ready.lazySet(now); // the unlock makes it visible, before anybody looks for who waits
         }
         int news = noted;
         noted = 0;
@@ -236,25 +237,23 @@ final class StreamCore {
 
     /** Whether a read or a write would find something to do; any thread, without the lock. */
     boolean isReady(int bit) {
-        return (ready & bit) != 0;
+        return (ready.get() & bit) != 0;
     }
 
     // ---- progress, with the lock ----
 
     /** Takes what has come and sends what can be sent. */
     void poll() {
-        if (freed) {
-            return;
+        if (!freed) {
+            handle(pump.poll());
         }
-        handle(pump.poll());
     }
 
     /** As {@link #poll}, for a reader, who does not care what became of sends. */
     void pollMessages() {
-        if (freed) {
-            return;
+        if (!freed) {
+            handle(pump.pollMessages());
         }
-        handle(pump.pollMessages());
     }
 
     private void handle(int step) {

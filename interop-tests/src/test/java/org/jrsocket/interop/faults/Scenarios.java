@@ -26,6 +26,9 @@ import org.jrsocket.interop.Tool;
  */
 final class Scenarios {
 
+    /** The name of the one that sets the clocks. */
+    static final String CLOCK = "clock";
+
     /**
      * An emulated machine needs seconds for what takes a real one milliseconds: the times that are promised are for
      * it.
@@ -324,7 +327,7 @@ final class Scenarios {
 
     private static Scenario clockJumps() {
         return new Scenario(
-                "clock",
+                CLOCK,
                 "the clocks jump an hour ahead, and back",
                 "all connections stay and go on within 30 s, new ones are made within 30 s",
                 hosts -> {

@@ -51,6 +51,9 @@ final class Soak {
                     brief.rest();
                 };
                 String result = scenario.play().run(hosts);
+                if (scenario.name().equals(Scenarios.CLOCK)) {
+                    applications.clocksJumped();
+                }
                 String worked = work.again();
                 hosts.end();
                 TwoHosts.Held held = hosts.held();
