@@ -18,7 +18,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.verbs.loopback.CmMessage;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackId;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -132,6 +134,43 @@ class LostPathTest {
             verbs.faults().killAll(true);
             RawPeer.await(() -> !lost.isEmpty(), () -> "nobody has noticed");
             assertPathLost(readFails(pair.client), pair);
+        }
+    }
+
+    /** The one message by which the kernel tells of an id's end is lost on the way, like all others. */
+    private void assertToldOnceThePathIsBack(StreamPair pair, Action loss) throws Exception {
+        Future<SocketException> waits = threads.submit(() -> readFails(pair.server));
+        StreamBehaviour.awaitInside("read", 1);
+        verbs.faults().drop(CmMessage.DREQ, 1);
+        verbs.faults().breakAfter(0);
+        loss.run();
+        SocketException told = StreamBehaviour.get(waits);
+        assertEquals("Connection reset", told.getMessage());
+        assertTrue(root(told).startsWith("the peer went away without closing"), root(told));
+        pair.server.close(); // and so answers
+        RawPeer.await(() -> verbs.ids().stream().noneMatch(LoopbackId::isActive), () -> "an id is kept");
+    }
+
+    @FunctionalInterface
+    private interface Action {
+        void run() throws IOException;
+    }
+
+    @Test
+    void shouldTellThePeerThatOnlyWaitsOfAConnectionThatFailed() throws Exception {
+        try (StreamPair pair = quietPair()) {
+            assertToldOnceThePathIsBack(pair, () -> {
+                pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
+                assertPathLost(readFails(pair.client), pair);
+                pair.client.close();
+            });
+        }
+    }
+
+    @Test
+    void shouldTellThePeerThatOnlyWaitsOfACloseThatWasLost() throws Exception {
+        try (StreamPair pair = quietPair()) {
+            assertToldOnceThePathIsBack(pair, pair.client::close);
         }
     }
 

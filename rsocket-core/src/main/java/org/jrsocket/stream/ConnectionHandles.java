@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -232,13 +233,18 @@ final class ConnectionHandles {
      *
      * @param reusable whether the bundle may serve another connection
      */
-    synchronized void free(boolean reusable) {
+    void free(boolean reusable) {
+        free(reusable, given -> attempt("rdma_destroy_id", given::destroyId));
+    }
+
+    /** The same, but for the id, which is {@code heir}'s from there on. */
+    synchronized void free(boolean reusable, Consumer<CmId> heir) {
         if (freed) {
             return;
         }
         freed = true;
         freeQueues(reusable);
-        attempt("rdma_destroy_id", id::destroyId);
+        heir.accept(id);
     }
 
     /**

@@ -64,6 +64,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final Thread exitHook;
     private final OpenStreams streams;
     private final Closings closings;
+    private final Farewells farewells = new Farewells(this);
     private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
 
     private final Set<CmConnect> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
@@ -203,6 +204,7 @@ public final class RdmaTransport implements AutoCloseable {
     @Override
     public void close() {
         streams.abortAll(CLOSE_NANOS);
+        farewells.end();
         try {
             Runtime.getRuntime().removeShutdownHook(exitHook);
         } catch (IllegalStateException e) {
@@ -295,6 +297,10 @@ public final class RdmaTransport implements AutoCloseable {
 
     Closings closings() {
         return closings;
+    }
+
+    Farewells farewells() {
+        return farewells;
     }
 
     void forget(RdmaStream stream) {

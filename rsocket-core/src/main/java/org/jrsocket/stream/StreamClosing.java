@@ -189,7 +189,12 @@ final class StreamClosing {
             core.freed = true;
             // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
             // peer that broke the rules may have left anything.
-            core.handles.free(core.closed && !core.protocolBroken);
+            boolean reusable = core.closed && !core.protocolBroken;
+            if (core.queues.isPathLost() && !core.peerGone) {
+                core.handles.free(reusable, transport.farewells()::say);
+            } else {
+                core.handles.free(reusable);
+            }
             action = whenFreed;
             whenFreed = null;
         } finally {

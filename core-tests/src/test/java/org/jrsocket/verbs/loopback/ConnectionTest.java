@@ -296,10 +296,21 @@ class ConnectionTest {
     @Test
     void shouldEndADisconnectThatNobodyAnswersByTimeout() throws IOException {
         pair = RawPair.connected(provider);
+        provider.faults().drop(CmMessage.DREQ, Integer.MAX_VALUE);
+        pair.client.cm.disconnect(pair.client.id);
+        for (int i = 0; i < 8; i++) { // it is repeated
+            provider.expireTimeouts();
+        }
+        assertEquals(-Errno.ETIMEDOUT, pair.client.await(DISCONNECTED).getStatus());
+    }
+
+    @Test
+    void shouldRepeatADisconnectThatIsLost() throws IOException {
+        pair = RawPair.connected(provider);
         provider.faults().drop(CmMessage.DREQ, 1);
         pair.client.cm.disconnect(pair.client.id);
         provider.expireTimeouts();
-        assertEquals(-Errno.ETIMEDOUT, pair.client.await(DISCONNECTED).getStatus());
+        pair.server.await(DISCONNECTED);
     }
 
     @Test

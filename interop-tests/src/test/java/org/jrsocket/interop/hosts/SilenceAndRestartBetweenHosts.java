@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jrsocket.interop.JvmProcess;
@@ -32,6 +33,9 @@ class SilenceAndRestartBetweenHosts {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     /** For what has to use RDMA, however slow the guest is. */
     private static final String PATIENT = "=connect.timeout=60s";
+
+    /** After this an idle end says nothing any more: it has given memory back, and asked the peer's device once. */
+    private static final Duration AT_REST = Duration.ofSeconds(20);
 
     private static final int WARM_MICROS = 100_000;
 
@@ -132,6 +136,41 @@ class SilenceAndRestartBetweenHosts {
             assertEquals("2", result.value("rdma"), result::toString);
             assertEquals("3", result.value("chosen.REFUSED"), result::toString);
         }
+    }
+
+    /** To a server that only waits nothing has happened. Over TCP its kernel gets the FIN once the path is back. */
+    @Test
+    void shouldEndTheConnectionOfAServerThatOnlyWaitsOnceThePathIsBack() throws Exception {
+        int port = far.serve(true, 0);
+        try (JvmProcess client = JvmProcess.running(LosingClient.class)
+                .arguments(far.address(), Integer.toString(port))
+                .listening()
+                .agent(PATIENT)
+                .start()) {
+            client.awaitLine(Pattern.compile("^connected$"), LIMIT);
+            TimeUnit.NANOSECONDS.sleep(AT_REST.toNanos());
+            far.run("lab-link no-roce");
+            client.tell("go on");
+            String failed =
+                    client.awaitLine(Pattern.compile("^failed=(.*)$"), LIMIT).group(1);
+            assertTrue(failed.contains("the peer's device does not answer"), failed);
+            assertEquals(1, connectionsThere());
+            far.run("lab-link clear");
+            long start = System.nanoTime();
+            while (connectionsThere() > 0) {
+                assertTrue(System.nanoTime() - start < LIMIT.toNanos(), "the server keeps its connection");
+                TimeUnit.MILLISECONDS.sleep(500);
+            }
+            System.out.printf("the server knew after %.1f s%n", (System.nanoTime() - start) / 1e9);
+        }
+    }
+
+    /** Queue pairs of connections. */
+    private static long connectionsThere() throws IOException {
+        return Pattern.compile("type RC")
+                .matcher(far.run("rdma resource show qp"))
+                .results()
+                .count();
     }
 
     @Test

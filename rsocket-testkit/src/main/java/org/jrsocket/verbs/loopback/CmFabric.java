@@ -31,6 +31,8 @@ final class CmFabric {
     private static final int IWARP_DATA = 255;
     /** Tries of a REQ that a full backlog swallowed, within the CM's timeout. */
     private static final int REQ_TRIES = 8;
+    /** Tries of a DREQ; the kernel's are sixteen. */
+    private static final int DREQ_TRIES = 4;
 
     final ReentrantLock lock = new ReentrantLock();
     final Ports ports = new Ports();
@@ -250,8 +252,13 @@ final class CmFabric {
 
     /**
      * The first half of a disconnect; the answer comes when the peer disconnects or destroys its id too, or not at all.
+     * It is repeated as long as the id lives.
      */
     void sendDisconnect(LoopbackId id) {
+        sendDisconnect(id, DREQ_TRIES);
+    }
+
+    private void sendDisconnect(LoopbackId id, int tries) {
         LoopbackId other = id.peer;
         id.state = State.DISCONNECTING;
         send(
@@ -272,7 +279,13 @@ final class CmFabric {
                         default -> end(id, 0); // nobody there any more: the CM itself answers
                     }
                 },
-                () -> end(id, -Errno.ETIMEDOUT));
+                () -> {
+                    if (tries > 1 && id.state == State.DISCONNECTING) {
+                        sendDisconnect(id, tries - 1);
+                    } else {
+                        end(id, -Errno.ETIMEDOUT);
+                    }
+                });
     }
 
     void sendDisconnectReply(LoopbackId id) {
