@@ -21,6 +21,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Selecting extends SelectorSuite {
         @Override
         NioKind kind() {
@@ -73,6 +74,7 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
     class Closing extends CloseSuite {
         @Override
         NioKind kind() {

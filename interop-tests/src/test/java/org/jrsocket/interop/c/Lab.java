@@ -92,6 +92,11 @@ final class Lab {
         return Tool.run("rdma", "resource", "show").strip();
     }
 
+    /** The queue pairs, and what the device has counted. */
+    static String rdmaState() {
+        return Tool.run("rdma", "-d", "resource", "show", "qp") + Tool.run("rdma", "-p", "statistic", "show");
+    }
+
     /**
      * Runs {@code action} while processes that start find these defaults for their rsockets. The guest's files are its
      * own.

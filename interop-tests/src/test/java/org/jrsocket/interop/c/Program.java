@@ -32,6 +32,9 @@ final class Program implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> LIVE.forEach(Process::destroyForcibly)));
     }
 
+    /** What takes so long is worth a look at what everybody does meanwhile: afterwards nobody can tell. */
+    private static final Duration STRANGE = Duration.ofSeconds(20);
+
     private final String name;
     private final Process process;
     private final Output out;
@@ -88,7 +91,11 @@ final class Program implements AutoCloseable {
      * @throws AssertionError if it does not end in time, with its output; it is killed
      */
     Result await(Duration limit) throws InterruptedException {
-        if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+        long early = Math.min(limit.toMillis(), STRANGE.toMillis());
+        if (!process.waitFor(early, TimeUnit.MILLISECONDS)) {
+            System.out.println(name + " runs after " + early / 1000 + " s\n" + Lab.rdmaState() + doings());
+        }
+        if (!process.waitFor(limit.toMillis() - early, TimeUnit.MILLISECONDS)) {
             kill();
             throw new AssertionError(name + " did not end within " + limit + '\n' + this);
         }
@@ -96,6 +103,21 @@ final class Program implements AutoCloseable {
         err.join();
         LIVE.remove(process);
         return new Result(name, process.exitValue(), out.lines(), err.lines());
+    }
+
+    /** What the threads of all programs that run wait for. */
+    private static String doings() {
+        StringBuilder all = new StringBuilder();
+        for (Process each : LIVE) {
+            String pid = Long.toString(each.pid());
+            String program = each.info().command().orElse("a program");
+            all.append(program).append(' ').append(pid).append('\n');
+            String look = program.endsWith("/java")
+                    ? Path.of(System.getProperty("java.home"), "bin", "jcmd") + " " + pid + " Thread.print"
+                    : "head /proc/" + pid + "/task/*/wchan /proc/" + pid + "/task/*/syscall";
+            all.append(Tool.run("sh", "-c", look + " || true")); // it may have ended by now
+        }
+        return all.toString();
     }
 
     /** The lines of its standard output so far. */
