@@ -14,19 +14,19 @@
  * <p>May use {@code protocol}, {@code wire}, {@code verbs}, {@code os}, {@code jfr} and slf4j. Knows nothing of
  * {@code java.net.SocketImpl}, of channels, or of falling back to TCP.
  *
- * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code OpenStreams}, {@code Closings}); how a connection
- * comes to be ({@code CmConnect} and its answers, {@code CmListener}, {@code Handshake}); {@code PollSet}; the stream
- * ({@code RdmaStream}, {@code StreamClosing}, {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with
- * {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover};
+ * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code OpenStreams}, {@code Closings},
+ * {@code Farewells}); how a connection comes to be ({@code CmConnect} and its answers, {@code CmListener},
+ * {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamWriter} with
+ * {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover};
  * {@code StreamCore}; the connection manager's events and the service thread ({@code CmEvents}, {@code ServiceThread});
  * queues and memory ({@code VerbsQueues}, {@code PathTimers}, {@code ConnectionHandles}, {@code ResourcePool}), and
  * what they are made of. Arrows that point up, and why:
  *
  * <ul>
  *   <li>To the transport, from those that exist within it and take from it the settings, the pool, the counts or the
- *       service thread: {@code CmConnect}, {@code CmListener}, {@code Handshake}, {@code PollSet}, {@code RdmaStream},
- *       {@code StreamClosing}, {@code StreamCore}, {@code ConnectionHandles}, {@code ResourcePool}. {@code OpenStreams}
- *       adds up what the transport tells of them.
+ *       service thread: {@code Farewells}, {@code CmConnect}, {@code CmListener}, {@code Handshake}, {@code PollSet},
+ *       {@code RdmaStream}, {@code StreamClosing}, {@code StreamCore}, {@code ConnectionHandles}, {@code ResourcePool}.
+ *       {@code OpenStreams} adds up what the transport tells of them.
  *   <li>A {@code Handshake} tells the {@code CmListener} that made it what it came to.
  *   <li>{@code StreamCore} makes {@code StreamWaiter}, {@code StreamEffects} and {@code StreamLeftover}, which work on
  *       it: waking, ending and what writers left are what the protocol's effects ask for.

@@ -44,6 +44,7 @@ final class Soak {
                 hosts.run(Duration.ofSeconds(random.nextInt(20)));
                 Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
                 played.merge(scenario.name(), 1, Integer::sum);
+                System.out.println("round " + round + " begins: " + scenario.title()); // else a failure does not say it
                 Applications.Work work = applications.begin();
                 brief.assertNoneLost();
                 hosts.besides = () -> {
