@@ -7,7 +7,6 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.protocol.Connection;
 import org.jrsocket.protocol.Effects;
@@ -104,7 +103,7 @@ final class StreamCore {
     private int idleSweeps;
     private final DeviceSilence silence;
 
-    private final AtomicInteger ready = new AtomicInteger(); // written with the lock
+    private volatile int ready;
 
     StreamCore(
             RdmaStream stream,
@@ -182,8 +181,8 @@ final class StreamCore {
         }
         boolean add = leftover.toBeListed();
         int now = readiness();
-        if (now != ready.getPlain()) {
-            ready.lazySet(now); // the unlock makes it visible, before anybody looks for who waits
+        if (now != ready) {
+            ready = now;
         }
         int news = noted;
         noted = 0;
@@ -237,7 +236,7 @@ final class StreamCore {
 
     /** Whether a read or a write would find something to do; any thread, without the lock. */
     boolean isReady(int bit) {
-        return (ready.get() & bit) != 0;
+        return (ready & bit) != 0;
     }
 
     // ---- progress, with the lock ----

@@ -17,10 +17,10 @@
  * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code OpenStreams}, {@code Closings},
  * {@code Farewells}); how a connection comes to be ({@code CmConnect} and its answers, {@code CmListener},
  * {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamWriter} with
- * {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover};
- * {@code StreamCore}; the connection manager's events and the service thread ({@code CmEvents}, {@code ServiceThread});
- * queues and memory ({@code VerbsQueues}, {@code PathTimers}, {@code ConnectionHandles}, {@code ResourcePool}), and
- * what they are made of. Arrows that point up, and why:
+ * {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects},
+ * {@code Leftovers}, {@code StreamLeftover}; {@code StreamCore}; the connection manager's events and the service thread
+ * ({@code CmEvents}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers},
+ * {@code ConnectionHandles}, {@code ResourcePool}), and what they are made of. Arrows that point up, and why:
  *
  * <ul>
  *   <li>To the transport, from those that exist within it and take from it the settings, the pool, the counts or the

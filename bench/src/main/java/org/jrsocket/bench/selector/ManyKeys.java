@@ -169,7 +169,7 @@ public final class ManyKeys {
 
     private void print() {
         System.out.printf(
-                "%nround trip of %d active connections, %d B, microseconds, medians of the repetitions (lowest to highest)%n",
+                "%nround trip of %d active connections, %d B, microseconds, medians (lowest to highest)%n",
                 active, EchoKeys.MESSAGE);
         System.out.printf(
                 "%-12s %-4s %24s %24s   ratio%n", "selector", "", active + " connections", many + " connections");
