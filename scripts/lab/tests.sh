@@ -41,7 +41,7 @@ lab_settings() {
     *) say "no group '$1'"; return 2 ;;
   esac
   case $1 in
-    *-jdk25) lab_jdk=$jdk25 lab_tags="$lab_tags & !once & !many & !transport" ;;
+    *-jdk25) lab_jdk=$jdk25 lab_tags="$lab_tags & !once & !many & (!transport | jdk21)" ;;
     *) lab_tags="$lab_tags & !jdk21" ;;
   esac
 }

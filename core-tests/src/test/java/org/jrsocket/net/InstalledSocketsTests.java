@@ -22,6 +22,7 @@ class InstalledConnectTest extends ConnectBehaviour {
 
 @Tag("lab")
 @Tag("installed")
+@Tag("transport")
 class InstalledReadTest extends ReadBehaviour {
     InstalledReadTest() {
         super(SocketKind.INSTALLED);
@@ -30,6 +31,7 @@ class InstalledReadTest extends ReadBehaviour {
 
 @Tag("lab")
 @Tag("installed")
+@Tag("transport")
 class InstalledWriteTest extends WriteBehaviour {
     InstalledWriteTest() {
         super(SocketKind.INSTALLED);
@@ -46,6 +48,7 @@ class InstalledCloseTest extends CloseBehaviour {
 
 @Tag("lab")
 @Tag("installed")
+@Tag("transport")
 class InstalledOptionTest extends OptionBehaviour {
     InstalledOptionTest() {
         super(SocketKind.INSTALLED);

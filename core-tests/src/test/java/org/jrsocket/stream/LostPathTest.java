@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,6 +19,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.CmMessage;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackId;
@@ -171,6 +175,51 @@ class LostPathTest {
     void shouldTellThePeerThatOnlyWaitsOfACloseThatWasLost() throws Exception {
         try (StreamPair pair = quietPair()) {
             assertToldOnceThePathIsBack(pair, pair.client::close);
+        }
+    }
+
+    /** A message that it cannot send would be lost, and with soft-RoCE all connections to come. */
+    @Test
+    void shouldTellThePeerThatOnlyWaitsOnceThisHostHasItsLinkBack() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        AtomicBoolean down = new AtomicBoolean(true);
+        transport.farewells().judgeBy(address -> {
+            assertEquals(InetAddress.getLoopbackAddress(), address);
+            looks.incrementAndGet();
+            return down.get();
+        });
+        try (StreamPair pair = quietPair()) {
+            Future<SocketException> waits = threads.submit(() -> readFails(pair.server));
+            StreamBehaviour.awaitInside("read", 1);
+            verbs.faults().breakAfter(0, WcBatch.LOCAL_QP_OPERATION);
+            pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
+            SocketException e = readFails(pair.client);
+            assertTrue(root(e).startsWith("this host's device could not send"), root(e));
+            assertEquals(List.of(), lost);
+            pair.client.close();
+            RawPeer.await(() -> looks.get() >= 3, () -> "looked " + looks + " times");
+            assertFalse(waits.isDone());
+            assertEquals(1, verbs.qps().size(), "of the connection only its id is kept");
+            down.set(false);
+            SocketException told = StreamBehaviour.get(waits);
+            assertTrue(root(told).startsWith("the peer went away without closing"), root(told));
+            pair.server.close();
+            RawPeer.await(() -> verbs.ids().stream().noneMatch(LoopbackId::isActive), () -> "an id is kept");
+        }
+    }
+
+    @Test
+    void shouldKeepNothingForAHostWithoutALinkOnceItsDeviceIsGone() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        transport.farewells().judgeBy(address -> looks.incrementAndGet() > 0);
+        try (StreamPair pair = quietPair()) {
+            verbs.faults().breakAfter(0, WcBatch.LOCAL_QP_OPERATION);
+            pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
+            readFails(pair.client);
+            pair.client.close();
+            RawPeer.await(() -> looks.get() >= 1, () -> "never looked");
+            verbs.faults().removeDevice(verbs.device());
+            RawPeer.await(() -> verbs.ids().stream().noneMatch(LoopbackId::isActive), () -> "an id is kept");
         }
     }
 

@@ -5,19 +5,31 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends of connections whose peer's device did not answer: the peer may live and have heard nothing of it. When an id is
- * destroyed the kernel tells the peer once, and where the path is broken for a few seconds that is lost: a peer that
- * only waits would keep its end for ever. So the id, and nothing else of the connection, stays until the peer has
- * answered a disconnect, which the kernel repeats for about a minute (fifteen times), as TCP repeats a FIN. Any thread.
+ * Ends of connections of which the peer may have heard nothing: its device did not answer, or this host's could not
+ * send. When an id is destroyed the kernel tells the peer once, and where the path is broken for a few seconds that is
+ * lost: a peer that only waits would keep its end for ever. So the id, and nothing else of the connection, stays until
+ * the peer has answered a disconnect, which the kernel repeats for about a minute (fifteen times), as TCP repeats a FIN.
+ *
+ * <p>While its own link is down a host says nothing, however long that takes: nobody would hear it, and soft-RoCE (Linux
+ * 6.1) that has no route for a message of the connection manager's never receives one again. Where the connection's
+ * address is gone the kernel drops the message, also when the address has come back: its entry in the device's table of
+ * addresses is another one then. Any thread.
  */
 final class Farewells {
 
@@ -25,26 +37,84 @@ final class Farewells {
 
     /** Beyond so many, peers are told once. */
     private static final int MOST = 4096;
-    /** By then the kernel has given up. */
+    /** After the first word. By then the kernel has given up. */
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(3);
+    /** How often a host looks whether its link is up again. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final RdmaTransport transport;
     private final Set<Farewell> waiting = ConcurrentHashMap.newKeySet();
+    /** Those of them that are not said yet. */
+    private final Set<Farewell> unsaid = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean looksLater = new AtomicBoolean();
+    private volatile Predicate<InetAddress> down = Farewells::isDown;
     private volatile boolean over;
 
     Farewells(RdmaTransport transport) {
         this.transport = transport;
     }
 
-    /** Takes over {@code id}, whose queue pair is gone, and frees it once the peer knows. */
-    void say(CmId id) {
-        Farewell farewell = new Farewell(id);
+    /** Has {@code judge} say whether the link of an own address is down; for tests. */
+    void judgeBy(Predicate<InetAddress> judge) {
+        down = judge;
+    }
+
+    /**
+     * Takes over {@code id}, whose queue pair is gone, and frees it once the peer knows. Asks the kernel.
+     *
+     * @param local the connection's own address
+     */
+    void say(CmId id, InetAddress local) {
+        Farewell farewell = new Farewell(id, local);
         waiting.add(farewell);
         id.attach(farewell);
-        if (!over && waiting.size() <= MOST && farewell.say()) {
-            transport.service().schedule(farewell::end, LONGEST_NANOS);
-        } else {
+        if (over || waiting.size() > MOST) {
             farewell.end();
+            return;
+        }
+        boolean others = !unsaid.isEmpty();
+        unsaid.add(farewell);
+        if (others) {
+            lookLater();
+        } else {
+            look();
+        }
+    }
+
+    /** Says what can be said. Asks the kernel, once for each address. */
+    private void look() {
+        Map<InetAddress, Boolean> known = new HashMap<>();
+        for (Farewell each : unsaid) {
+            if (!known.computeIfAbsent(each.local, down::test)) {
+                each.say();
+            }
+        }
+        if (!unsaid.isEmpty()) {
+            lookLater();
+        }
+    }
+
+    private void lookLater() {
+        if (!over && looksLater.compareAndSet(false, true)) {
+            transport
+                    .service()
+                    .schedule(
+                            () -> {
+                                looksLater.set(false);
+                                transport.reap(this::look);
+                            },
+                            LOOK_NANOS);
+        }
+    }
+
+    /** Whether this host has the address, on a link that is down. Where the kernel does not say, it is taken to be up. */
+    private static boolean isDown(InetAddress local) {
+        try {
+            NetworkInterface link = NetworkInterface.getByInetAddress(local);
+            return link != null && !link.isUp();
+        } catch (SocketException e) {
+            return false;
         }
     }
 
@@ -57,18 +127,24 @@ final class Farewells {
     private final class Farewell implements CmHandler {
 
         private final CmId id;
+        final InetAddress local;
 
-        Farewell(CmId id) {
+        Farewell(CmId id, InetAddress local) {
             this.id = id;
+            this.local = local;
         }
 
-        boolean say() {
+        /** Not while the id is freed. */
+        synchronized void say() {
+            if (!unsaid.remove(this)) { // said, or over
+                return;
+            }
             try {
                 transport.cm().disconnect(id);
-                return true;
+                transport.service().schedule(this::end, LONGEST_NANOS);
             } catch (IOException | RuntimeException e) {
                 LOG.debug("the peer of a connection that was lost is not told", e);
-                return false;
+                end();
             }
         }
 
@@ -85,11 +161,12 @@ final class Farewells {
 
         void end() {
             if (waiting.remove(this)) {
+                unsaid.remove(this);
                 transport.reap(this::destroy);
             }
         }
 
-        private void destroy() {
+        private synchronized void destroy() {
             try {
                 id.destroyId();
             } catch (IOException | RuntimeException e) {

@@ -190,8 +190,8 @@ final class StreamClosing {
             // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
             // peer that broke the rules may have left anything.
             boolean reusable = core.closed && !core.protocolBroken;
-            if (core.queues.isPathLost() && !core.peerGone) {
-                core.handles.free(reusable, transport.farewells()::say);
+            if (core.queues.isUnheard() && !core.peerGone) {
+                core.handles.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
             } else {
                 core.handles.free(reusable);
             }

@@ -57,6 +57,7 @@ final class VerbsQueues implements Queues {
 
     private String trouble;
     private boolean pathLost;
+    private boolean stuck; // a request of this host's did not leave it
 
     VerbsQueues(ConnectionHandles handles, boolean peerBigEndian) {
         this.handles = handles;
@@ -179,6 +180,7 @@ final class VerbsQueues implements Queues {
         int status = sent.status(index);
         if (status != WcBatch.SUCCESS) {
             pathLost |= status == WcBatch.RETRY_EXCEEDED;
+            stuck |= status == WcBatch.LOCAL_QP_OPERATION;
             trouble = switch (status) {
                 case WcBatch.RETRY_EXCEEDED -> "the peer's device does not answer";
                 case WcBatch.REMOTE_ACCESS -> "the peer's device refused the key or address that the peer had granted";
@@ -271,6 +273,11 @@ final class VerbsQueues implements Queues {
     /** Whether the peer's device left a send unanswered, with all its repetitions. */
     boolean isPathLost() {
         return pathLost;
+    }
+
+    /** Whether the peer may know nothing of what happened here: that, or this host's device could not send. */
+    boolean isUnheard() {
+        return pathLost || stuck;
     }
 
     // ---- events ----

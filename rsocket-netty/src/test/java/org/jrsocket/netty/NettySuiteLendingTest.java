@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The same, with received memory handed out. */
 @Tag("once")
+@Tag("lent")
 class NettySuiteLendingTest extends NettyBehaviours {
 
     private static Netty netty;

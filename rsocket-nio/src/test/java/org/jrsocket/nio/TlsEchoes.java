@@ -12,8 +12,9 @@ import org.junit.jupiter.api.TestInfo;
 /**
  * Of the 192 combinations of {@code SocketSslEchoTest}, which take longer than all the rest of the suite, a quarter:
  * with each pair of TLS engines and each kind of renegotiation, 8 of the 32 settings of its five flags, so that any two
- * of the flags still have all four settings together. Of those, suites tagged "tcp" run half, in which each flag has
- * both settings: what carries the bytes there is the JDK's. {@code -Djrsocket.tls.echoes=all} runs them all.
+ * of the flags still have all four settings together. Of those, suites tagged "tcp" or "lent" run half, in which each
+ * flag has both settings: what carries the bytes there is the JDK's, or has run them with memory copied.
+ * {@code -Djrsocket.tls.echoes=all} runs them all.
  */
 public final class TlsEchoes {
 
@@ -23,7 +24,7 @@ public final class TlsEchoes {
 
     /** Called by JUnit. The flags of a combination are the low bits of its number. */
     static List<Object[]> some(TestInfo test) throws Exception {
-        boolean half = test.getTags().contains("tcp");
+        boolean half = test.getTags().contains("tcp") || test.getTags().contains("lent");
         List<Object[]> some = new ArrayList<>();
         int number = 0;
         for (Object[] combination : SocketSslEchoTest.data()) {

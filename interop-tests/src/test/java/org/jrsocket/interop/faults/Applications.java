@@ -152,11 +152,16 @@ final class Applications {
 
     // ---- clients ----
 
-    /** Starts a client of the next application, and returns when it has verified something. */
-    Work begin() throws IOException, InterruptedException {
+    /**
+     * Starts a client of the next application, and returns when it has verified something.
+     *
+     * @param addressGoes whether the client's host is about to lose its address: a server that reads is never told of a
+     *     connection that was given up for that (docs/reliability.md), so it goes too
+     */
+    Work begin(boolean addressGoes) throws IOException, InterruptedException {
         Application application = all.get(started++ % all.size());
         rounds.merge(application.name(), 1, Integer::sum);
-        return new Work(application);
+        return new Work(application, addressGoes);
     }
 
     private JvmProcess start(Application application) throws IOException, InterruptedException {
@@ -197,10 +202,12 @@ final class Applications {
         private final JvmProcess first;
         private final long began;
         private final String connections;
+        private final boolean addressGoes;
         private String told = "";
 
-        private Work(Application application) throws IOException, InterruptedException {
+        private Work(Application application, boolean addressGoes) throws IOException, InterruptedException {
             this.application = application;
+            this.addressGoes = addressGoes;
             first = start(application);
             began = System.nanoTime();
             connections = overRdma(first);
@@ -215,7 +222,11 @@ final class Applications {
             JvmProcess.Result result = first.stop();
             told = application.name() + ": " + connections + verified(result);
             if (ended && result.status() == 0) {
-                collect(application);
+                if (addressGoes) {
+                    kill(application);
+                } else {
+                    collect(application);
+                }
                 return;
             }
             told += ended ? ", then " + cause(result) : ", killed after " + BESIDE.toSeconds() + " s";

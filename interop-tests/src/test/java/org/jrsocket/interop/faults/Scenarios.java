@@ -28,6 +28,8 @@ final class Scenarios {
 
     /** The name of the one that sets the clocks. */
     static final String CLOCK = "clock";
+    /** The name of the one that takes the client's address away. */
+    static final String ADDRESS = "address";
 
     /**
      * An emulated machine needs seconds for what takes a real one milliseconds: the times that are promised are for
@@ -314,7 +316,7 @@ final class Scenarios {
     }
 
     private static Scenario addressGone(int seconds) {
-        return new Scenario("address", "the client's address taken away for " + seconds + " s", AFTERWARDS, hosts -> {
+        return new Scenario(ADDRESS, "the client's address taken away for " + seconds + " s", AFTERWARDS, hosts -> {
             Tool.run("ip", "address", "del", hosts.self() + "/24", "dev", "eth0");
             try {
                 hosts.run(Duration.ofSeconds(seconds));

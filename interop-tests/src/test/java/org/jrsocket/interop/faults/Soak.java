@@ -45,7 +45,7 @@ final class Soak {
                 Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
                 played.merge(scenario.name(), 1, Integer::sum);
                 System.out.println("round " + round + " begins: " + scenario.title()); // else a failure does not say it
-                Applications.Work work = applications.begin();
+                Applications.Work work = applications.begin(scenario.name().equals(Scenarios.ADDRESS));
                 brief.assertNoneLost();
                 hosts.besides = () -> {
                     work.end();

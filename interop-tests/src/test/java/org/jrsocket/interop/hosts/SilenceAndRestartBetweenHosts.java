@@ -15,12 +15,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jrsocket.interop.JvmProcess;
 import org.jrsocket.interop.Site;
+import org.jrsocket.interop.Tool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -138,9 +140,46 @@ class SilenceAndRestartBetweenHosts {
         }
     }
 
+    /** What a connection does not survive. */
+    private enum Cut {
+        PATH("the peer's device does not answer") {
+            @Override
+            void begin() throws IOException {
+                far.run("lab-link no-roce");
+            }
+
+            @Override
+            void end() throws IOException {
+                far.run("lab-link clear");
+            }
+        },
+        OWN_LINK("this host's device could not send") {
+            @Override
+            void begin() {
+                Tool.run("lab-link", "down");
+            }
+
+            @Override
+            void end() {
+                Tool.run("lab-link", "up");
+            }
+        };
+
+        final String reason;
+
+        Cut(String reason) {
+            this.reason = reason;
+        }
+
+        abstract void begin() throws IOException;
+
+        abstract void end() throws IOException;
+    }
+
     /** To a server that only waits nothing has happened. Over TCP its kernel gets the FIN once the path is back. */
-    @Test
-    void shouldEndTheConnectionOfAServerThatOnlyWaitsOnceThePathIsBack() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void shouldEndTheConnectionOfAServerThatOnlyWaitsOnceItCanBeTold(Cut cut) throws Exception {
         int port = far.serve(true, 0);
         try (JvmProcess client = JvmProcess.running(LosingClient.class)
                 .arguments(far.address(), Integer.toString(port))
@@ -149,19 +188,28 @@ class SilenceAndRestartBetweenHosts {
                 .start()) {
             client.awaitLine(Pattern.compile("^connected$"), LIMIT);
             TimeUnit.NANOSECONDS.sleep(AT_REST.toNanos());
-            far.run("lab-link no-roce");
-            client.tell("go on");
-            String failed =
-                    client.awaitLine(Pattern.compile("^failed=(.*)$"), LIMIT).group(1);
-            assertTrue(failed.contains("the peer's device does not answer"), failed);
             assertEquals(1, connectionsThere());
-            far.run("lab-link clear");
+            cut.begin();
+            try {
+                client.tell("go on");
+                String failed = client.awaitLine(Pattern.compile("^failed=(.*)$"), LIMIT)
+                        .group(1);
+                assertTrue(failed.contains(cut.reason), failed);
+            } finally {
+                cut.end();
+            }
             long start = System.nanoTime();
             while (connectionsThere() > 0) {
                 assertTrue(System.nanoTime() - start < LIMIT.toNanos(), "the server keeps its connection");
                 TimeUnit.MILLISECONDS.sleep(500);
             }
-            System.out.printf("the server knew after %.1f s%n", (System.nanoTime() - start) / 1e9);
+            System.out.printf("%s: the server knew after %.1f s%n", cut, (System.nanoTime() - start) / 1e9);
+        }
+        try (JvmProcess caller = caller("socket", PATIENT)) {
+            assertTrue(call(caller, far.address() + ' ' + port + " 0 1").startsWith("try=1 "));
+            caller.tellNoMore();
+            JvmProcess.Result result = caller.await(LIMIT).expectSuccess();
+            assertEquals("1", result.value("rdma"), result::toString);
         }
     }
 

@@ -7,6 +7,7 @@ package org.jrsocket.verbs.loopback;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.verbs.WcBatch;
 
 /**
  * What goes wrong on request, from now on. Safe for use by any thread; takes effect at once.
@@ -25,6 +26,7 @@ public final class Faults {
     private int rejects; // guarded by this
     private int rejectReason; // guarded by this
     private final AtomicInteger untilBreak = new AtomicInteger(NEVER);
+    private volatile int breakStatus;
     private volatile boolean holdAcks;
 
     Faults(LoopbackProvider provider) {
@@ -52,6 +54,12 @@ public final class Faults {
      * its sender's queue pair goes to error, as when the path breaks. Its peer notices nothing by itself.
      */
     public void breakAfter(int count) {
+        breakAfter(count, WcBatch.RETRY_EXCEEDED);
+    }
+
+    /** The same, with another status of its completion: LOCAL_QP_OPERATION is what soft-RoCE says without a link. */
+    public void breakAfter(int count, int status) {
+        breakStatus = status;
         untilBreak.set(count);
     }
 
@@ -131,6 +139,11 @@ public final class Faults {
         }
         rejects--;
         return rejectReason;
+    }
+
+    /** What a message that breaks fails with. */
+    int breakStatus() {
+        return breakStatus;
     }
 
     boolean breaksNow() {

@@ -69,7 +69,7 @@ final class Transfer {
             return false;
         }
         if (provider.faults().breaksNow()) {
-            from.failHead(WcBatch.RETRY_EXCEEDED);
+            from.failHead(provider.faults().breakStatus());
             return false;
         }
         if (!sq.isReadable(slot, from.domain(), keys)) {
