@@ -24,12 +24,13 @@ import org.slf4j.LoggerFactory;
  * Ends of connections of which the peer may have heard nothing: its device did not answer, or this host's could not
  * send. When an id is destroyed the kernel tells the peer once, and where the path is broken for a few seconds that is
  * lost: a peer that only waits would keep its end for ever. So the id, and nothing else of the connection, stays until
- * the peer has answered a disconnect, which the kernel repeats for about a minute (fifteen times), as TCP repeats a FIN.
+ * the peer has answered a disconnect, which the kernel repeats for about a minute (fifteen times), as TCP repeats a
+ * FIN.
  *
- * <p>While its own link is down a host says nothing, however long that takes: nobody would hear it, and soft-RoCE (Linux
- * 6.1) that has no route for a message of the connection manager's never receives one again. Where the connection's
- * address is gone the kernel drops the message, also when the address has come back: its entry in the device's table of
- * addresses is another one then. Any thread.
+ * <p>While its own link is down a host says nothing, however long that takes: nobody would hear it, and soft-RoCE
+ * (Linux 6.1) that has no route for a message of the connection manager's never receives one again. Where the
+ * connection's address is gone the kernel drops the message, also when the address has come back: its entry in the
+ * device's table of addresses is another one then. Any thread.
  */
 final class Farewells {
 
@@ -108,7 +109,7 @@ final class Farewells {
         }
     }
 
-    /** Whether this host has the address, on a link that is down. Where the kernel does not say, it is taken to be up. */
+    /** Whether this host has the address, on a link that is down. If the kernel does not say, it is taken to be up. */
     private static boolean isDown(InetAddress local) {
         try {
             NetworkInterface link = NetworkInterface.getByInetAddress(local);
