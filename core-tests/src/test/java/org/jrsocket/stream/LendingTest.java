@@ -68,7 +68,7 @@ class LendingTest extends RawPeerTests {
         verbs.faults().holdAcks(false);
         RawPeer.await(() -> l.stream().acknowledged() == 4096, () -> "never acknowledged");
         assertTrue(memory.isFree());
-        assertArrayEquals(bytes(4096), RawPeer.bytesOf(ConversationTest.awaitData(l.peer(), 4096)));
+        assertArrayEquals(bytes(4096), RawPeer.bytesOf(awaitData(l.peer(), 4096)));
     }
 
     @Test

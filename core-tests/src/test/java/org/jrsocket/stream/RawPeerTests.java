@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -160,6 +161,32 @@ abstract class RawPeerTests {
 
     static <T> T get(Future<T> future) throws Exception {
         return future.get(60, TimeUnit.SECONDS);
+    }
+
+    static List<Integer> imms(List<RawPeer.Message> messages) {
+        return messages.stream().map(RawPeer.Message::imm).toList();
+    }
+
+    /** Everything until that many bytes of data came. */
+    static List<RawPeer.Message> awaitData(RawPeer peer, int count) {
+        List<RawPeer.Message> got = new ArrayList<>();
+        RawPeer.await(
+                () -> {
+                    got.addAll(peer.takeMessages());
+                    return RawPeer.bytesOf(got).length >= count;
+                },
+                () -> "awaited " + count + " bytes, came " + got);
+        return got;
+    }
+
+    /** Adds what arrives to {@code got} until {@code imm} is among it. */
+    static void takeUntil(int imm, RawPeer peer, List<RawPeer.Message> got) {
+        RawPeer.await(
+                () -> {
+                    got.addAll(peer.takeMessages());
+                    return imms(got).contains(imm);
+                },
+                () -> "awaited " + Imm.describe(imm) + ", came " + got);
     }
 
     /** Reads exactly that many bytes. */

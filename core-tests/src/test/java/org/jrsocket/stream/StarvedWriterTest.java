@@ -49,7 +49,7 @@ class StarvedWriterTest extends RawPeerTests {
         call.write(l.stream(), 1);
         assertFalse(hasLeftover(l.stream()));
         assertFalse(l.stream().isStarved());
-        assertEquals(2 * HALF + 2, RawPeer.bytesOf(ConversationTest.awaitData(l.peer(), 2 * HALF + 2)).length);
+        assertEquals(2 * HALF + 2, RawPeer.bytesOf(awaitData(l.peer(), 2 * HALF + 2)).length);
     }
 
     private static boolean hasLeftover(RdmaStream stream) {

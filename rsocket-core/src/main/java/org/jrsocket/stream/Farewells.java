@@ -137,7 +137,7 @@ final class Farewells {
 
         /** Not while the id is freed. */
         synchronized void say() {
-            if (!unsaid.remove(this)) { // said, or over
+            if (!unsaid.remove(this) || !waiting.contains(this)) { // said, or over
                 return;
             }
             try {

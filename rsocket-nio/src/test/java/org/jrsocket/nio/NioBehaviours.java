@@ -31,6 +31,15 @@ abstract class NioBehaviours {
 
     @Nested
     @Tag("transport")
+    class Keys extends KeySuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    @Tag("transport")
     class Fairness extends SelectionFairnessSuite {
         @Override
         NioKind kind() {

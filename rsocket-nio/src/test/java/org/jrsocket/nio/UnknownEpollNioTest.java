@@ -55,6 +55,14 @@ class UnknownEpollNioTest {
     }
 
     @Nested
+    class Keys extends KeySuite {
+        @Override
+        NioKind kind() {
+            return kind;
+        }
+    }
+
+    @Nested
     class Fairness extends SelectionFairnessSuite {
         @Override
         NioKind kind() {

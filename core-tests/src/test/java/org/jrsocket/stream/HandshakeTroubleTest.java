@@ -1,0 +1,336 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.loopback.CmMessage;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.verbs.loopback.RawEndpoint;
+import org.jrsocket.verbs.loopback.Reachability;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Getting connected when something is missing, hangs, is lost, or is cancelled: sections 1 and 10 of the protocol page.
+ * Whatever happens, every object is given back.
+ */
+class HandshakeTroubleTest extends RawPeerTests {
+
+    private HookedVerbs hooked;
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
+
+    // ---- what is missing here ----
+
+    /** A device whose queues are too small for a single credit. */
+    @Test
+    void shouldFailAConnectOnADeviceWithoutRoomForCredits() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        verbs.addDevice(new LoopbackConfig().name("tiny").maxQpWr(8), there);
+        RdmaListener listener = listen(CONFIG);
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> transport
+                .connect(new InetSocketAddress(there, 0), listener.localAddress(), CONFIG)
+                .await(PATIENCE));
+        assertEquals(Reason.RESOURCES, e.reason());
+    }
+
+    /** Lack of memory fails one connection, on either side; the connections after it are made as ever. */
+    @Test
+    void shouldSurviveLackOfMemory() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        // three regions an endpoint: the connecting one's, then the accepting one's
+        for (int failing = 1; failing <= 6; failing++) {
+            AtomicInteger left = new AtomicInteger(failing);
+            RawPeer.await(
+                    () -> verbs.liveObjects().ids() <= 1,
+                    () -> "the last attempt is not freed: " + verbs.liveObjects());
+            transport.freeIdle();
+            hooked.hook = (at, cookie) -> {
+                if (at == Point.BEFORE_REGISTER && left.decrementAndGet() == 0) {
+                    throw new OutOfMemoryError("for this test");
+                }
+            };
+            PendingConnect pending = transport.connect(null, listener.localAddress(), CONFIG);
+            RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
+            assertEquals(failing <= 3 ? Reason.RESOURCES : Reason.BUSY, e.reason(), "registration " + failing);
+        }
+        hooked.hook = (at, cookie) -> {};
+        RdmaStream client =
+                transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE);
+        RdmaStream server = StreamPair.accept(listener);
+        client.write(bytes(10), 0, 10, PATIENCE);
+        assertArrayEquals(bytes(10), read(server, 10));
+    }
+
+    // ---- cancelling ----
+
+    /** Where a connection attempt can hang. */
+    enum Stage {
+        ADDRESS,
+        REQUEST,
+        ANSWER,
+        CONFIRMATION
+    }
+
+    /** @param millis until the message that is late arrives */
+    private InetSocketAddress hang(Stage stage, RdmaListener listener, long millis) throws IOException {
+        switch (stage) {
+            case ADDRESS -> {
+                InetAddress nobody = InetAddress.getByName("127.0.0.77");
+                verbs.place(nobody, Reachability.UNRESOLVED);
+                return new InetSocketAddress(nobody, 1);
+            }
+            case REQUEST -> verbs.faults().delay(CmMessage.REQ, millis);
+            case ANSWER -> verbs.faults().delay(CmMessage.REP, millis);
+            default -> verbs.faults().delay(CmMessage.RTU, millis);
+        }
+        return listener.localAddress();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Stage.class)
+    void shouldCancelAConnectThatHangsAtThe(Stage stage) throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        long millis = 50; // what is late comes while the next ones connect
+        InetSocketAddress to = hang(stage, listener, millis);
+        List<PendingConnect> all = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            long begun = System.nanoTime();
+            PendingConnect pending = transport.connect(null, to, CONFIG);
+            all.add(pending);
+            Future<IOException> waiter = background(() -> assertThrows(IOException.class, () -> {
+                pending.await(0);
+                throw new IOException("connected: only the confirmation may be late");
+            }));
+            if (i % 2 == 0) {
+                Thread.sleep(i % 4);
+            }
+            pending.cancel();
+            pending.cancel();
+            boolean hung = System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(millis);
+            IOException e = get(waiter);
+            if (stage == Stage.ADDRESS || hung && stage != Stage.CONFIRMATION) {
+                assertEquals(Reason.CANCELLED, ((RdmaConnectException) e).reason());
+            }
+            assertTrue(pending.isDone());
+        }
+        // one that was connected before it was cancelled, and was taken: ours to close
+        for (PendingConnect pending : all) {
+            try {
+                pending.await(1).close();
+            } catch (RdmaConnectException expected) {
+                // cancelled
+            }
+        }
+    }
+
+    /** The same with a time limit instead. */
+    @ParameterizedTest
+    @EnumSource(value = Stage.class, names = "CONFIRMATION", mode = EnumSource.Mode.EXCLUDE)
+    void shouldGiveUpAConnectThatHangsAtThe(Stage stage) throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        // longer than the test may take: on a busy machine the limit is noticed late
+        InetSocketAddress to = hang(stage, listener, TimeUnit.HOURS.toMillis(1));
+        PendingConnect pending = transport.connect(null, to, CONFIG);
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(5_000_000));
+        assertEquals(Reason.TIMEOUT, e.reason());
+    }
+
+    /** Messages of the manager that are lost for good end an attempt, too, in time that the manager sets. */
+    @ParameterizedTest
+    @EnumSource(
+            value = CmMessage.class,
+            names = {"REQ", "REP"})
+    void shouldFailWhenAMessageOfTheManagerIsLost(CmMessage lost) throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        verbs.faults().drop(lost, 1);
+        RdmaConnectException e = assertThrows(
+                RdmaConnectException.class,
+                () -> transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE));
+        assertEquals(Reason.UNREACHABLE, e.reason());
+        RdmaStream next =
+                transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE);
+        next.write(bytes(3), 0, 3, PATIENCE);
+        assertArrayEquals(bytes(3), read(StreamPair.accept(listener), 3));
+    }
+
+    /** At any moment, with nothing delayed. */
+    @Test
+    void shouldCancelAtAnyMoment() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        Random random = new Random(4711);
+        for (int i = 0; i < 400; i++) {
+            PendingConnect pending = transport.connect(null, listener.localAddress(), CONFIG);
+            long until = System.nanoTime() + random.nextInt(400_000);
+            while (System.nanoTime() < until) {
+                Thread.onSpinWait();
+            }
+            pending.cancel();
+            for (RdmaStream s = listener.poll(); s != null; s = listener.poll()) {
+                s.close();
+            }
+        }
+    }
+
+    /** Closing a listener refuses, resets or gives up whatever is under way, at any moment. */
+    @Test
+    void shouldCloseAListenerDuringHandshakes() throws Exception {
+        Random random = new Random(815);
+        for (int i = 0; i < 60; i++) {
+            verbs.faults().delay(CmMessage.REP, i % 3 == 0 ? 2 : 0);
+            verbs.faults().delay(CmMessage.RTU, i % 3 == 1 ? 2 : 0);
+            RdmaListener listener = transport.listen(new InetSocketAddress(HERE, 0), 1 + i % 5, CONFIG);
+            List<PendingConnect> all = new ArrayList<>();
+            for (int k = 0; k < 8; k++) {
+                all.add(transport.connect(null, listener.localAddress(), CONFIG));
+            }
+            Thread.sleep(0, random.nextInt(999_999));
+            listener.close();
+            listener.close();
+            for (PendingConnect pending : all) {
+                try {
+                    RdmaStream stream = pending.await(PATIENCE);
+                    assertThrows(IOException.class, () -> {
+                        if (stream.read(new byte[1], 0, 1, PATIENCE) < 0) {
+                            throw new IOException("ended");
+                        }
+                    });
+                    stream.close();
+                } catch (RdmaConnectException e) {
+                    assertTrue(e.reason() == Reason.REFUSED || e.reason() == Reason.UNREACHABLE, e.toString());
+                }
+            }
+        }
+    }
+
+    /**
+     * The passive side may give up after its answer made this side a connected one: a reject then ends the connection
+     * like a disconnect.
+     */
+    @Test
+    void shouldResetAConnectionThatIsRejectedAfterTheAnswer() throws Exception {
+        verbs.faults().delay(CmMessage.RTU, 3_600_000);
+        RawPeer.RawListener listener = rawListen();
+        PendingConnect pending = transport.connect(null, listener.address(), CONFIG);
+        RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
+        peer.answer(peer.connData());
+        RdmaStream stream = pending.await(PATIENCE);
+        Future<SocketException> reader =
+                background(() -> assertThrows(SocketException.class, () -> stream.read(new byte[1], 0, 1, 0)));
+        Thread.sleep(10);
+        peer.close();
+        assertEquals("Connection reset", get(reader).getMessage());
+    }
+
+    /** A timer would hold the stream, however short its life, for as long as the attempt might have taken. */
+    @Test
+    void shouldLeaveNoTimerOfAnAttemptThatIsOver() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        int before = timersLaterThan(TimeUnit.HOURS.toNanos(1));
+        PendingConnect connected = transport.connect(null, listener.localAddress(), CONFIG);
+        connected.expire(() -> TimeUnit.HOURS.toNanos(2));
+        connected.await(PATIENCE);
+        PendingConnect cancelled = transport.connect(null, listener.localAddress(), CONFIG);
+        cancelled.expire(() -> TimeUnit.HOURS.toNanos(2));
+        cancelled.cancel();
+        cancelled.expire(() -> TimeUnit.HOURS.toNanos(2));
+        assertEquals(before, timersLaterThan(TimeUnit.HOURS.toNanos(1)));
+    }
+
+    private int timersLaterThan(long nanos) throws Exception {
+        CompletableFuture<Integer> count = new CompletableFuture<>();
+        transport
+                .service()
+                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(nanos)));
+        return count.get(30, TimeUnit.SECONDS);
+    }
+
+    /** [25] Cancelled before it began to wait, or after it was taken: nothing happens to others. */
+    @Test
+    void shouldRunItsActionOnceWhateverTheOutcome() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        PendingConnect pending = transport.connect(null, listener.localAddress(), CONFIG);
+        AtomicInteger runs = new AtomicInteger();
+        pending.onDone(runs::incrementAndGet);
+        RdmaStream stream = pending.await(PATIENCE);
+        RawPeer.await(() -> runs.get() == 1, () -> "ran " + runs);
+        pending.cancel();
+        AtomicBoolean late = new AtomicBoolean();
+        pending.onDone(() -> late.set(true));
+        assertTrue(late.get());
+        stream.write(bytes(4), 0, 4, PATIENCE);
+        assertArrayEquals(bytes(4), read(StreamPair.accept(listener), 4));
+        assertEquals(1, runs.get());
+    }
+
+    /** One event that cannot be read, for lack of memory or for whatever reason, is not the end of all others. */
+    @Test
+    void shouldGoOnAfterAnEventThatCouldNotBeRead() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        for (Throwable trouble : List.of(new IOException("no such event"), new OutOfMemoryError("says a test"))) {
+            AtomicBoolean once = new AtomicBoolean();
+            hooked.beforeEvent = () -> {
+                if (!once.getAndSet(true)) {
+                    if (trouble instanceof IOException e) {
+                        throw e;
+                    }
+                    throw (Error) trouble;
+                }
+            };
+            try (RdmaStream client = transport
+                            .connect(null, listener.localAddress(), CONFIG)
+                            .await(PATIENCE);
+                    RdmaStream server = StreamPair.accept(listener)) {
+                assertTrue(once.get());
+                client.write(bytes(4), 0, 4, PATIENCE);
+                assertArrayEquals(bytes(4), read(server, 4));
+            }
+        }
+    }
+
+    /** A raw client that goes away in the middle of the handshake. */
+    @Test
+    void shouldForgetAClientThatGoesAwayInTheHandshake() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        for (int i = 0; i < 30; i++) {
+            try (RawPeer peer = RawPeer.active(verbs, listener.localAddress(), RawPeer.Spec.DEFAULT)) {
+                peer.request(peer.connData());
+                if (i % 2 == 0) {
+                    RawEndpoint.await(peer.raw.cm, peer.raw.events, EventType.RDMA_CM_EVENT_ESTABLISHED);
+                }
+            }
+            RdmaStream stream = listener.poll();
+            if (stream != null) {
+                stream.close();
+            }
+        }
+    }
+}
