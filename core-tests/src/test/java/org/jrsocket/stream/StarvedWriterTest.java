@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A writer that is out of the peer's room when the peer has made more: it sends at once, not when its own memory is full
- * or the service thread comes by.
+ * A writer that is out of the peer's room when the peer has made more: it sends at once, not when its own memory is
+ * full or the service thread comes by.
  */
 class StarvedWriterTest extends RawPeerTests {
 

@@ -62,7 +62,8 @@ final class Farewells {
     }
 
     /**
-     * Takes over {@code id}, whose queue pair is gone, and frees it once the peer knows. Asks the kernel.
+     * Takes over {@code id}, whose queue pair is gone, and frees it once the peer knows. A reaper does the asking and
+     * the telling: the caller may hold its stream's lock.
      *
      * @param local the connection's own address
      */
@@ -79,7 +80,7 @@ final class Farewells {
         if (others) {
             lookLater();
         } else {
-            look();
+            transport.reap(this::look);
         }
     }
 
