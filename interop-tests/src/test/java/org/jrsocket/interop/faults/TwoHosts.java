@@ -250,6 +250,7 @@ final class TwoHosts implements AutoCloseable {
 
     /** Opens connections until there are {@link #ALL}, in turn of the kinds, and sees all of them carry something. */
     int open(Duration within) throws IOException, InterruptedException {
+        client.tell("mark");
         long deadline = System.nanoTime() + within.toNanos();
         long before = report().rdma();
         int opened = 0;
@@ -288,10 +289,10 @@ final class TwoHosts implements AutoCloseable {
         client.tell("open net " + far.address() + ' ' + ports[KINDS.length] + ' ' + count);
     }
 
-    /** Sees each connection carry something, or end. Returns how many have ended since {@link #begin}. */
+    /** Sees each connection carry something new there and back, or end. Returns how many ended since {@link #begin}. */
     int settle(Duration within) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + within.toNanos();
-        report();
+        client.tell("mark");
         for (; ; ) {
             TimeUnit.MILLISECONDS.sleep(300);
             Report now = report();

@@ -43,7 +43,7 @@ final class Flow {
     private long promised;
     private long sent;
     private long checked;
-    private long reported;
+    private long marked;
     private boolean finishing;
     private int bursts;
     private String detail = "";
@@ -203,10 +203,13 @@ final class Flow {
         return checked;
     }
 
-    /** Bytes that have come back since the last call. */
+    /** From here on {@link #news} are of bursts to come: what is on its way says nothing of the way there. */
+    synchronized void mark() {
+        marked = promised;
+    }
+
+    /** Bytes that have come back of bursts begun since the last {@link #mark}. */
     synchronized long news() {
-        long news = checked - reported;
-        reported = checked;
-        return news;
+        return Math.max(0, checked - marked);
     }
 }

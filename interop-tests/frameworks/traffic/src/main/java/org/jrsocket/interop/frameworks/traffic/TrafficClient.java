@@ -32,8 +32,9 @@ import javax.management.ObjectName;
  *   <li>{@code forget}: the agent forgets what it remembers of peers
  *   <li>{@code report N}: prints {@code report=N opening=.. open=.. done=.. lost=.. altered=.. fresh=COUNT least=BYTES
  *       bytes=BYTES rdma=COUNT endings=TEXTS}: how many are in which state; how many of those that are open have got
- *       nothing back yet; what the slowest of them has got back since the last report; all bytes that came back; how
- *       many connections the agent has made over RDMA so far; why those that have ended did. Forgets these.
+ *       nothing back yet; what the slowest of them has got back of bursts begun since {@code mark}; all bytes that came
+ *       back; how many connections the agent has made over RDMA so far; why those that have ended did. Forgets these.
+ *   <li>{@code mark}: see there
  *   <li>{@code flows N}: prints {@code flows=N TEXTS}, what each connection is at
  *   <li>{@code churn ADDRESS PORTS PER_MINUTE}: brief connections, to the ports of net, nio and netty in turn; more of
  *       them until {@code rest}, and from the next {@code churn} on again, which needs no arguments
@@ -72,6 +73,7 @@ public final class TrafficClient {
                 open(words[1], new InetSocketAddress(words[2], Integer.parseInt(words[3])), Integer.parseInt(words[4]));
             case "finish" -> flows.forEach(Flow::finish);
             case "forget" -> forget();
+            case "mark" -> flows.forEach(Flow::mark);
             case "report" -> report(words[1]);
             case "flows" ->
                 System.out.println("flows=" + words[1] + ' '
