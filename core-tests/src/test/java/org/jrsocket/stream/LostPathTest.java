@@ -14,7 +14,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -175,6 +177,72 @@ class LostPathTest {
     void shouldTellThePeerThatOnlyWaitsOfACloseThatWasLost() throws Exception {
         try (StreamPair pair = quietPair()) {
             assertToldOnceThePathIsBack(pair, pair.client::close);
+        }
+    }
+
+    /** With TCP the kernel repeats a FIN for a process that is gone. */
+    @Test
+    void shouldTellThePeerThatOnlyWaitsBeforeTheJvmExits() throws Exception {
+        try (StreamPair pair = quietPair()) {
+            CompletableFuture<Boolean> exit = new CompletableFuture<>();
+            assertToldOnceThePathIsBack(pair, () -> {
+                pair.client.close();
+                RawPeer.await(transport.farewells()::areFresh, () -> "nothing to wait for");
+                threads.execute(() -> {
+                    transport.awaitFarewells();
+                    exit.complete(!pair.server.isOpen());
+                });
+            });
+            assertTrue(StreamBehaviour.get(exit), "the JVM has gone before the peer knew");
+        }
+    }
+
+    /** The reapers may be busy when the JVM exits right after a close. */
+    @Test
+    void shouldStillBeAtAnEndThatNobodyHasSaidYet() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        try (StreamPair pair = quietPair()) {
+            verbs.faults().breakAfter(0);
+            pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
+            assertPathLost(readFails(pair.client), pair);
+            for (int i = 0; i < 100; i++) {
+                transport.reap(() -> await(busy));
+            }
+            pair.client.close();
+            assertTrue(pair.client.awaitDrained(StreamPair.PATIENCE), "not closed");
+            assertFalse(transport.farewells().areFresh());
+            assertTrue(pair.client.isDelivering(0), "the JVM would exit");
+            busy.countDown();
+            RawPeer.await(() -> !pair.client.isDelivering(0), () -> "it would never exit");
+            assertTrue(pair.client.isFreed());
+            readFails(pair.server);
+        } finally {
+            busy.countDown();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Whoever stops a service does not wait for a host that is gone. */
+    @Test
+    void shouldNotKeepAJvmForAPeerThatDoesNotAnswer() throws Exception {
+        transport.close();
+        verbs.close();
+        verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(60_000));
+        open();
+        try (StreamPair pair = quietPair()) {
+            verbs.faults().drop(CmMessage.DREQ, 1);
+            verbs.faults().breakAfter(0);
+            pair.client.close();
+            RawPeer.await(transport.farewells()::areFresh, () -> "nothing to wait for");
+            transport.awaitFarewells();
+            assertTrue(verbs.ids().stream().anyMatch(LoopbackId::isActive), "the peer was told");
         }
     }
 

@@ -40,6 +40,8 @@ final class Farewells {
     private static final int MOST = 4096;
     /** After the first word. By then the kernel has given up. */
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(3);
+    /** In which the kernel says it a second time: it waits 4.3 s for an answer (the CM's response timeout). */
+    private static final long TWICE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** How often a host looks whether its link is up again. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -120,6 +122,15 @@ final class Farewells {
         }
     }
 
+    /**
+     * Whether a peer may still hear of its connection's end within seconds. A process takes its ids along, and the
+     * kernel then says nothing more.
+     */
+    boolean areFresh() {
+        long now = System.nanoTime();
+        return waiting.stream().anyMatch(each -> now - each.since < TWICE_NANOS);
+    }
+
     /** Nobody waits for an answer any more. */
     void end() {
         over = true;
@@ -130,6 +141,8 @@ final class Farewells {
 
         private final CmId id;
         final InetAddress local;
+        /** It was said, or else taken over. */
+        volatile long since = System.nanoTime();
 
         Farewell(CmId id, InetAddress local) {
             this.id = id;
@@ -143,6 +156,7 @@ final class Farewells {
             }
             try {
                 transport.cm().disconnect(id);
+                since = System.nanoTime();
                 transport.service().schedule(this::end, LONGEST_NANOS);
             } catch (IOException | RuntimeException e) {
                 LOG.debug("the peer of a connection that was lost is not told", e);

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 /**
  * The streams of a transport that are not freed yet, and the sums of all that ever were. Has those on which nothing
@@ -96,15 +97,7 @@ final class OpenStreams {
         for (RdmaStream stream : streams) {
             stream.abort();
         }
-        long deadline = System.nanoTime() + nanos;
-        while (!streams.isEmpty() && System.nanoTime() - deadline < 0) {
-            try {
-                TimeUnit.MILLISECONDS.sleep(1);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            }
-        }
+        awaitEnd(() -> !streams.isEmpty(), nanos);
     }
 
     /**
@@ -112,16 +105,23 @@ final class OpenStreams {
      * here it is this process. Streams that are still open stay so: other shutdown hooks may be using them.
      */
     void awaitDelivery(long nanos) {
-        long deadline = System.nanoTime() + nanos;
         // when it was first looked at: threads that still write must not keep the JVM
         Map<RdmaStream, Long> written = new HashMap<>();
-        while (streams.stream()
+        awaitEnd(
+                () -> streams.stream()
                         .anyMatch(stream ->
-                                stream.isDelivering(written.computeIfAbsent(stream, RdmaStream::bytesWritten)))
-                && System.nanoTime() - deadline < 0) {
+                                stream.isDelivering(written.computeIfAbsent(stream, RdmaStream::bytesWritten))),
+                nanos);
+    }
+
+    /** Until {@code condition} holds no longer, {@code nanos} have passed, or the thread is interrupted. */
+    static void awaitEnd(BooleanSupplier condition, long nanos) {
+        long deadline = System.nanoTime() + nanos;
+        while (condition.getAsBoolean() && System.nanoTime() - deadline < 0) {
             try {
                 TimeUnit.MILLISECONDS.sleep(1);
             } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
                 return;
             }
         }

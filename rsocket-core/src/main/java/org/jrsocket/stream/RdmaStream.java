@@ -211,8 +211,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * Whether a close, or any of the first {@code written} bytes, is still on its way out. If the stream is not closed,
-     * asks the peer's device for the acknowledgement that tells.
+     * Whether a close, or any of the first {@code written} bytes, is still on its way out, or a reaper is about to hand
+     * the end to {@link Farewells}. If the stream is not closed, asks the peer's device for the acknowledgement that
+     * tells.
      */
     boolean isDelivering(long written) {
         return closing.isDelivering(written);

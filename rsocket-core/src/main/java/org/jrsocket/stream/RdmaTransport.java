@@ -46,7 +46,10 @@ public final class RdmaTransport implements AutoCloseable {
     private static final long REAP_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** How long a JVM that exits waits for the delivery of what its sockets had taken. */
+    /**
+     * How long a JVM that exits waits for the delivery of what its sockets had taken, and then again for peers that
+     * have not heard of a connection's end.
+     */
     private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final String description;
@@ -95,7 +98,7 @@ public final class RdmaTransport implements AutoCloseable {
         pool.allowCoreThreadTimeOut(true);
         reaper = pool;
         events.start(); // now that everything that an event needs is there
-        exitHook = Threads.daemon("jrsocket-exit", () -> streams.awaitDelivery(EXIT_NANOS));
+        exitHook = Threads.daemon("jrsocket-exit", this::awaitPeers);
         try {
             Runtime.getRuntime().addShutdownHook(exitHook);
         } catch (IllegalStateException e) {
@@ -297,6 +300,16 @@ public final class RdmaTransport implements AutoCloseable {
 
     Closings closings() {
         return closings;
+    }
+
+    /** What a JVM that exits waits for. */
+    private void awaitPeers() {
+        streams.awaitDelivery(EXIT_NANOS);
+        awaitFarewells();
+    }
+
+    void awaitFarewells() {
+        OpenStreams.awaitEnd(farewells::areFresh, EXIT_NANOS);
     }
 
     Farewells farewells() {

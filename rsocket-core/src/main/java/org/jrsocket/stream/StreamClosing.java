@@ -190,7 +190,7 @@ final class StreamClosing {
             // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
             // peer that broke the rules may have left anything.
             boolean reusable = core.closed && !core.protocolBroken;
-            if (core.queues.isUnheard() && !core.peerGone) {
+            if (leavesUnheard()) {
                 core.handles.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
             } else {
                 core.handles.free(reusable);
@@ -204,6 +204,11 @@ final class StreamClosing {
         if (action != null) {
             action.run();
         }
+    }
+
+    /** Whether the peer may know nothing of the end. With the core's lock. */
+    private boolean leavesUnheard() {
+        return core.queues.isUnheard() && !core.peerGone;
     }
 
     /** The peer broke the protocol: the stream ends soon, although the application has not closed it. Any thread. */
@@ -342,7 +347,7 @@ final class StreamClosing {
         core.enter();
         try {
             if (core.closed) {
-                return !isDrained();
+                return !isDrained() || leavesUnheard() && !core.freed && !waitsForBorrowed;
             }
             core.poll();
             core.flush();

@@ -9,8 +9,7 @@ import java.net.Socket;
 
 /**
  * {@code LosingClient ADDRESS PORT}: connects, has a byte come back, and prints {@code connected}. After a line of its
- * input it sends another one and waits for it until that fails, closes, and prints {@code failed=} and why. It lives
- * until its input ends.
+ * input it sends another one and waits for it until that fails, closes, prints {@code failed=} and why, and ends.
  */
 final class LosingClient {
 
@@ -31,9 +30,6 @@ final class LosingClient {
                 root = root.getCause();
             }
             System.out.println("failed=" + e + " <- " + root.getMessage());
-        }
-        while (System.in.read() >= 0) {
-            // not the end
         }
     }
 }
