@@ -252,16 +252,18 @@ final class StreamWriter {
             RegisteredSlab slab = (RegisteredSlab) core.connection.sendMemory().slab();
             int at = reserve(slab);
             boolean shortCopy = n <= StreamReader.SHORT_COPY;
+            int copied = 0;
             if (!shortCopy) {
                 core.exit();
             }
             try {
                 slab.bytes.put(at, source, offset, n);
+                copied = n;
             } finally {
                 if (!shortCopy) {
                     core.enter();
                 }
-                n = wrote(n);
+                n = wrote(copied);
             }
         }
         return n;
@@ -275,16 +277,18 @@ final class StreamWriter {
             int at = reserve(slab);
             int from = source.position();
             boolean shortCopy = n <= StreamReader.SHORT_COPY;
+            int copied = 0;
             if (!shortCopy) {
                 core.exit();
             }
             try {
                 slab.bytes.put(at, source, from, n);
-            } finally {
+                copied = n;
+            } finally { // also if the source cannot be read: its arena may be closed, its file truncated
                 if (!shortCopy) {
                     core.enter();
                 }
-                n = wrote(n);
+                n = wrote(copied);
             }
             source.position(from + n);
         }

@@ -27,6 +27,8 @@ import java.util.Random;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +38,48 @@ abstract class DataSuite extends NioSuite {
 
     @TempDir
     Path directory;
+
+    /** Else the peer would get what lay in the send memory before. */
+    @Test
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    void shouldWriteNothingOfASourceThatCannotBeRead() throws Exception {
+        for (int size : new int[] {100, 100_000}) {
+            Pair p = pair();
+            p.client().write(text("a"));
+            ByteBuffer gone = ofClosedArena(size);
+            assertThrows(IllegalStateException.class, () -> p.client().write(gone));
+            p.client().write(text("b"));
+            p.client().shutdownOutput();
+            assertEquals("ab", read(p.server(), 3));
+        }
+    }
+
+    @Test
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    void shouldReadNothingIntoATargetThatCannotBeWritten() throws Exception {
+        for (int size : new int[] {100, 100_000}) {
+            Pair p = pair();
+            p.client().write(bytes(size));
+            ByteBuffer gone = ofClosedArena(size);
+            assertThrows(IllegalStateException.class, () -> p.server().read(gone));
+            p.client().shutdownOutput();
+            assertEquals(size, read(p.server(), size + 1).length());
+        }
+    }
+
+    /** What JDK 22 and later have: an application may free memory of which a buffer is a view. */
+    private static ByteBuffer ofClosedArena(int size) throws ReflectiveOperationException {
+        Class<?> type = Class.forName("java.lang.foreign.Arena");
+        Object arena = type.getMethod("ofShared").invoke(null);
+        Object segment = type.getMethod("allocate", long.class).invoke(arena, (long) size);
+        ByteBuffer view = (ByteBuffer) Class.forName("java.lang.foreign.MemorySegment")
+                .getMethod("asByteBuffer")
+                .invoke(segment);
+        type.getMethod("close").invoke(arena);
+        return view;
+    }
 
     @Test
     void shouldCarryBytesBothWays() throws IOException {
