@@ -18,6 +18,7 @@ import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.condition.JRE;
 abstract class CloseBehaviour extends SocketBehaviour {
 
     private static final int BACKLOG = 200;
+    private static final int UNTIL_COMPILED = 20_000;
 
     CloseBehaviour(SocketKind kind) {
         super(kind);
@@ -368,6 +370,69 @@ abstract class CloseBehaviour extends SocketBehaviour {
         Socket dropped = kind().socket();
         dropped.connect(server.getLocalSocketAddress());
         dropped.getOutputStream();
+    }
+
+    /** Whose frame, once compiled, does not refer to the socket any more. */
+    @Test
+    void shouldNotCloseInTheMiddleOfTheLastRead() throws Exception {
+        ServerSocket server = newServer();
+        server.bind(new InetSocketAddress(host(), 0));
+        AtomicReference<InputStream> only = new AtomicReference<>();
+        inputOfDropped(server, only);
+        Socket accepted = accept(server);
+        Work<Integer> reader = start(() -> {
+            for (int i = 0; i < UNTIL_COMPILED; i++) {
+                only.get().read();
+            }
+            return only.getAndSet(null).read();
+        });
+        for (int i = 0; i < UNTIL_COMPILED; i++) {
+            accepted.getOutputStream().write(i);
+        }
+        collectWhileItWaits(reader);
+        accepted.getOutputStream().write(7);
+        assertEquals(7, reader.get());
+    }
+
+    private void inputOfDropped(ServerSocket server, AtomicReference<InputStream> only) throws IOException {
+        Socket dropped = kind().socket();
+        dropped.connect(server.getLocalSocketAddress());
+        only.set(dropped.getInputStream());
+    }
+
+    private static void collectWhileItWaits(Work<?> work) throws InterruptedException {
+        awaitWaiting(work);
+        for (int i = 0; i < 20; i++) {
+            System.gc();
+            Thread.sleep(10);
+        }
+    }
+
+    @Test
+    void shouldNotCloseInTheMiddleOfTheLastWrite() throws Exception {
+        byte[] rest = new byte[30_000_000];
+        ServerSocket server = newServer();
+        server.bind(new InetSocketAddress(host(), 0));
+        AtomicReference<OutputStream> only = new AtomicReference<>();
+        outputOfDropped(server, only);
+        Socket accepted = accept(server);
+        Work<Void> writer = start(() -> {
+            for (int i = 0; i < UNTIL_COMPILED; i++) {
+                only.get().write(rest, i, 1);
+            }
+            only.getAndSet(null).write(rest, 0, rest.length);
+            return null;
+        });
+        assertEquals(UNTIL_COMPILED, accepted.getInputStream().readNBytes(UNTIL_COMPILED).length);
+        collectWhileItWaits(writer);
+        assertEquals(rest.length, accepted.getInputStream().readNBytes(rest.length).length);
+        writer.get();
+    }
+
+    private void outputOfDropped(ServerSocket server, AtomicReference<OutputStream> only) throws IOException {
+        Socket dropped = kind().socket();
+        dropped.connect(server.getLocalSocketAddress());
+        only.set(dropped.getOutputStream());
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketOptions;
@@ -77,7 +78,10 @@ final class RdmaSocket {
         return new Output(owner);
     }
 
-    /** What closes it refers to the owner, which keeps the connection open while only the stream is in use. */
+    /**
+     * What closes it refers to the owner, which keeps the connection open while only the stream is in use, to the end
+     * of its last call.
+     */
     private final class Input extends InputStream {
         private final Closeable owner;
 
@@ -88,17 +92,25 @@ final class RdmaSocket {
         @Override
         public int read() throws IOException {
             byte[] one = new byte[1];
-            return RdmaSocket.this.read(one, 0, 1) > 0 ? one[0] & 0xff : -1;
+            return read(one, 0, 1) > 0 ? one[0] & 0xff : -1;
         }
 
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
-            return RdmaSocket.this.read(target, offset, length);
+            try {
+                return RdmaSocket.this.read(target, offset, length);
+            } finally {
+                Reference.reachabilityFence(owner);
+            }
         }
 
         @Override
         public int available() throws IOException {
-            return RdmaSocket.this.available();
+            try {
+                return RdmaSocket.this.available();
+            } finally {
+                Reference.reachabilityFence(owner);
+            }
         }
 
         @Override
@@ -116,12 +128,16 @@ final class RdmaSocket {
 
         @Override
         public void write(int b) throws IOException {
-            RdmaSocket.this.write(new byte[] {(byte) b}, 0, 1);
+            write(new byte[] {(byte) b}, 0, 1);
         }
 
         @Override
         public void write(byte[] source, int offset, int length) throws IOException {
-            RdmaSocket.this.write(source, offset, length);
+            try {
+                RdmaSocket.this.write(source, offset, length);
+            } finally {
+                Reference.reachabilityFence(owner);
+            }
         }
 
         @Override
