@@ -293,6 +293,20 @@ class ConnectorTest {
         assertNotNull(attempt(stack, PEER, 0));
     }
 
+    /** Its request had not left yet when the caller's time was over: that says nothing of the host. */
+    @Test
+    void shouldNotAvoidAHostThatHasAnsweredBeforeForOneThatHadLittleTime() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        TransportContext stack = stack("connect.timeout=1h");
+        assertNotNull(attempt(stack, PEER, 0));
+        rdma.peer.answered(Answer.OURS);
+        rdma.asks = false;
+        ConnectAttempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(2));
+        assertNull(attempt.await());
+        attempt.reportTcpOutcome(null);
+        assertNotNull(attempt(stack, PEER, 0));
+    }
+
     @Test
     void shouldRememberAHostToWhichNoRouteIsFoundInTime() throws Exception {
         rdma.outcome = Reason.TIMEOUT;

@@ -103,11 +103,15 @@ final class WayAttempt implements PendingConnect.Observer {
     TcpReason reason(RdmaConnectException e) {
         TcpReason reason = TcpReason.of(e.reason());
         return switch (reason) {
-            // One that has waited may have had too little of its caller's time left.
-            case TIMEOUT -> hasAsked() || waits || waited && !isOverdue() ? reason : TcpReason.UNRESOLVED;
+            case TIMEOUT -> hasAsked() || waits || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
             case UNRESOLVED, UNREACHABLE -> waits ? TcpReason.TIMEOUT : reason; // the first one tells what it met
             default -> reason;
         };
+    }
+
+    /** The caller's: it has waited for another one first, or has not got to a host that is known to answer. */
+    private boolean hadTooLittleTime() {
+        return !isOverdue() && (waited || memory().standing(remote) == Standing.KNOWN);
     }
 
     boolean hasAsked() {
