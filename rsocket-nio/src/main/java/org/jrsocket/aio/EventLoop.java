@@ -267,6 +267,7 @@ final class EventLoop {
             if (now) {
                 selector.selectNow(collector);
             } else {
+                Thread.interrupted(); // with it a selection would return at once, and so would all that follow
                 selector.select(collector);
             }
             for (int i = 0; i < found.size(); i++) {
@@ -359,17 +360,18 @@ final class EventLoop {
             if (!selector.isOpen()) {
                 return;
             }
-            if (!selecting) {
-                select(true);
-                if (!ready.isEmpty()) {
-                    callSomebody();
+            // One that is under way may have dealt with what was cancelled before, and only tells now what it found.
+            long enough = selections + (selecting ? 2 : 1);
+            while (selections < enough) {
+                if (selecting) {
+                    selector.wakeup();
+                    selected.awaitUninterruptibly();
+                } else {
+                    select(true);
+                    if (!ready.isEmpty()) {
+                        callSomebody();
+                    }
                 }
-                return;
-            }
-            long before = selections;
-            selector.wakeup();
-            while (selecting && selections == before) {
-                selected.awaitUninterruptibly();
             }
         } catch (IOException | ClosedSelectorException e) {
             // the thread that selects next has to do with it; or the group has ended meanwhile

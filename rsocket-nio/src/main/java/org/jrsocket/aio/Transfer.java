@@ -149,19 +149,34 @@ abstract class Transfer {
         }
         if (failure == null && isUnfinished(n)) {
             PendingFuture<Object> result = handler == null ? new PendingFuture<>(channel, this::kill) : null;
-            synchronized (lock) {
-                failure = suspend();
-                if (failure == null) {
-                    future = result;
-                    if (timeout > 0) {
-                        long mine = ++serial;
-                        timer = channel.group().schedule(() -> expire(mine), timeout, unit);
-                    }
-                    return result;
-                }
+            try {
+                failure = suspend(result, timeout, unit);
+            } catch (RuntimeException | Error e) { // whoever hears that need not expect that the handler is called
+                release(false);
+                throw e;
+            }
+            if (failure == null) {
+                return result;
             }
         }
         return finishAtOnce(n, translate(failure));
+    }
+
+    /** @return why it cannot wait, or null */
+    private Throwable suspend(PendingFuture<Object> result, long timeout, TimeUnit unit) {
+        synchronized (lock) {
+            if (timeout > 0) { // first, as it may fail
+                long mine = ++serial;
+                timer = channel.group().schedule(() -> expire(mine), timeout, unit);
+            }
+            Throwable failure = suspend();
+            if (failure == null) {
+                future = result;
+            } else if (timer != null) {
+                timer.cancel(false);
+            }
+            return failure;
+        }
     }
 
     private Future<?> finishAtOnce(long n, Throwable failure) {

@@ -14,6 +14,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousChannelGroup;
 import java.nio.channels.AsynchronousCloseException;
@@ -34,6 +36,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Groups: whose threads call the handlers, how they end. */
@@ -273,6 +276,35 @@ abstract class AioGroupSuite extends AioSuite {
                                 (Integer n) -> interrupted.complete(
                                         Thread.currentThread().isInterrupted())));
         assertFalse(get(interrupted));
+    }
+
+    /** Whoever has the thread may interrupt it: a thread factory's owner, an executor's shutdownNow. */
+    @Test
+    void shouldNotRunHotAfterAnInterrupt() throws Exception {
+        AtomicReference<Thread> only = new AtomicReference<>();
+        AsynchronousChannelGroup group = ending(kind().provider().openAsynchronousChannelGroup(1, task -> {
+            only.set(daemons("interrupted").newThread(task));
+            return only.get();
+        }));
+        Pair pair = pair(group, null);
+        Told<Integer> told = new Told<>();
+        pair.client().read(ByteBuffer.allocate(1), null, told);
+        ThreadMXBean times = ManagementFactory.getThreadMXBean();
+        awaitQuiet(times, only.get());
+        only.get().interrupt();
+        awaitQuiet(times, only.get());
+        get(pair.server().write(text("x")));
+        assertEquals(1, told.get());
+    }
+
+    /** Until it has used next to no processor time for a while; the test's time limit ends it. */
+    private static void awaitQuiet(ThreadMXBean times, Thread thread) throws InterruptedException {
+        long used;
+        do {
+            long before = times.getThreadCpuTime(thread.getId());
+            Thread.sleep(200);
+            used = times.getThreadCpuTime(thread.getId()) - before;
+        } while (used > TimeUnit.MILLISECONDS.toNanos(10));
     }
 
     @Test
