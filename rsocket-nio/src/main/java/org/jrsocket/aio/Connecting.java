@@ -90,6 +90,11 @@ final class Connecting {
                     return future;
                 }
             }
+        } catch (SecurityException e) { // as of an address that is none: nothing has begun
+            synchronized (readiness) {
+                state = State.UNCONNECTED;
+            }
+            throw e;
         } catch (Throwable e) {
             failure = e;
         }

@@ -196,6 +196,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                 || !RSelectorProvider.fits(family, target.getAddress())) {
             return null;
         }
+        Rights.checkConnect(target);
         return target.getAddress().isAnyLocalAddress() ? loopback(target) : target;
     }
 

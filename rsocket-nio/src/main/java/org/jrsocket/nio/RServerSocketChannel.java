@@ -40,6 +40,9 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     private static final int DEFAULT_BACKLOG = 50;
 
+    /** Whether a blocking accept sees that the channel is closed before it waits: JDK 25's does, JDK 17's does not. */
+    private static final boolean LOOKS_FIRST = Runtime.version().feature() >= 24;
+
     private final RSelectorProvider provider;
     private final ProtocolFamily family; // null for the JDK's default
     private final ReentrantLock acceptLock = new ReentrantLock();
@@ -118,7 +121,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 || address.isUnresolved()
                 || !isOpen()
                 || tcp.socket().isBound()
-                || !isRdmaAlone(address)) {
+                || !mayBeRdmaAlone(address)) {
             return null;
         }
         KeptPort port = new KeptPort(provider, family, wanted);
@@ -143,6 +146,11 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     private static int rdmaBacklog(int backlog) {
         return backlog < 1 ? DEFAULT_BACKLOG : backlog;
+    }
+
+    /** Of a port that is yet to be chosen a rule may say so. */
+    private boolean mayBeRdmaAlone(InetSocketAddress local) {
+        return local.getPort() == 0 ? provider.stack().mayUse(Policy.RDMA) : isRdmaAlone(local);
     }
 
     private boolean isRdmaAlone(InetSocketAddress local) {
@@ -292,6 +300,9 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      */
     private DualListener bound() throws IOException {
         assert acceptLock.isHeldByCurrentThread();
+        if (LOOKS_FIRST) {
+            ensureOpen();
+        }
         DualListener current = dual;
         if (current != null) {
             return current;
@@ -350,6 +361,12 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
         @Override
         public SocketChannel adopt(RdmaStream stream) {
+            try {
+                Rights.checkAccept(stream.remoteAddress());
+            } catch (SecurityException e) {
+                stream.close(); // and not reset, as one of TCP's
+                throw e;
+            }
             return new RSocketChannel(provider, stream);
         }
     }

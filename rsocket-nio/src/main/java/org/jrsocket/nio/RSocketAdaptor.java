@@ -16,6 +16,7 @@ import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.Set;
 
 /**
@@ -84,6 +85,8 @@ final class RSocketAdaptor extends Socket {
     public void bind(SocketAddress local) throws IOException {
         try {
             channel.bind(local);
+        } catch (UnresolvedAddressException e) {
+            throw SocketErrors.socket(e); // not as of a connect
         } catch (Exception e) {
             throw SocketErrors.io(e);
         }

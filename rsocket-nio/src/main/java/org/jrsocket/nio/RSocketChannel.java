@@ -321,12 +321,20 @@ final class RSocketChannel extends ConnectingChannel {
         }
         RdmaIo rdma = io;
         if (rdma != null) {
-            int linger = options.linger();
-            // as the JDK: no selector's thread waits
-            rdma.close(linger > 0 && !isBlocking() && isRegistered() ? -1 : linger);
+            rdma.close(linger());
         }
         options.close();
         TcpConnection.closed(recorded);
+    }
+
+    /**
+     * For how long the close waits, as SO_LINGER has it. As with the JDK's channels no selector's thread waits, and
+     * nobody who takes the channel from a thread that is inside: that one would have to wait, too, for being told.
+     */
+    private int linger() {
+        int seconds = options.linger();
+        boolean inside = readLock.isLocked() || writeLock.isLocked();
+        return seconds > 0 && (inside || !isBlocking() && isRegistered()) ? -1 : seconds;
     }
 
     @Override

@@ -94,8 +94,11 @@ final class RdmaIo {
         return false;
     }
 
-    /** Without waiting; what there is room for. */
+    /** Without waiting; what there is room for. Nothing can be written whatever has become of the peer. */
     long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        if (!hasRemaining(sources, offset, length)) {
+            return 0;
+        }
         return length == 1 ? stream.write(sources[offset]) : stream.write(sources, offset, length);
     }
 

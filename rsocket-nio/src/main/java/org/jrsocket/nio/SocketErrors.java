@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.NotYetConnectedException;
@@ -16,6 +17,9 @@ import java.nio.channels.UnsupportedAddressTypeException;
 
 /** What a socket adaptor throws where its channel throws something else: as {@code sun.nio.ch.Net}, to the words. */
 final class SocketErrors {
+
+    /** JDK 25 does, JDK 17 does not. */
+    private static final boolean TRANSLATES_CONNECTED = Runtime.version().feature() >= 24;
 
     private SocketErrors() {}
 
@@ -44,6 +48,8 @@ final class SocketErrors {
             text = "Already bound";
         } else if (e instanceof NotYetBoundException) {
             text = "Socket is not bound yet";
+        } else if (e instanceof AlreadyConnectedException && TRANSLATES_CONNECTED) {
+            text = "Already connected";
         } else if (e instanceof UnsupportedAddressTypeException) {
             text = "Unsupported address type";
         } else if (e instanceof UnresolvedAddressException) {

@@ -23,6 +23,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.IllegalBlockingModeException;
@@ -309,6 +310,27 @@ abstract class AdaptorSuite extends NioSuite {
                 "Already bound",
                 assertThrows(SocketException.class, () -> client.socket().bind(anyPort()))
                         .getMessage());
+        InetSocketAddress nowhere = InetSocketAddress.createUnresolved("nowhere.invalid", 1);
+        SocketException e =
+                assertThrows(SocketException.class, () -> open().socket().bind(nowhere));
+        assertEquals("Unresolved address", e.getMessage());
+    }
+
+    @Test
+    void shouldNotConnectAgainThroughTheSocket() throws IOException {
+        Pair p = pair();
+        for (int millis : new int[] {0, 1000}) {
+            Exception e = assertThrows(
+                    Exception.class,
+                    () -> p.client().socket().connect(p.server().getLocalAddress(), millis));
+            if (Runtime.version().feature() < 24) {
+                assertSame(AlreadyConnectedException.class, e.getClass());
+            } else {
+                assertSame(SocketException.class, e.getClass());
+                assertEquals("Already connected", e.getMessage());
+            }
+        }
+        assertEquals(1, p.client().write(bytes(1)));
     }
 
     @Test

@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Closing and half closing under threads that wait: what they are told, and what the peer gets. */
 abstract class CloseSuite extends NioSuite {
@@ -354,7 +355,43 @@ abstract class CloseSuite extends NioSuite {
         }
     }
 
+    @Test
+    void shouldWriteNothingToAPeerThatIsGone() throws Exception {
+        for (boolean told : new boolean[] {false, true}) {
+            SocketChannel client = reset();
+            if (told) {
+                assertFailsToWrite("Connection reset by peer", () -> client.write(bytes(1)));
+            }
+            assertEquals(0, client.write(bytes(0)));
+            assertEquals(0, client.write(new ByteBuffer[] {bytes(0), bytes(0)}));
+            client.configureBlocking(true);
+            assertEquals(0, client.write(bytes(0)));
+        }
+    }
+
     // ---- lingering ----
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldNotLingerWhileAnotherThreadIsInside(boolean interrupt) throws Exception {
+        for (boolean reads : new boolean[] {false, true}) {
+            Pair p = pair();
+            p.client().setOption(StandardSocketOptions.SO_LINGER, 600);
+            long written = full(p.client());
+            Failing inside = new Failing(
+                    reads
+                            ? () -> p.client().read(bytes(1))
+                            : () -> {
+                                while (true) {
+                                    p.client().write(bytes(1 << 20));
+                                }
+                            });
+            get(background(interrupt ? inside.thread::interrupt : p.client()::close));
+            Throwable told = inside.join();
+            assertTrue(told instanceof ClosedChannelException, String.valueOf(told));
+            assertTrue(drain(p.server()) >= written, "it lingered until it gave the rest up");
+        }
+    }
 
     @Test
     void shouldNotLingerInASelectorsThread() throws Exception {

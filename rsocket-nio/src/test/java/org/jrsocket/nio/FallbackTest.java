@@ -343,6 +343,47 @@ class FallbackTest {
         }
     }
 
+    /** The rule is for ports that the system chooses among others. */
+    @Test
+    void shouldListenWithRdmaAloneOnAChosenPortWhenRegisteredFirst() throws Exception {
+        kind("policy=auto", "bind * 1024-* rdma\n");
+        try (ServerSocketChannel listener = kind.provider().openServerSocketChannel();
+                Selector selector = kind.provider().openSelector();
+                SocketChannel client = kind.provider().openSocketChannel()) {
+            listener.configureBlocking(false);
+            SelectionKey key = listener.register(selector, SelectionKey.OP_ACCEPT);
+            listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            client.connect(listener.getLocalAddress());
+            NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
+            try (SocketChannel server = listener.accept()) {
+                assertNotNull(((RSocketChannel) server).stream());
+            }
+        }
+    }
+
+    /** The rule is for none of the ports that the system chooses. */
+    @Test
+    void shouldListenOnBothOnAChosenPortOfWhichNoRuleSpeaks() throws Exception {
+        kind("policy=auto", "bind * 80 rdma\nbind * * auto\n");
+        for (boolean registeredFirst : new boolean[] {false, true}) {
+            try (ServerSocketChannel listener = kind.provider().openServerSocketChannel();
+                    Selector selector = kind.provider().openSelector();
+                    SocketChannel client = NioKind.jdk().provider().openSocketChannel()) {
+                listener.configureBlocking(false);
+                SelectionKey key = registeredFirst ? listener.register(selector, SelectionKey.OP_ACCEPT) : null;
+                listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                if (!registeredFirst) {
+                    key = listener.register(selector, SelectionKey.OP_ACCEPT);
+                }
+                client.connect(listener.getLocalAddress());
+                NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
+                try (SocketChannel server = listener.accept()) {
+                    assertNull(((RSocketChannel) server).stream());
+                }
+            }
+        }
+    }
+
     @Test
     void shouldNotFallBackWhereARuleInsistsOnRdma() throws Exception {
         kind("policy=auto", "bind * * tcp\nconnect * * rdma\n");

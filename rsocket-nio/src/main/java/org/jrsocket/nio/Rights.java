@@ -1,0 +1,33 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.net.InetSocketAddress;
+
+/**
+ * What a security manager is asked of RDMA connections, in the words of the JDK's own channels. Of TCP's it is asked by
+ * those. JDK 24 and later have none.
+ */
+@SuppressWarnings("removal")
+final class Rights {
+
+    private Rights() {}
+
+    /** @throws SecurityException the caller may not connect to it */
+    static void checkConnect(InetSocketAddress remote) {
+        SecurityManager manager = System.getSecurityManager();
+        if (manager != null) {
+            manager.checkConnect(remote.getAddress().getHostAddress(), remote.getPort());
+        }
+    }
+
+    /** @throws SecurityException the caller may not have a connection from it */
+    static void checkAccept(InetSocketAddress remote) {
+        SecurityManager manager = System.getSecurityManager();
+        if (manager != null) {
+            manager.checkAccept(remote.getAddress().getHostAddress(), remote.getPort());
+        }
+    }
+}
