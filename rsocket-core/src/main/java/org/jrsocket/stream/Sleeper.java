@@ -9,6 +9,7 @@ import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.EventFd;
 import org.jrsocket.os.Fds;
 
@@ -24,11 +25,16 @@ final class Sleeper {
     private static final Sleeper[] POOL = new Sleeper[POOL_LIMIT];
     private static int pooled; // guarded by POOL
 
-    private final EventFd wake; // null for a virtual thread
+    /** How long a platform thread without an eventfd sleeps at a time. */
+    private static final long SLICE_NANOS = 5_000_000;
+
+    private final boolean virtual;
+    private final EventFd wake; // null for a virtual thread, and where the process has no descriptor left
     private volatile Thread thread;
     private volatile boolean woken;
 
-    private Sleeper(EventFd wake) {
+    private Sleeper(boolean virtual, EventFd wake) {
+        this.virtual = virtual;
         this.wake = wake;
     }
 
@@ -36,7 +42,7 @@ final class Sleeper {
     static Sleeper acquire() throws IOException {
         Sleeper sleeper = null;
         if (Threads.isVirtual()) {
-            sleeper = new Sleeper(null);
+            sleeper = new Sleeper(true, null);
         } else {
             synchronized (POOL) {
                 if (pooled > 0) {
@@ -45,12 +51,24 @@ final class Sleeper {
                 }
             }
             if (sleeper == null) {
-                sleeper = new Sleeper(new EventFd());
+                sleeper = new Sleeper(false, eventFd());
             }
         }
         sleeper.woken = false;
         sleeper.thread = Thread.currentThread();
         return sleeper;
+    }
+
+    /** Null if there is no descriptor left: TCP needs none to wait, so a connection must not fail for it. */
+    private static EventFd eventFd() throws ErrnoException {
+        try {
+            return new EventFd();
+        } catch (ErrnoException e) {
+            if (e.errno() == Errno.EMFILE || e.errno() == Errno.ENFILE) {
+                return null;
+            }
+            throw e;
+        }
     }
 
     void release() {
@@ -72,7 +90,7 @@ final class Sleeper {
     }
 
     boolean isVirtual() {
-        return wake == null;
+        return virtual;
     }
 
     /** Ends the sleep, or the next one if the thread is not asleep yet. Any thread. */
@@ -80,7 +98,7 @@ final class Sleeper {
         woken = true;
         if (wake != null) {
             wake.signal();
-        } else {
+        } else if (virtual) {
             Thread t = thread;
             if (t != null) {
                 LockSupport.unpark(t);
@@ -97,9 +115,11 @@ final class Sleeper {
      * @throws SocketException when the kernel refuses to wait
      */
     void sleep(int fd, long nanos) throws IOException {
-        if (wake != null) {
+        if (!virtual) {
             if (!woken) {
-                int readable = Fds.waitReadable(fd, wake.fd(), nanos);
+                int readable = wake != null
+                        ? Fds.waitReadable(fd, wake.fd(), nanos)
+                        : Fds.waitReadable(fd, -1, nanos < 0 ? SLICE_NANOS : Math.min(nanos, SLICE_NANOS));
                 if (readable < 0) {
                     throw new SocketException(
                             "waiting for the events of an RDMA connection failed: " + Errno.describe(-readable));

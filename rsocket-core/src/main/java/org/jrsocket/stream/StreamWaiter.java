@@ -145,7 +145,7 @@ final class StreamWaiter {
                     }
                 }
                 if (me.isVirtual()) {
-                    watch();
+                    watchOnce();
                 }
                 me.sleep(core.handles.channel.getFd(), left);
                 takeEvents(me);
@@ -242,6 +242,14 @@ final class StreamWaiter {
 
     /** Has the service thread watch the channel, for one event. Any thread. */
     void watch() {
+        try {
+            watchOnce();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void watchOnce() throws IOException {
         core.enter();
         try {
             if (freed) {
@@ -251,8 +259,6 @@ final class StreamWaiter {
                 watch = service.watch(core.handles.channel.getFd(), this::onReadable);
             }
             watch.arm();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         } finally {
             core.exit();
         }

@@ -170,7 +170,15 @@ final class StreamWriter {
         int unsent = 0;
         boolean polled = false;
         for (int i = from; i < to; ) {
-            int n = put(sources[i]);
+            int n;
+            try {
+                n = put(sources[i]);
+            } catch (RuntimeException | Error e) { // a source that cannot be read; see put
+                if (sum == 0) {
+                    throw e;
+                }
+                break; // the next call meets it again
+            }
             sum += n;
             unsent += n;
             boolean full = n == 0 && sources[i].hasRemaining();

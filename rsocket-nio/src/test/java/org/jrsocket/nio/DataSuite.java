@@ -55,6 +55,27 @@ abstract class DataSuite extends NioSuite {
         }
     }
 
+    /** The peer gets all or nothing of the others, and not only when more is written. */
+    @Test
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    void shouldNotKeepBackWhatItHasGatheredBeforeASourceThatCannotBeRead() throws Exception {
+        Pair p = pair();
+        ByteBuffer[] sources = {text("head"), ofClosedArena(100)};
+        assertThrows(IllegalStateException.class, () -> {
+            while (true) {
+                p.client().write(sources); // the first one may say how much it wrote
+            }
+        });
+        int taken = sources[0].position();
+        assertTrue(taken == 0 || taken == 4, taken + " bytes taken");
+        if (taken == 4) {
+            assertEquals("head", read(p.server(), 4));
+        }
+        p.client().write(text("b"));
+        assertEquals("b", read(p.server(), 1));
+    }
+
     @Test
     @Tag("jdk21")
     @EnabledForJreRange(min = JRE.JAVA_22)

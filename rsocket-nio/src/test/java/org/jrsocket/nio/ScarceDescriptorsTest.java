@@ -16,6 +16,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -25,7 +26,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -104,8 +108,23 @@ class ScarceDescriptorsTest {
             assertThrows(SocketException.class, () -> {
                 throw new SocketException();
             });
+            assertNotNull(new ErrnoException("classes", "loaded", Errno.EMFILE).getMessage());
+            Waiting early = program.waiting();
+            early.reader.start();
+            early.awaitAndServe();
+            List<Waiting> waiting = new ArrayList<>();
+            for (int i = 0; i < READERS; i++) {
+                waiting.add(program.waiting());
+            }
             List<FileInputStream> hogs = new ArrayList<>();
             try {
+                hogs.addAll(hogAll());
+                for (Waiting each : waiting) {
+                    each.reader.start();
+                }
+                for (Waiting each : waiting) {
+                    each.awaitAndServe();
+                }
                 program.tryAll(second, (type, call) -> {
                     hogs.addAll(hogAll()); // also what the garbage collector or a reaper has given back meanwhile
                     assertEquals(type, assertThrows(type, call).getClass());
@@ -116,6 +135,37 @@ class ScarceDescriptorsTest {
                 }
             }
             program.kind.close();
+        }
+
+        /** More than have slept before, whose descriptors are kept. */
+        private static final int READERS = 10;
+
+        /** A thread that reads from an established connection. */
+        private record Waiting(SocketChannel client, Thread reader, CompletableFuture<Integer> outcome) {
+            void awaitAndServe() throws Exception {
+                Thread.sleep(10); // it waits, and not by polling any more
+                assertEquals(1, client.write(ByteBuffer.allocate(1)));
+                assertEquals(1, outcome.get(60, TimeUnit.SECONDS));
+            }
+        }
+
+        private Waiting waiting() throws IOException {
+            try (ServerSocketChannel listener =
+                    kind.provider().openServerSocketChannel().bind(any)) {
+                SocketChannel client = kind.provider().openSocketChannel();
+                client.connect(listener.getLocalAddress());
+                SocketChannel server = listener.accept();
+                CompletableFuture<Integer> outcome = new CompletableFuture<>();
+                Thread reader = new Thread(() -> {
+                    try {
+                        outcome.complete(server.read(ByteBuffer.allocate(1)));
+                    } catch (Throwable e) {
+                        outcome.completeExceptionally(e);
+                    }
+                });
+                reader.setDaemon(true);
+                return new Waiting(client, reader, outcome);
+            }
         }
 
         private interface Check {
