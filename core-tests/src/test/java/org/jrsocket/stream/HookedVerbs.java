@@ -68,6 +68,8 @@ final class HookedVerbs extends VerbsProvider {
     volatile Hook hook = (point, cookie) -> {};
     /** Runs before an event of the connection manager is taken; what it throws comes out there. */
     volatile Event beforeEvent = () -> {};
+    /** Runs after a queue pair was destroyed; what it throws comes out there. */
+    volatile Event afterDestroyQp = () -> {};
     /** Runs before a request is rejected. */
     volatile Event beforeReject = () -> {};
 
@@ -265,7 +267,9 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public int destroyQP(RdmaCmId id) throws IOException {
-            return real.destroyQP(id);
+            int rc = real.destroyQP(id);
+            afterDestroyQp.run();
+            return rc;
         }
 
         @Override

@@ -13,11 +13,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
 
 /** Memory that is sent from, and read, where it lies. */
@@ -102,6 +104,26 @@ class LendingTest extends RawPeerTests {
         assertFalse(l.stream().isAcknowledged());
         l.stream().abort();
         assertTrue(l.stream().isAcknowledged());
+    }
+
+    /** Else whoever waits for it would wait for ever: the peer's device is there, but takes nothing any more. */
+    @Test
+    void shouldTellThatNothingMoreWillBeAcknowledgedOnceThePeerIsGone() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        LentMemory memory = l.stream().register(direct(bytes(4096)));
+        l.stream().awaitAcknowledged(l.stream().writeLent(memory, 0, 4096));
+        awaitData(l.peer(), 100);
+        l.stream().poll();
+        assertFalse(l.stream().isAcknowledged());
+        l.peer().ctrl(Imm.CTRL_DISCONNECT);
+        RawPeer.await(
+                () -> {
+                    l.stream().poll();
+                    return l.stream().isReadable();
+                },
+                () -> "the end does not come");
+        assertTrue(l.stream().isAcknowledged());
+        assertThrows(SocketException.class, () -> l.stream().writeLent(memory, 0, 1));
     }
 
     @Test

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -79,6 +80,25 @@ class StreamMemoryTest extends RawPeerTests {
             assertEquals(1000, read(p.server, 1000).length);
         }
         assertTrue(p.client.registeredBytes() > DEFAULT.leastBytes(), "one slab is filled while the other travels");
+    }
+
+    /** The only slab is not full, and the device was not asked to say when it has sent what is in there. */
+    @Test
+    void shouldTellAWriterWhenItsOnlySlabIsFree() throws Exception {
+        StreamPair p = pair(DEFAULT.withBuffers(8192, 64 << 10));
+        int unasked = 0;
+        for (int i = 0; i < 4; i++) {
+            assertEquals(7000, p.client.write(ByteBuffer.allocate(7000)));
+            assertEquals(7000, read(p.server, 7000).length);
+            p.client.poll();
+            unasked += p.client.isWritable() ? 0 : 1;
+            for (int looks = 0; !p.client.isWritable(); looks++) {
+                assertTrue(looks < 1000, "not before a sweep, although everything was read");
+                p.client.arm(true); // as a selector does before it sleeps
+                p.client.takeEvents();
+            }
+        }
+        assertTrue(unasked > 0, "no write was one of those that are not asked about");
     }
 
     @Test

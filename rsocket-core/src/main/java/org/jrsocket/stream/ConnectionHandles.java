@@ -243,8 +243,11 @@ final class ConnectionHandles {
             return;
         }
         freed = true;
-        freeQueues(reusable);
-        heir.accept(id);
+        try {
+            freeQueues(reusable);
+        } finally {
+            heir.accept(id);
+        }
     }
 
     /**
@@ -278,7 +281,7 @@ final class ConnectionHandles {
         try {
             step.run();
             return true;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) { // lack of memory: the rest is freed all the same
             LOG.warn(
                     "{} on {} failed while closing a connection; its resource is lost to this process",
                     call,

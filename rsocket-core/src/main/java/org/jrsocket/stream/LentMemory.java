@@ -71,7 +71,7 @@ public final class LentMemory implements AutoCloseable {
     public boolean isFree() {
         core.enter();
         try {
-            return core.freed || core.out.acknowledged() >= usedUpTo;
+            return core.gone || core.out.acknowledged() >= usedUpTo;
         } finally {
             core.exit();
         }

@@ -86,8 +86,17 @@ final class OpenDevices {
         transport.bundles().deviceRemoved(device);
         for (RdmaStream stream : transport.streams()) {
             if (stream.isOn(device)) {
-                stream.deviceRemoved();
+                end(stream);
             }
+        }
+    }
+
+    /** Nobody asks a second time: one stream's trouble must not keep the others. */
+    private static void end(RdmaStream stream) {
+        try {
+            stream.deviceRemoved();
+        } catch (RuntimeException | Error e) {
+            LOG.error("ending {} failed, whose device was removed", stream, e);
         }
     }
 

@@ -12,6 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The streams of a transport that are not freed yet, and the sums of all that ever were. Has those on which nothing
@@ -19,10 +21,12 @@ import java.util.function.BooleanSupplier;
  */
 final class OpenStreams {
 
+    private static final Logger LOG = LoggerFactory.getLogger(OpenStreams.class);
+
     /** How often streams are looked at. One that has not moved for two to three of these gives memory back. */
     private static final long SWEEP_NANOS = DeviceSilence.LOOK_NANOS;
 
-    private final ServiceThread service;
+    private final ServiceLoop service;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
@@ -30,7 +34,7 @@ final class OpenStreams {
     private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
     private long endedWritten; // the same
 
-    OpenStreams(ServiceThread service) {
+    OpenStreams(ServiceLoop service) {
         this.service = service;
     }
 
@@ -83,12 +87,24 @@ final class OpenStreams {
 
     /** Service thread, while there are streams. */
     private void sweep() {
-        for (RdmaStream stream : streams) {
-            stream.sweep();
+        try {
+            for (RdmaStream stream : streams) {
+                sweep(stream);
+            }
+        } finally {
+            sweeping.set(false);
+            if (!streams.isEmpty() && sweeping.compareAndSet(false, true)) {
+                service.schedule(this::sweep, SWEEP_NANOS);
+            }
         }
-        sweeping.set(false);
-        if (!streams.isEmpty() && sweeping.compareAndSet(false, true)) {
-            service.schedule(this::sweep, SWEEP_NANOS);
+    }
+
+    /** One stream's trouble must not keep anybody from looking after the others. */
+    private static void sweep(RdmaStream stream) {
+        try {
+            stream.sweep();
+        } catch (RuntimeException | Error e) {
+            LOG.error("looking after {} failed, it is tried again", stream, e);
         }
     }
 

@@ -221,7 +221,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Whether nothing native is left of it: memory that was lent belongs to its owner again. */
     public boolean isFreed() {
-        return locked(() -> core.freed);
+        return locked(() -> core.gone);
     }
 
     // ---- events ----

@@ -90,19 +90,22 @@ final class Slabs implements SlabSource {
             return refuse(size, null);
         }
         NativeMemory memory = null;
+        Mr mr = null;
         try {
             memory = NativeMemory.allocate(size);
             int access = IbvMr.IBV_ACCESS_LOCAL_WRITE | (remote ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0);
-            Mr mr = verbs.registerMr(pd, memory.address(), size, access);
+            mr = verbs.registerMr(pd, memory.address(), size, access);
             RegisteredSlab slab = RegisteredSlab.all(memory, mr, remote);
             grown.add(slab);
             grownBytes += size;
             refused = false;
             return slab;
         } catch (IOException | OutOfMemoryError e) {
-            budget.giveBack(size);
-            if (memory != null) {
-                memory.free();
+            if (mr == null || deregister(mr)) {
+                budget.giveBack(size);
+                if (memory != null) {
+                    memory.free();
+                }
             }
             return refuse(size, e);
         }
@@ -139,12 +142,15 @@ final class Slabs implements SlabSource {
                     device.name(),
                     Errno.ENOMEM);
         }
+        Mr mr = null;
         try {
-            Mr mr = verbs.registerMr(pd, NativeMemory.addressOf(memory), bytes, access);
+            mr = verbs.registerMr(pd, NativeMemory.addressOf(memory), bytes, access);
             lent.put(mr, memory);
             return mr;
-        } catch (IOException | RuntimeException e) {
-            budget.giveBack(bytes);
+        } catch (IOException | RuntimeException | Error e) {
+            if (mr == null || deregister(mr)) {
+                budget.giveBack(bytes);
+            }
             throw e;
         }
     }

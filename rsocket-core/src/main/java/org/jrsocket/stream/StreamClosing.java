@@ -73,6 +73,7 @@ final class StreamClosing {
 
     /** @param hard drops what is not sent and resets */
     void close(boolean hard) {
+        boolean begun = false;
         core.enter();
         try {
             core.poll(); // unread data may still sit in the queue
@@ -81,6 +82,7 @@ final class StreamClosing {
                 return;
             }
             core.closed = true;
+            begun = true;
             core.keepAlive().end();
             boolean unread = first && !core.inputShut && core.in.readable() > 0;
             dropped |= hard || unread;
@@ -89,7 +91,13 @@ final class StreamClosing {
             core.flush();
         } finally {
             core.exit();
+            if (begun) { // also after an error such as lack of memory: nobody else would end it
+                end(hard);
+            }
         }
+    }
+
+    private void end(boolean hard) {
         core.waits().wakeAll();
         if (!endAtOnce()) {
             transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS));
@@ -163,7 +171,7 @@ final class StreamClosing {
     void whenFreed(Runnable action) {
         core.enter();
         try {
-            if (!core.freed) {
+            if (!core.gone) {
                 whenFreed = action;
                 return;
             }
@@ -173,8 +181,10 @@ final class StreamClosing {
         action.run();
     }
 
+    /** The device may take long, so nobody has to wait for the stream's lock meanwhile. */
     private void free() {
-        Runnable action;
+        boolean reusable;
+        boolean unheard;
         core.enter();
         try {
             if (core.freed) {
@@ -189,12 +199,27 @@ final class StreamClosing {
             core.freed = true;
             // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
             // peer that broke the rules may have left anything.
-            boolean reusable = core.closed && !core.protocolBroken;
-            if (leavesUnheard()) {
+            reusable = core.closed && !core.protocolBroken;
+            unheard = leavesUnheard();
+        } finally {
+            core.exit();
+        }
+        try {
+            if (unheard) {
                 core.handles.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
             } else {
                 core.handles.free(reusable);
             }
+        } finally {
+            gone();
+        }
+    }
+
+    private void gone() {
+        Runnable action;
+        core.enter();
+        try {
+            core.gone = true;
             action = whenFreed;
             whenFreed = null;
         } finally {
@@ -347,7 +372,7 @@ final class StreamClosing {
         core.enter();
         try {
             if (core.closed) {
-                return !isDrained() || leavesUnheard() && !core.freed && !waitsForBorrowed;
+                return !isDrained() || leavesUnheard() && !core.gone && !waitsForBorrowed;
             }
             core.poll();
             core.flush();

@@ -43,7 +43,6 @@ final class StreamCore {
     static final int READABLE = 1;
 
     static final int WRITABLE = 2;
-
     static final int ACKNOWLEDGED = 4;
 
     /** No offset of {@link #awaitedOffset}. */
@@ -84,7 +83,8 @@ final class StreamCore {
     /** About to be freed: after a close, or because the peer broke the protocol. */
     boolean releasing;
 
-    boolean freed;
+    boolean freed; // nothing native is to be used any more
+    boolean gone; // and nothing of it is left
     /** DISCONNECT waits for nothing that was written. */
     boolean resetting;
 
@@ -204,7 +204,7 @@ final class StreamCore {
         if (failure != null || closed) {
             return READABLE | WRITABLE | awaited;
         }
-        return (awaited != 0 && out.acknowledged() >= awaitedOffset ? ACKNOWLEDGED : 0)
+        return (awaited != 0 && (peerGone || out.acknowledged() >= awaitedOffset) ? ACKNOWLEDGED : 0)
                 | (in.readable() > 0 || ended || inputShut ? READABLE : 0)
                 | (outputShut || peerGone || hasRoom() ? WRITABLE : 0);
     }
@@ -295,6 +295,9 @@ final class StreamCore {
             queues.armReceives();
         }
         poll();
+        if (sends && !hasRoom()) {
+            leftover.askForRoom();
+        }
         if (leftover.any()) {
             queues.arm();
             poll();

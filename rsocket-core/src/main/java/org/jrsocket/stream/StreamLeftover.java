@@ -85,6 +85,14 @@ final class StreamLeftover {
         collected = false;
     }
 
+    /** If memory is small and not quite full, nobody may have asked the device what became of what is in there. */
+    void askForRoom() {
+        if (out.acknowledged() != out.posted() && !out.awaitsCompletion()) {
+            out.probe();
+            core.flush();
+        }
+    }
+
     /** Whether something waits to be sent. */
     boolean any() {
         return !core.freed && (collected || core.connection.hasLeftover());
