@@ -4,10 +4,14 @@
  */
 package org.jrsocket.agent;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.net.MalformedURLException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import javax.management.Attribute;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
@@ -60,11 +64,17 @@ final class RemoteTransport implements AutoCloseable {
     /** Apart, because a runtime may be without the module. */
     private static final class Local {
 
+        /** In the masks of {@code /proc/PID/status}: signal 3. */
+        private static final long SIGQUIT = 1 << 2;
+
         static String address(String pid) throws IOException {
             if (!pid.matches("[0-9]{1,18}")) {
                 throw new IOException(pid + ": neither the number of a process nor a service:jmx: address");
             }
             try {
+                if (wouldEnd(pid)) {
+                    throw new AttachNotSupportedException("it does not handle SIGQUIT");
+                }
                 VirtualMachine jvm = VirtualMachine.attach(pid);
                 try {
                     return jvm.startLocalManagementAgent();
@@ -76,6 +86,30 @@ final class RemoteTransport implements AutoCloseable {
                         "process " + pid + ": not a JVM of this user that can be attached to (" + e.getMessage() + ")",
                         e);
             }
+        }
+
+        /**
+         * Whether attaching would end the process. A JVM that nobody has attached to yet is asked with SIGQUIT, whose
+         * default is to end the process. JDK 17 sends it to whatever has that number.
+         */
+        private static boolean wouldEnd(String pid) {
+            String number = Long.toString(Long.parseLong(pid)); // attaching takes leading zeros, the path does not
+            String inner = number; // its number in its own namespace, which its socket is named after
+            long caught = SIGQUIT;
+            try {
+                for (String line : Files.readAllLines(Path.of("/proc", number, "status"), ISO_8859_1)) {
+                    String[] words = line.split("\\s+", -1);
+                    if (words[0].equals("NSpid:")) {
+                        inner = words[words.length - 1];
+                    } else if (words[0].equals("SigCgt:")) {
+                        caught = Long.parseUnsignedLong(words[1], 16);
+                    }
+                }
+            } catch (IOException | RuntimeException e) {
+                return false; // whether there is such a process, and whose it is, is said by attaching
+            }
+            // who has the socket is not sent the signal: with -Xrs, a JVM has it at once and does not handle SIGQUIT
+            return (caught & SIGQUIT) == 0 && !Files.exists(Path.of("/proc", number, "root/tmp/.java_pid" + inner));
         }
     }
 

@@ -50,9 +50,14 @@ class ControlTest {
     }
 
     private void start(String argument) throws Exception {
+        start("-XX:-ReduceSignalUsage", argument);
+    }
+
+    private void start(String option, String argument) throws Exception {
         program = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:TieredStopAtLevel=1",
+                        option,
                         "-cp",
                         classPath(),
                         ControlledProgram.class.getName(),
@@ -180,15 +185,24 @@ class ControlTest {
     }
 
     @Test
+    void shouldControlAJvmThatLeavesSignalsAlone() throws Exception {
+        start("-Xrs", "none");
+        assertEquals("policy override: none", ctl(0, "policy"));
+    }
+
+    @Test
     void shouldSayWhatIsWrongWithTheProcess() throws Exception {
         long own = ProcessHandle.current().pid();
         assertEquals(
                 "jrsocket: here: neither the number of a process nor a service:jmx: address", main(1, "ctl", "here"));
-        program = new ProcessBuilder("sleep", "100").start();
+        // SIGQUIT, which asks a JVM to let others attach, at its default: it would end the process
+        program = new ProcessBuilder("env", "--default-signal=QUIT", "sleep", "100").start();
         assertTrue(
                 ctl(1).startsWith("jrsocket: process " + program.pid()
                         + ": not a JVM of this user that can be attached to ("),
                 () -> own + ": " + err);
+        main(1, "ctl", "00" + program.pid());
+        assertTrue(program.isAlive());
         assertTrue(main(2, "ctl", "1", "forget", "all").startsWith("Only policy has an argument"), err::toString);
         assertTrue(
                 main(1, "ctl", "service:nothing").startsWith("jrsocket: service:nothing: not an address of JMX"),
