@@ -7,6 +7,7 @@ package org.jrsocket.interop;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -49,6 +50,24 @@ class ObservedTest {
                 run(Observed.running(JmxReader.class, folder).property("javax.management.builder.initial", own));
         Observed.assertRead(own, result);
         assertEquals("2", result.value("own"));
+    }
+
+    @Test
+    void shouldBeInAnMBeanServerThatAnIsolatedThreadStarts() throws Exception {
+        JvmProcess.Result result = run(Observed.running(IsolatedJmx.class, folder));
+        assertTrue(result.value("Version").matches("[0-9].*"), result::toString);
+        assertEquals("null", result.value("builder"));
+    }
+
+    /** Its classes are not on the boot class path then, where each class loader would find them. */
+    @Test
+    void shouldLetAnIsolatedThreadStartJmxWhereTheJarHasAnotherName() throws Exception {
+        Path jar = Files.copy(Site.agentJar(), folder.resolve("jrsocket-0.1.0.jar"));
+        JvmProcess.Result result =
+                run(JvmProcess.running(IsolatedJmx.class).option("-javaagent:" + jar + "=log=debug"));
+        assertEquals("", result.value("Version"));
+        assertEquals("null", result.value("builder"));
+        assertTrue(result.err().stream().anyMatch(line -> line.contains("no JMX bean")), result::toString);
     }
 
     private static List<String> control(JvmProcess java, String... words) throws Exception {

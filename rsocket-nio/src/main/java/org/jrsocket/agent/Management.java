@@ -42,6 +42,15 @@ final class Management {
                 PlatformBuilder.registerNow(bean); // another agent was before us, or we are attached to a JVM that runs
                 return;
             }
+            if (Management.class.getClassLoader() != null) {
+                // The JDK looks for the builder with whatever class loader the thread has that starts JMX. Where that
+                // does not find it, there is no MBean server at all. Nor is JMX started here: it would load the log
+                // manager before the program has named its own.
+                LOG.debug(
+                        "no JMX bean {}: the agent is not on the boot class path (its file must be called rsocket.jar)",
+                        TransportBean.NAME);
+                return;
+            }
             other = System.getProperty(BUILDER);
             System.setProperty(BUILDER, PlatformBuilder.class.getName());
         } catch (Exception | LinkageError e) {

@@ -136,7 +136,10 @@ final class RemoteTransport implements AutoCloseable {
         try {
             return question.ask();
         } catch (InstanceNotFoundException e) {
-            throw new IOException(target + " has no bean " + TransportBean.NAME + ": it runs without the agent", e);
+            throw new IOException(
+                    target + " has no bean " + TransportBean.NAME
+                            + ": it runs without the agent, or the agent's file is not called rsocket.jar",
+                    e);
         } catch (RuntimeMBeanException e) { // what the bean says itself
             throw new IOException(e.getCause().getMessage(), e);
         } catch (JMException | JMRuntimeException e) {

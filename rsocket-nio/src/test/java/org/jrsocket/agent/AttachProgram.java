@@ -104,6 +104,11 @@ public final class AttachProgram {
         Sockets.expect(true, true);
     }
 
+    /** Before the agent: its classes here are not on the boot class path, and it adds no bean later. */
+    private static void startJmx() {
+        ManagementFactory.getPlatformMBeanServer();
+    }
+
     private static String verbs() throws JMException {
         return (String)
                 ManagementFactory.getPlatformMBeanServer().getAttribute(new ObjectName(TransportBean.NAME), "Verbs");
@@ -111,6 +116,7 @@ public final class AttachProgram {
 
     private static void none(String jar) throws Exception {
         hasDevice = false;
+        startJmx();
         attach(jar, "");
         check(!(SelectorProvider.provider() instanceof RSelectorProvider), "no provider of ours");
         Sockets.expect(false, false);
@@ -143,6 +149,7 @@ public final class AttachProgram {
 
     private static void late(String jar) throws Exception {
         hasDevice = false;
+        startJmx();
         attach(jar, "device.late=on");
         try (Selector selector = Selector.open()) {
             Sockets.expect(false, false);
