@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.verbs.loopback.LoopbackQp;
+import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -213,5 +215,38 @@ class CreditConversationTest extends RawPeerTests {
         }
         List<RawPeer.Message> got = awaitData(peer, sent.length);
         assertArrayEquals(sent, RawPeer.bytesOf(got));
+    }
+
+    /**
+     * Such a peer gives its receives back when it polls: our control messages, which it does not count, may use up what
+     * it has. Its device then says so again and again, and ours nothing at all.
+     */
+    @Test
+    void shouldNotTakeACPeerThatDoesNotPollForASilentDevice() throws Exception {
+        Link l = link(Role.PASSIVE, new RawPeer.Spec(16, 16, 8192, 2, ConnData.LOCAL_FLAGS, false, 7));
+        int bytes = 0;
+        for (int i = 0; i < 12; i++) { // what its credits allow
+            l.stream().write(new byte[1], 0, 1, PATIENCE);
+            bytes++;
+        }
+        while (verbs.rnrCount() == 0) { // and grants of ours
+            int n = l.peer().room();
+            l.peer().data(new byte[n]);
+            read(l.stream(), n);
+        }
+        for (int i = 0; i < 2 * DeviceSilence.MOST_LOOKS; i++) {
+            l.stream().sweep();
+        }
+        assertTrue(l.stream().core().out.awaitsCompletion(), "the last one has met a receive");
+        assertNull(l.stream().core().failure);
+        int sent = bytes;
+        RawPeer.await(
+                () -> {
+                    l.peer().pump();
+                    l.stream().poll();
+                    return l.peer().dataBytes() == sent
+                            && !l.stream().core().out.awaitsCompletion();
+                },
+                () -> l.peer().dataBytes() + " bytes came");
     }
 }

@@ -23,6 +23,7 @@ import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
@@ -340,6 +341,10 @@ class HostilePeerTest extends RawPeerTests {
     enum Flood {
         CONTROL(l -> l.peer().ctrl(99)),
         THE_LIMIT_THAT_IS_KNOWN(l -> l.peer().credit(384)),
+        LIMITS_IN_TURN(l -> {
+            l.peer().credit(1000);
+            l.peer().credit(33_768);
+        }),
         DATA_OF_NO_BYTES(l -> l.peer().bare(0)),
         GRANTS_OF_NO_BYTES(l -> l.peer().grantRing(0, 0)),
         DATA_AFTER_ITS_END(l -> data(l, 1, 0));
@@ -355,7 +360,9 @@ class HostilePeerTest extends RawPeerTests {
     @ParameterizedTest
     @EnumSource(Flood.class)
     void shouldEndAFloodBesideAReaderAndAWriter(Flood kind) throws Exception {
-        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100), CONFIG);
+        // so many credits that a limit and one half a circle away from it are both plausible
+        int credits = kind == Flood.LIMITS_IN_TURN ? 40_000 : 384;
+        Link l = link(Role.PASSIVE, new RawPeer.Spec(credits, 384, 100, 2, ConnData.LOCAL_FLAGS, false, 7), CONFIG);
         if (kind == Flood.DATA_AFTER_ITS_END) {
             l.peer().ctrl(Imm.CTRL_SHUTDOWN);
             assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));

@@ -13,7 +13,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Registered memory follows what a connection needs, within the process's bound. */
 class StreamMemoryTest extends RawPeerTests {
@@ -22,6 +28,14 @@ class StreamMemoryTest extends RawPeerTests {
 
     /** A peer need not give back grants of less than 32 KiB. */
     private static final long IDLE = 64 << 10;
+
+    private HookedVerbs hooked;
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
 
     private StreamPair pair(StreamConfig config) throws IOException {
         return later(StreamPair.connect(transport, HERE, config));
@@ -99,6 +113,18 @@ class StreamMemoryTest extends RawPeerTests {
             }
         }
         assertTrue(unasked > 0, "no write was one of those that are not asked about");
+    }
+
+    /** A part of the window that is no whole number of pages would never be what it was registered as. */
+    @ParameterizedTest
+    @ValueSource(ints = {40_000, 87_380, 200_000, 1_000_000})
+    void shouldGrantTheSameMemoryAgain(int receiveBuffer) throws Exception {
+        StreamPair p = pair(DEFAULT.withBuffers(1 << 20, receiveBuffer));
+        stream(p, 8 << 20); // until it is as large as it gets
+        AtomicInteger registrations = new AtomicInteger();
+        hooked.hook = (point, cookie) -> registrations.addAndGet(point == Point.BEFORE_REGISTER ? 1 : 0);
+        stream(p, 8 << 20);
+        assertTrue(registrations.get() < 20, registrations + " registrations for 8 MiB");
     }
 
     @Test

@@ -17,6 +17,7 @@ public final class Connection {
     private final SendMemory sendMemory;
     private final SlabSource source;
     private final GrantTable table;
+    private long postedAtUpdate = -1;
 
     /** Takes over what was made for it. Call {@link #open} once the connection is established. */
     public Connection(Inbound in, Outbound out, SendMemory sendMemory, SlabSource source, GrantTable table) {
@@ -49,10 +50,7 @@ public final class Connection {
     public int received(int imm, int length) {
         int effects = in.message(imm, length);
         if (Effects.has(effects, Effects.LIMIT)) {
-            effects |= out.limit(in.limit());
-            if (Effects.has(effects, Effects.GRANT | Effects.GRANT_POSSIBLE)) {
-                effects |= takeGrant(Effects.has(effects, Effects.GRANT));
-            }
+            effects |= takeUpdate(effects);
         }
         if (Effects.has(effects, Effects.ENDED)) {
             out.peerEnded();
@@ -66,21 +64,28 @@ public final class Connection {
         return effects;
     }
 
-    private int takeGrant(boolean certain) {
-        int entry = in.tableIndex();
-        int length = table.length(entry); // first: on iWARP a later grant may be arriving at this moment
-        int effects = Effects.NONE;
-        if (length != 0) {
-            long address = table.address(entry);
-            int key = table.key(entry);
-            table.clear(entry);
-            effects = out.grant(address, key, length);
-        } else if (certain) {
-            in.grantedNothing();
+    private int takeUpdate(int received) {
+        int effects = out.limit(in.limit());
+        boolean granted = false;
+        if (Effects.has(received, Effects.GRANT | Effects.GRANT_POSSIBLE)) {
+            int entry = in.tableIndex();
+            int length = table.length(entry); // first: on iWARP a later grant may be arriving at this moment
+            granted = length != 0;
+            if (granted) {
+                long address = table.address(entry);
+                int key = table.key(entry);
+                table.clear(entry);
+                effects |= out.grant(address, key, length);
+            }
+            if (granted || Effects.has(received, Effects.GRANT)) {
+                in.entryTaken();
+            }
         }
-        if (certain || length != 0) {
-            in.entryTaken();
+        // A limit follows from data that we sent: without any it could go on for ever, also back and forth.
+        if (!granted && out.posted() == postedAtUpdate) {
+            in.broughtNothing();
         }
+        postedAtUpdate = out.posted();
         return effects;
     }
 

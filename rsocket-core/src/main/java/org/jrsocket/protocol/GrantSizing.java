@@ -91,7 +91,8 @@ final class GrantSizing {
         return window;
     }
 
+    /** A multiple of the smallest, so that memory that is registered by pages has that size and can be used again. */
     int slab() {
-        return Math.max(smallest, window / slabs);
+        return Math.max(smallest, window / slabs / smallest * smallest);
     }
 }

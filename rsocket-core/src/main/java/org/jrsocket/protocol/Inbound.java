@@ -108,9 +108,6 @@ public final class Inbound {
 
     private int update(int newLimit, int length) {
         queue.control();
-        if (newLimit == limit && length == 0) {
-            idleMessages++;
-        }
         limit = newLimit;
         return switch (length) {
             case 0 -> Effects.LIMIT;
@@ -190,8 +187,8 @@ public final class Inbound {
         tableIndex = (tableIndex + 1) % tableEntries;
     }
 
-    /** It granted no bytes. */
-    public void grantedNothing() {
+    /** It granted no bytes, and nothing that we sent was a reason for it. */
+    public void broughtNothing() {
         idleMessages++;
     }
 

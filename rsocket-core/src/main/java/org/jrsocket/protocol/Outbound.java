@@ -249,6 +249,7 @@ public final class Outbound {
                 announcements.buildCredits(sink, signaled);
             }
             queue.posted(slots, posted, grantsBuilt, signaled);
+            window.message();
             built++;
         }
         return built;
@@ -277,6 +278,7 @@ public final class Outbound {
             sink.data(Imm.data(n), window.address(), window.key(), n <= limits.inline(), signaled);
             extents.moveTo(sink, n);
             window.used(n);
+            window.message();
             posted += n;
             queue.posted(limits.slotsPerMessage(), posted, grantsBuilt, signaled);
             built++;
@@ -322,6 +324,7 @@ public final class Outbound {
     private int control(RequestSink sink, int imm, boolean signaled) {
         boolean asks = signaled || queue.wantsSignal(1);
         sink.control(imm, asks);
+        window.message();
         queue.posted(1, posted, grantsBuilt, asks);
         return 1;
     }
@@ -358,6 +361,11 @@ public final class Outbound {
     /** Whether bytes may be written: no end was asked for, and the connection is not over. */
     public boolean isOpen() {
         return ending.isOpen();
+    }
+
+    /** Whether what is on its way may wait for a C peer to post receives, of which our device says nothing. */
+    public boolean mayWaitForReceives() {
+        return !releaseUnderstood && window.mayLackReceives();
     }
 
     /** Whether a request is on its way whose completion will be reported. */

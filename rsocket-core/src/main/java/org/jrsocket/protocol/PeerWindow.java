@@ -33,6 +33,8 @@ final class PeerWindow {
     private int head;
     private int count;
     private int grantsSeen;
+    private int messages; // with a value for the peer, since its last limit: each uses up a receive
+    private int messagesBefore; // between the last two
 
     /**
      * @param entries of our grant table: so many grants can be unused, in addition to the one in use
@@ -61,7 +63,22 @@ final class PeerWindow {
                     + " initial credits";
         }
         limit = newLimit;
+        messagesBefore = messages;
+        messages = 0;
         return null;
+    }
+
+    /** A message was built, of data or another. */
+    void message() {
+        messages++;
+    }
+
+    /**
+     * Whether the peer may have no receive left: one that posts no more than it advertises has them all again only when
+     * it polls, and shows that it does by a limit, which messages on their way may have crossed.
+     */
+    boolean mayLackReceives() {
+        return messages + messagesBefore >= initialCredits;
     }
 
     /** Takes over a grant. Returns null, or what is wrong with it. One of 0 bytes is legal and grants nothing. */

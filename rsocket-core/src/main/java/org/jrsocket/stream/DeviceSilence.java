@@ -24,6 +24,12 @@ final class DeviceSilence {
      */
     static final int MOST_LOOKS = 30;
 
+    /**
+     * The peer may have no receive posted, which a device reports to nobody while it tries again, for ever as we ask:
+     * such a peer has a quarter of an hour to poll, as TCP would give it.
+     */
+    static final int MOST_LOOKS_WITHOUT_RECEIVES = 300;
+
     /** An iWARP adapter's requests are carried by its own TCP, which tries for about a quarter of an hour. */
     static final int MOST_LOOKS_OF_IWARP = 300;
 
@@ -42,7 +48,7 @@ final class DeviceSilence {
             looks = 0;
             return false;
         }
-        return ++looks >= most;
+        return ++looks >= (out.mayWaitForReceives() ? Math.max(most, MOST_LOOKS_WITHOUT_RECEIVES) : most);
     }
 
     /** What so many looks are in time. */

@@ -1,0 +1,64 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.protocol;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.Test;
+
+/** What one half of a connection has to tell the other. */
+class ConnectionTest {
+
+    private static final int CREDITS = 40_000;
+    private static final int MANY = 1000;
+
+    private final ConnData peer = ConnData.local(CREDITS, 0x1000, 1, 2, 0x2000, 2, 1 << 20);
+    private final GrantTable table = mock(GrantTable.class);
+    private final RequestSink sink = mock(RequestSink.class);
+    private final Inbound in = new Inbound(peer, 4, 16, new Slab(0x3000, 64, 3, 4), 128);
+    private final Outbound out = new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), peer, 4, 16);
+    private final Connection connection =
+            new Connection(in, out, new SendMemory(new Slab(0x5000, 64, 5, 6), 64), mock(SlabSource.class), table);
+
+    private void take(int limit, int length) {
+        int effects = connection.received(Imm.sgl(limit), length);
+        assertEquals(Effects.NONE, effects & Effects.VIOLATION);
+    }
+
+    @Test
+    void shouldCountLimitsThatGoBackAndForth() {
+        for (int i = 0; i < MANY; i++) {
+            take(i % 2 == 0 ? 1000 : 33_768, 0);
+        }
+        assertTrue(in.idleMessages() > MANY / 2, in.idleMessages() + " of " + MANY);
+    }
+
+    @Test
+    void shouldCountLimitsOfWhichAnIwarpAdapterDoesNotTellWhetherAGrantCameAlong() {
+        when(table.length(anyInt())).thenReturn(0);
+        for (int i = 0; i < MANY; i++) {
+            take(CREDITS, Inbound.UNKNOWN_LENGTH);
+        }
+        assertTrue(in.idleMessages() > MANY / 2, in.idleMessages() + " of " + MANY);
+    }
+
+    @Test
+    void shouldNotCountLimitsThatFollowOurData() {
+        when(sink.room()).thenReturn(16);
+        for (int i = 1; i <= MANY; i++) {
+            out.write(0x5000, 1, 5, true);
+            assertEquals(1, connection.build(sink));
+            connection.sendCompleted();
+            take(CREDITS + i & 0xffff, 0);
+        }
+        assertEquals(0, in.idleMessages());
+    }
+}
