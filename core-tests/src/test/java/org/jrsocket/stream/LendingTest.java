@@ -123,7 +123,20 @@ class LendingTest extends RawPeerTests {
                 },
                 () -> "the end does not come");
         assertTrue(l.stream().isAcknowledged());
-        assertThrows(SocketException.class, () -> l.stream().writeLent(memory, 0, 1));
+    }
+
+    /** As of what is copied: a program learns of the peer's close from its second write, whatever their size. */
+    @Test
+    void shouldTakeTheFirstWriteAfterThePeersCloseInVain() throws Exception {
+        Link l = link(Role.PASSIVE);
+        LentMemory memory = l.stream().register(direct(bytes(4096)));
+        l.peer().ctrl(Imm.CTRL_DISCONNECT);
+        assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
+        long end = l.stream().writeLent(memory, 0, 4096);
+        assertTrue(l.stream().acknowledged() >= end);
+        assertTrue(memory.isFree());
+        SocketException e = assertThrows(SocketException.class, () -> l.stream().writeLent(memory, 0, 1));
+        assertEquals("Broken pipe", e.getMessage());
     }
 
     @Test

@@ -85,13 +85,9 @@ final class StreamCore {
 
     boolean freed; // nothing native is to be used any more
     boolean gone; // and nothing of it is left
-    /** DISCONNECT waits for nothing that was written. */
-    boolean resetting;
-
+    boolean resetting; // DISCONNECT waits for nothing that was written
     boolean protocolBroken;
-    /** Somebody waits until everything before it is acknowledged. */
-    private long awaitedOffset = NONE;
-
+    private long awaitedOffset = NONE; // somebody waits until everything before it is acknowledged
     SocketException failure;
     boolean failedAfterEnd;
     private int noted; // effects that others may be waiting for

@@ -140,10 +140,13 @@ final class StreamWriter {
         try {
             enter();
             try {
-                checkWritable();
                 if (!memory.isOf(core)) {
                     throw new IllegalArgumentException("memory that is registered for another stream");
                 }
+                if (inVain(length) > 0) {
+                    return core.out.acknowledged(); // taken, and the memory is its owner's again
+                }
+                checkWritable();
                 long end = memory.write(offset, length);
                 flushWritten(length);
                 return end;
