@@ -29,6 +29,11 @@ final class FileReader implements WritableByteChannel {
         return piece;
     }
 
+    /** Whether it is between two pieces. */
+    boolean isEmpty() {
+        return piece == null;
+    }
+
     /** The piece was sent. */
     void release() {
         piece.release();

@@ -8,6 +8,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.FileRegion;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.nio.NioIoOps;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -51,6 +53,12 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     // The event loop's, except that both are set before it has the channel, and that a close may be another's.
     private volatile RdmaStream stream; // once connected over RDMA
     private LentSends lent; // of stream
+
+    /**
+     * Whether a close has begun: there may be no registration any more, and what is lent may be another thread's. That
+     * there is no outbound buffer does not tell, for a half close takes it too.
+     */
+    private volatile boolean closing;
 
     // The event loop's.
     private final SmallMessages small = new SmallMessages();
@@ -112,14 +120,24 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
 
         void continueWriting() {
-            if (!isClosed()) {
+            if (!closing) {
                 flush0();
+            }
+        }
+
+        /** A half close may leave an interest in room, and that there always is then. */
+        @Override
+        public void handle(IoRegistration registration, IoEvent event) {
+            super.handle(registration, event);
+            if (outboundBuffer() == null && !closing && isRegistered()) {
+                neverWriteAgain();
             }
         }
 
         /** A close that lingers waits, which no event loop may. */
         @Override
         protected Executor prepareToClose() {
+            closing = true;
             if (!isOpen() || lingerSeconds() <= 0) {
                 return null;
             }
@@ -130,11 +148,6 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             }
             return GlobalEventExecutor.INSTANCE;
         }
-    }
-
-    /** Whether a close has begun. Then there may be no registration any more, and there are no writes. */
-    private boolean isClosed() {
-        return unsafe().outboundBuffer() == null;
     }
 
     private int lingerSeconds() {
@@ -177,6 +190,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
 
     @Override
     protected void doClose() throws Exception {
+        closing = true;
         try {
             super.doClose();
         } finally {
@@ -280,9 +294,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     @Override
     protected void doBeginRead() throws Exception {
         super.doBeginRead();
-        if (stream != null && !lent.isEmpty() && isRegistered() && !isClosed()) {
-            awaitAcknowledged(); // it may have been moved to another event loop
-        }
+        awaitAcknowledged(); // it may have been moved to another event loop
     }
 
     // ---- writing ----
@@ -296,14 +308,16 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
         lent.release();
         Taken taken = Taken.ALL;
-        for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !out.isEmpty(); spins--) {
+        for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !closing && !out.isEmpty(); spins--) {
             taken = spins > 0 ? writeNext(rdma, out) : Taken.ENOUGH;
         }
-        if (isClosed()) {
+        if (closing) {
             return; // by somebody who was told of a write that was complete
         }
-        if (!lent.isEmpty()) {
-            awaitAcknowledged();
+        awaitAcknowledged();
+        if (unsafe().outboundBuffer() == null) {
+            neverWriteAgain(); // the same, with a half close
+            return;
         }
         switch (taken) {
             case ALL, UNTIL_ACKNOWLEDGED -> clearOpWrite();
@@ -313,6 +327,14 @@ public final class RdmaSocketChannel extends NioSocketChannel {
                 eventLoop().execute(((RdmaUnsafe) unsafe())::continueWriting);
             }
             default -> throw new AssertionError(taken);
+        }
+    }
+
+    /** After a half close. */
+    private void neverWriteAgain() {
+        clearOpWrite();
+        if (file != null) {
+            file.close();
         }
     }
 
@@ -430,12 +452,13 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         ByteBuf piece = file.next(region, FILE_PIECE);
         int before = piece.readableBytes();
         Taken taken = before == 0 ? Taken.ALL : writeLarge(rdma, piece);
-        out.progress(before - piece.readableBytes());
+        int n = before - piece.readableBytes();
         if (taken == Taken.ALL) {
-            file.release();
-            if (region.transferred() >= region.count()) {
-                out.remove();
-            }
+            file.release(); // before anybody is told, who may close the channel, and that closes the file
+        }
+        out.progress(n);
+        if (taken == Taken.ALL && region.transferred() >= region.count()) {
+            out.remove();
         }
         return taken;
     }
@@ -443,15 +466,22 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     // ---- what is lent comes back ----
 
     /**
-     * Lets the selector say when what is lent is acknowledged, though nobody reads or writes. A connected channel has no
-     * other use for OP_CONNECT; unlike OP_WRITE it leaves Netty free to write meanwhile.
+     * If anything is lent, lets the selector say when it is acknowledged, though nobody reads or writes. A connected
+     * channel has no other use for OP_CONNECT; unlike OP_WRITE it leaves Netty free to write meanwhile.
      */
     private void awaitAcknowledged() {
+        if (stream == null
+                || closing
+                || lent.isEmpty()
+                || !isRegistered()
+                || !registration().isValid()) {
+            return;
+        }
         long offset = lent.awaited();
         stream.awaitAcknowledged(offset);
         boolean failed = stream.isAcknowledged() && stream.acknowledged() < offset;
         // After a failure nothing comes: the rest comes back when the stream is freed.
-        if (!failed && registration().isValid()) {
+        if (!failed) {
             addAndSubmit(NioIoOps.CONNECT);
         }
     }
@@ -459,13 +489,11 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     private void acknowledged() {
         lent.release();
         unsafe().forceFlush();
-        if (!lent.isEmpty() && !isClosed()) {
-            awaitAcknowledged();
-        }
+        awaitAcknowledged();
     }
 
     /** For tests: whether no buffer is retained. */
     boolean holdsNothing() {
-        return stream == null || lent.isEmpty();
+        return stream == null || lent.isEmpty() && (file == null || file.isEmpty());
     }
 }
