@@ -94,19 +94,27 @@ final class Arena {
             return new Piece(chunk, index, bytes);
         }
 
-        synchronized void give(Chunk chunk, int index) {
+        void give(Chunk chunk, int index) {
+            if (isTooMuch(chunk, index)) {
+                chunk.retire(); // outside the monitor, for it may end registrations
+            }
+        }
+
+        /** Takes a piece back. Returns whether its chunk is not needed any more. */
+        private synchronized boolean isTooMuch(Chunk chunk, int index) {
             if (chunk.isFull()) {
                 withRoom.addFirst(chunk);
             }
             chunk.give(index);
-            if (chunk.isUnused()) {
-                if (unused < SPARE) {
-                    unused++;
-                } else {
-                    withRoom.remove(chunk);
-                    chunk.retire();
-                }
+            if (!chunk.isUnused()) {
+                return false;
             }
+            if (unused < SPARE) {
+                unused++;
+                return false;
+            }
+            withRoom.remove(chunk);
+            return true;
         }
     }
 }

@@ -5,7 +5,10 @@
 package org.jrsocket.netty;
 
 import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jrsocket.os.NativeMemory;
 
@@ -26,6 +29,7 @@ final class Chunk {
     private final long address;
     private final int pieceSize;
     private volatile boolean retired;
+    private final Set<Registrations> registrants = new HashSet<>(); // guarded by itself
 
     // Guarded by the owner.
     private final int[] free;
@@ -109,15 +113,35 @@ final class Chunk {
         }
     }
 
-    /** No piece will be cut from it again: connections end their registrations. */
+    /** No piece will be cut from it again, and none is in use: connections end their registrations. */
     void retire() {
         retired = true;
-        if (address != 0) {
-            BY_ADDRESS.remove(address, this);
+        if (address == 0) {
+            return;
+        }
+        BY_ADDRESS.remove(address, this);
+        List<Registrations> told;
+        synchronized (registrants) {
+            told = List.copyOf(registrants);
+        }
+        told.forEach(each -> each.retired(this));
+    }
+
+    /** For tests. */
+    boolean isRetired() {
+        return retired;
+    }
+
+    /** To be told when it is retired; while a piece is in use. */
+    void add(Registrations registrant) {
+        synchronized (registrants) {
+            registrants.add(registrant);
         }
     }
 
-    boolean isRetired() {
-        return retired;
+    void remove(Registrations registrant) {
+        synchronized (registrants) {
+            registrants.remove(registrant);
+        }
     }
 }

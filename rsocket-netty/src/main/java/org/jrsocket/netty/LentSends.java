@@ -9,6 +9,7 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.concurrent.Executor;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
@@ -33,9 +34,10 @@ final class LentSends {
     private long bytes;
     private int foundOffset; // in its chunk, of the piece that was last looked up
 
-    LentSends(RdmaStream stream) {
+    /** @param eventLoop runs what has to do with the stream */
+    LentSends(RdmaStream stream, Executor eventLoop) {
         this.stream = stream;
-        this.registrations = new Registrations(stream);
+        this.registrations = new Registrations(stream, eventLoop);
         this.most = stream.config().sendBuffer();
     }
 
@@ -144,6 +146,7 @@ final class LentSends {
 
     /** The stream is closed: what is left is released when it is freed. */
     void close() {
+        registrations.close();
         ByteBuf[] left = new ByteBuf[count];
         for (int i = 0; i < left.length; i++) {
             left[i] = buffers[slot(i)];

@@ -7,6 +7,7 @@ package org.jrsocket.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.EventLoop;
 import io.netty.channel.FileRegion;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoRegistration;
@@ -183,8 +184,17 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     private void connected() {
         RdmaStream connected = RSelectorProvider.streamOf(javaChannel());
         if (connected != null) {
-            lent = new LentSends(connected);
+            lent = new LentSends(connected, this::executeInLoop);
             stream = connected;
+        }
+    }
+
+    private void executeInLoop(Runnable task) {
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            task.run();
+        } else {
+            loop.execute(task);
         }
     }
 
@@ -490,6 +500,11 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         lent.release();
         unsafe().forceFlush();
         awaitAcknowledged();
+    }
+
+    /** For tests: bytes that are registered with the device for this connection. */
+    long registeredBytes() {
+        return stream.registeredBytes();
     }
 
     /** For tests: whether no buffer is retained. */

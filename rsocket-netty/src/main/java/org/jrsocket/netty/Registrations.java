@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
@@ -16,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The chunks that a connection has registered to send from, the least recently used first. A key of one connection opens
- * nothing on another, so each registers for itself: when it first sends from a chunk. They end with the connection at
- * the latest. The event loop's.
+ * nothing on another, so each registers for itself: when it first sends from a chunk. They end with their chunks, and
+ * with the connection at the latest. Any thread, for buffers are released by any.
  */
 final class Registrations {
 
@@ -29,6 +31,9 @@ final class Registrations {
     private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RdmaStream stream;
+    private final Executor eventLoop;
+
+    // Guarded by this.
     private final Map<Chunk, LentMemory> memories = new LinkedHashMap<>(16, 0.75f, true);
     private long bytes;
     private Chunk lastChunk;
@@ -36,12 +41,13 @@ final class Registrations {
     private boolean refused;
     private long refusedAt;
 
-    Registrations(RdmaStream stream) {
+    Registrations(RdmaStream stream, Executor eventLoop) {
         this.stream = stream;
+        this.eventLoop = eventLoop;
     }
 
-    /** The registration of {@code chunk}; null if there can be none now. */
-    LentMemory of(Chunk chunk) {
+    /** The registration of {@code chunk}, of which a piece is in use; null if there can be none now. */
+    synchronized LentMemory of(Chunk chunk) {
         if (chunk == lastChunk) {
             return lastMemory;
         }
@@ -67,6 +73,7 @@ final class Registrations {
         try {
             LentMemory memory = stream.register(chunk.memory());
             memories.put(chunk, memory);
+            chunk.add(this);
             bytes += chunk.size();
             refused = false;
             return memory;
@@ -78,21 +85,49 @@ final class Registrations {
         }
     }
 
-    /** Ends registrations of retired chunks, and others as far as necessary. One larger than all may be alone. */
+    /** Ends registrations as far as necessary. One larger than all may be alone. */
     private boolean makeRoom(int wanted) {
-        for (boolean all : new boolean[] {false, true}) {
-            Iterator<Map.Entry<Chunk, LentMemory>> each = memories.entrySet().iterator();
-            while (each.hasNext() && (!all || bytes + wanted > MOST)) {
-                Map.Entry<Chunk, LentMemory> entry = each.next();
-                if ((all || entry.getKey().isRetired()) && entry.getValue().isFree()) {
-                    entry.getValue().close();
-                    bytes -= entry.getKey().size();
-                    each.remove();
-                }
+        Iterator<Map.Entry<Chunk, LentMemory>> each = memories.entrySet().iterator();
+        while (each.hasNext() && bytes + wanted > MOST) {
+            Map.Entry<Chunk, LentMemory> entry = each.next();
+            if (entry.getValue().isFree()) {
+                each.remove();
+                end(entry.getKey(), entry.getValue());
             }
         }
-        lastChunk = null; // it may be among those that have ended
-        lastMemory = null;
         return bytes == 0 || bytes + wanted <= MOST;
+    }
+
+    private void end(Chunk chunk, LentMemory memory) {
+        memory.close();
+        chunk.remove(this);
+        bytes -= chunk.size();
+        lastChunk = null; // it may be this one
+        lastMemory = null;
+    }
+
+    /** Ends the registration of a chunk that is retired; in the event loop, so that each connection pays for its own. */
+    void retired(Chunk chunk) {
+        try {
+            eventLoop.execute(() -> forget(chunk));
+        } catch (RejectedExecutionException e) {
+            forget(chunk); // the loop has ended
+        }
+    }
+
+    private synchronized void forget(Chunk chunk) {
+        LentMemory memory = memories.get(chunk);
+        if (memory != null && memory.isFree()) {
+            memories.remove(chunk);
+            end(chunk, memory);
+        }
+    }
+
+    /** The stream is closed: they end when it is freed. */
+    synchronized void close() {
+        memories.keySet().forEach(each -> each.remove(this));
+        memories.clear();
+        lastChunk = null;
+        lastMemory = null;
     }
 }

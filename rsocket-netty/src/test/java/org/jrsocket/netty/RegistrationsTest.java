@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** How long memory that was sent from stays registered while the connection is open. */
+@Tag("once")
+@SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
+class RegistrationsTest extends ChannelTests {
+
+    private static final int LARGE = 8 << 20; // more than a chunk
+    private static final int CHUNK = 2 << 20;
+
+    private static void awaitRegistered(RdmaSocketChannel channel, long most) throws InterruptedException {
+        await(() -> channel.registeredBytes() <= most, () -> channel.registeredBytes() + " bytes are still registered");
+    }
+
+    private static ByteBuf buffer(int bytes) {
+        return Pattern.fill(RdmaByteBufAllocator.DEFAULT.directBuffer(bytes), 0, bytes);
+    }
+
+    @Test
+    void shouldEndWithALargeBufferThatIsSent() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(LARGE);
+        Pair pair = pair(ignoring(), checker);
+        long before = pair.client().registeredBytes();
+        pair.client().writeAndFlush(buffer(LARGE)).sync();
+        checker.await();
+        awaitRegistered(pair.client(), before);
+        assertTrue(pair.client().isActive());
+    }
+
+    @Test
+    void shouldEndWithALargeBufferThatItsOwnerReleasesLater() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(LARGE);
+        Pair pair = pair(ignoring(), checker);
+        long before = pair.client().registeredBytes();
+        ByteBuf buffer = buffer(LARGE);
+        pair.client().writeAndFlush(buffer.retain()).sync();
+        checker.await();
+        await(() -> buffer.refCnt() == 1, () -> "still retained");
+        assertTrue(pair.client().registeredBytes() >= before + LARGE);
+        buffer.release();
+        awaitRegistered(pair.client(), before);
+        assertTrue(pair.client().isActive());
+    }
+
+    @Test
+    void shouldEndOnEachConnectionThatHasSentIt() throws Exception {
+        List<RdmaSocketChannel> clients = new ArrayList<>();
+        List<Long> before = new ArrayList<>();
+        ByteBuf buffer = buffer(LARGE);
+        for (int i = 0; i < 3; i++) {
+            Pattern.Checker checker = new Pattern.Checker(LARGE);
+            RdmaSocketChannel client = pair(ignoring(), checker).client();
+            clients.add(client);
+            before.add(client.registeredBytes());
+            client.writeAndFlush(buffer.retainedDuplicate()).sync();
+            checker.await();
+        }
+        await(() -> buffer.refCnt() == 1, () -> "still retained");
+        clients.get(0).close().sync();
+        buffer.release();
+        for (int i = 1; i < clients.size(); i++) {
+            awaitRegistered(clients.get(i), before.get(i));
+        }
+    }
+
+    /** A few chunks are kept, registered, for what is sent next. */
+    @Test
+    void shouldEndWithChunksThatAreNotNeededAnyMore() throws Exception {
+        int chunks = 20;
+        Pattern.Checker checker = new Pattern.Checker(1L * chunks * CHUNK);
+        Pair pair = pair(ignoring(), checker);
+        long before = pair.client().registeredBytes();
+        List<ByteBuf> all = new ArrayList<>();
+        for (int i = 0; i < chunks; i++) {
+            ByteBuf buffer = Pattern.fill(RdmaByteBufAllocator.DEFAULT.directBuffer(CHUNK), 1L * i * CHUNK, CHUNK);
+            all.add(buffer);
+            pair.client().writeAndFlush(buffer.retain());
+        }
+        checker.await();
+        await(() -> all.stream().allMatch(each -> each.refCnt() == 1), () -> "still retained");
+        assertTrue(pair.client().registeredBytes() >= before + 1L * chunks * CHUNK);
+        all.forEach(ByteBuf::release);
+        awaitRegistered(pair.client(), before + 4L * CHUNK);
+        assertTrue(pair.client().isActive());
+    }
+}
