@@ -7,6 +7,7 @@ package org.jrsocket.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.FileRegion;
 import io.netty.channel.IoEvent;
@@ -189,6 +190,12 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
     }
 
+    @Override
+    protected void doRegister(ChannelPromise promise) {
+        super.doRegister(promise);
+        promise.addListener(done -> awaitAcknowledged()); // it may come from another event loop
+    }
+
     private void executeInLoop(Runnable task) {
         EventLoop loop = eventLoop();
         if (loop.inEventLoop()) {
@@ -299,12 +306,6 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         int look() throws IOException {
             return Math.min(0, stream.peek(first.clear()));
         }
-    }
-
-    @Override
-    protected void doBeginRead() throws Exception {
-        super.doBeginRead();
-        awaitAcknowledged(); // it may have been moved to another event loop
     }
 
     // ---- writing ----

@@ -17,6 +17,8 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.File;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -25,6 +27,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -208,6 +211,26 @@ class ZeroCopyTest extends ChannelTests {
     }
 
     @Test
+    void shouldGiveBackWhatItHasSentFromAnotherEventLoop() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(1 << 16);
+        Pair pair = pair(ignoring(), checker);
+        pair.client().config().setAutoRead(false);
+        verbs.faults().holdAcks(true);
+        ByteBuf buffer = Pattern.fill(OURS.directBuffer(1 << 16), 0, 1 << 16);
+        pair.client().writeAndFlush(buffer).sync();
+        EventLoop other = loops.next();
+        if (other == pair.client().eventLoop()) {
+            other = loops.next();
+        }
+        pair.client().deregister().sync();
+        other.register(pair.client()).sync();
+        assertEquals(1, buffer.refCnt());
+        verbs.faults().holdAcks(false);
+        await(() -> buffer.refCnt() == 0, () -> "still retained");
+        checker.await();
+    }
+
+    @Test
     void shouldBoundWhatItLendsToAPeerThatDoesNotRead() throws Exception {
         int total = 32 << 20;
         Pattern.Checker checker = new Pattern.Checker(total);
@@ -281,6 +304,31 @@ class ZeroCopyTest extends ChannelTests {
         }
         checker.await();
         assertTrue(metrics.sentLentBytes() - sentLent > size - 4096, metrics::toString);
+    }
+
+    /** Such a close is another thread's, which takes over what is lent. */
+    @Test
+    void shouldLendNothingAfterACloseThatLingers() throws Exception {
+        Pair pair = pair(ignoring(), ignoring());
+        pair.client().config().setSoLinger(1);
+        CountDownLatch mayClose = new CountDownLatch(1);
+        GlobalEventExecutor.INSTANCE.submit(() -> mayClose.await(PATIENCE, TimeUnit.SECONDS));
+        List<ByteBuf> all = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            ByteBuf buffer = OURS.directBuffer(1 << 16).writeZero(1 << 16);
+            all.add(buffer);
+            ChannelFuture written = pair.client().write(buffer);
+            if (i == 2) {
+                written.addListener(done -> pair.client().close());
+            }
+        }
+        pair.client().flush();
+        pair.client().eventLoop().submit(() -> {}).sync();
+        long before = metrics.sentLentBytes();
+        mayClose.countDown();
+        assertEquals(3 << 16, before - sentLent);
+        pair.client().closeFuture().sync();
+        await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "not all is released");
     }
 
     @Test
