@@ -21,9 +21,17 @@ final class FileReader implements WritableByteChannel {
             long left = region.count() - region.transferred();
             int size = (int) Math.max(0, Math.min(left, most));
             piece = RdmaByteBufAllocator.DEFAULT.directBuffer(size, size);
-            long n = size;
-            while (n > 0 && piece.isWritable() && region.transferred() < region.count()) {
-                n = region.transferTo(this, region.transferred());
+            boolean read = false;
+            try {
+                long n = size;
+                while (n > 0 && piece.isWritable() && region.transferred() < region.count()) {
+                    n = region.transferTo(this, region.transferred());
+                }
+                read = true;
+            } finally {
+                if (!read) {
+                    release();
+                }
             }
         }
         return piece;
@@ -34,7 +42,7 @@ final class FileReader implements WritableByteChannel {
         return piece == null;
     }
 
-    /** The piece was sent. */
+    /** The piece was sent, or cannot be. */
     void release() {
         piece.release();
         piece = null;

@@ -319,13 +319,16 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
         lent.release();
         Taken taken = Taken.ALL;
-        for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !closing && !out.isEmpty(); spins--) {
-            taken = spins > 0 ? writeNext(rdma, out) : Taken.ENOUGH;
+        try {
+            for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !closing && !out.isEmpty(); spins--) {
+                taken = spins > 0 ? writeNext(rdma, out) : Taken.ENOUGH;
+            }
+        } finally {
+            awaitAcknowledged(); // a write that fails may come to no more than a half close
         }
         if (closing) {
             return; // by somebody who was told of a write that was complete
         }
-        awaitAcknowledged();
         if (unsafe().outboundBuffer() == null) {
             neverWriteAgain(); // the same, with a half close
             return;

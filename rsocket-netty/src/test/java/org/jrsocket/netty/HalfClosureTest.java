@@ -15,9 +15,12 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoop;
 import java.io.File;
+import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -148,6 +151,30 @@ class HalfClosureTest extends ChannelTests {
         }
         pair.server().config().setAutoRead(true);
         await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "still retained");
+        checker.await();
+        assertTrue(pair.client().isActive());
+    }
+
+    /** Netty shuts the output then, unless it was the connection that has failed. */
+    @Test
+    void shouldGiveBackWhatItHasSentBeforeAWriteThatFails() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(LARGE);
+        Pair pair = pair(ignoring(), checker);
+        verbs.faults().holdAcks(true);
+        ByteBuf buffer = Pattern.fill(OURS.directBuffer(LARGE), 0, LARGE);
+        pair.client().write(buffer);
+        ChannelFuture failed = pair.client().writeAndFlush(new DefaultFileRegion(new File("none"), 0, LARGE) {
+            @Override
+            public long transferTo(WritableByteChannel target, long position) throws IOException {
+                target.write(ByteBuffer.allocate(SMALL));
+                throw new IllegalStateException();
+            }
+        });
+        assertFalse(failed.await().isSuccess());
+        assertTrue(pair.client().isOutputShutdown());
+        verbs.faults().holdAcks(false);
+        await(() -> buffer.refCnt() == 0, () -> "still retained");
+        await(pair.client()::holdsNothing, () -> "something is retained");
         checker.await();
         assertTrue(pair.client().isActive());
     }
