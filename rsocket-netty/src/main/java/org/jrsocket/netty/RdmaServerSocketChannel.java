@@ -8,6 +8,8 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Listens on a port over RDMA and TCP at once; each connection that it accepts is an {@link RdmaSocketChannel}.
@@ -15,6 +17,8 @@ import java.util.List;
  * <p>That it is an NIO channel may change: rely on {@code ServerSocketChannel} alone.
  */
 public final class RdmaServerSocketChannel extends NioServerSocketChannel {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaServerSocketChannel.class);
 
     /**
      * Not bound.
@@ -32,15 +36,22 @@ public final class RdmaServerSocketChannel extends NioServerSocketChannel {
     @Override
     protected int doReadMessages(List<Object> accepted) throws Exception {
         SocketChannel connection = javaChannel().accept();
-        if (connection == null) {
-            return 0;
-        }
+        return connection == null ? 0 : add(connection, accepted);
+    }
+
+    /** A connection that no channel can be made for is closed; a failure that was thrown would close this channel. */
+    private int add(SocketChannel connection, List<Object> accepted) {
         try {
             accepted.add(new RdmaSocketChannel(this, connection));
             return 1;
-        } catch (RuntimeException | Error e) {
-            connection.close();
-            throw e;
+        } catch (Throwable e) {
+            LOG.warn("A connection is closed, for it cannot have a channel", e);
+            try {
+                connection.close();
+            } catch (Throwable second) {
+                LOG.warn("A connection that has no channel cannot be closed", second);
+            }
+            return 0;
         }
     }
 }

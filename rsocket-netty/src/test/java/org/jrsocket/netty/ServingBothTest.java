@@ -17,7 +17,10 @@ import io.netty.channel.socket.nio.NioChannelOption;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.StandardSocketOptions;
+import java.util.AbstractList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** RDMA and TCP on one port and in one event loop; options; availability. */
@@ -56,6 +59,46 @@ class ServingBothTest extends ChannelTests {
                     java.nio.ByteBuffer.wrap(plain.getInputStream().readNBytes(content.length)));
             checker.await();
         }
+    }
+
+    /** As there may be no memory for it. Netty closes a listening channel whose read throws. */
+    @Test
+    void shouldGoOnListeningAfterAConnectionThatCannotHaveAChannel() throws Exception {
+        RdmaServerSocketChannel server = (RdmaServerSocketChannel) listen(ServingBothTest::echo);
+        server.config().setAutoRead(false);
+        AtomicInteger failed = new AtomicInteger();
+        List<Object> full = new AbstractList<>() {
+            @Override
+            public boolean add(Object channel) {
+                failed.incrementAndGet();
+                throw new OutOfMemoryError("a test's");
+            }
+
+            @Override
+            public Object get(int index) {
+                throw new IndexOutOfBoundsException(index);
+            }
+
+            @Override
+            public int size() {
+                return 0;
+            }
+        };
+        try (Socket plain = new Socket()) {
+            plain.connect(
+                    new InetSocketAddress("127.0.0.1", server.localAddress().getPort()));
+            while (failed.get() == 0) {
+                assertEquals(
+                        0,
+                        server.eventLoop()
+                                .submit(() -> server.doReadMessages(full))
+                                .get());
+            }
+            assertEquals(-1, plain.getInputStream().read());
+        }
+        server.config().setAutoRead(true);
+        assertTrue(connect(server, ignoring()).isRdma());
+        assertTrue(accepted().isRdma());
     }
 
     @Test
