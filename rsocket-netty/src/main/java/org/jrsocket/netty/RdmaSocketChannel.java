@@ -319,12 +319,16 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
         lent.release();
         Taken taken = Taken.ALL;
+        boolean told;
         try {
             for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !closing && !out.isEmpty(); spins--) {
                 taken = spins > 0 ? writeNext(rdma, out) : Taken.ENOUGH;
             }
         } finally {
-            awaitAcknowledged(); // a write that fails may come to no more than a half close
+            told = awaitAcknowledged(); // a write that fails may come to no more than a half close
+        }
+        if (taken == Taken.UNTIL_ACKNOWLEDGED && !told) {
+            taken = Taken.ENOUGH; // the connection has just failed: the next try hears of it
         }
         if (closing) {
             return; // by somebody who was told of a write that was complete
@@ -482,14 +486,16 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     /**
      * If anything is lent, lets the selector say when it is acknowledged, though nobody reads or writes. A connected
      * channel has no other use for OP_CONNECT; unlike OP_WRITE it leaves Netty free to write meanwhile.
+     *
+     * @return whether it will say so
      */
-    private void awaitAcknowledged() {
+    private boolean awaitAcknowledged() {
         if (stream == null
                 || closing
                 || lent.isEmpty()
                 || !isRegistered()
                 || !registration().isValid()) {
-            return;
+            return false;
         }
         long offset = lent.awaited();
         stream.awaitAcknowledged(offset);
@@ -498,6 +504,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         if (!failed) {
             addAndSubmit(NioIoOps.CONNECT);
         }
+        return !failed;
     }
 
     private void acknowledged() {
