@@ -50,15 +50,49 @@ class ConnectionTest {
         assertTrue(in.idleMessages() > MANY / 2, in.idleMessages() + " of " + MANY);
     }
 
+    private void send() {
+        out.write(0x5000, 1, 5, true);
+        assertEquals(1, connection.build(sink));
+        connection.sendCompleted();
+    }
+
     @Test
     void shouldNotCountLimitsThatFollowOurData() {
         when(sink.room()).thenReturn(16);
         for (int i = 1; i <= MANY; i++) {
-            out.write(0x5000, 1, 5, true);
-            assertEquals(1, connection.build(sink));
-            connection.sendCompleted();
+            send();
             take(CREDITS + i & 0xffff, 0);
         }
         assertEquals(0, in.idleMessages());
+    }
+
+    /** A peer with few credits says each time half of them are free again, and we may take it all at once. */
+    @Test
+    void shouldNotCountLimitsThatComeTogether() {
+        when(sink.room()).thenReturn(16);
+        for (int i = 0; i < MANY; i += 16) {
+            for (int n = 0; n < 16; n++) {
+                send();
+            }
+            take(CREDITS + i + 8 & 0xffff, 0);
+            take(CREDITS + i + 16 & 0xffff, 0);
+        }
+        assertEquals(0, in.idleMessages());
+    }
+
+    /** However much was sent before: what the peer may save up is bounded by its credits. */
+    @Test
+    void shouldCountLimitsAfterMuchData() {
+        when(sink.room()).thenReturn(16);
+        for (int i = 1; i <= 100_000; i++) {
+            send();
+            if (i % 10_000 == 0) {
+                take(CREDITS + i & 0xffff, 0);
+            }
+        }
+        for (int i = 0; i < 100_000; i++) {
+            take(CREDITS + 100_000 & 0xffff, 0);
+        }
+        assertTrue(in.idleMessages() > 30_000, in.idleMessages() + " idle ones");
     }
 }

@@ -139,6 +139,19 @@ class LendingTest extends RawPeerTests {
         assertEquals("Broken pipe", e.getMessage());
     }
 
+    /** Offsets never go back: whoever waits for the last one would not wait for those before. */
+    @Test
+    void shouldNotTellOfAWriteInVainThatItIsAcknowledgedBeforeOthers() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        LentMemory memory = l.stream().register(direct(bytes(4096)));
+        long first = l.stream().writeLent(memory, 0, 4096);
+        awaitData(l.peer(), 100);
+        l.peer().ctrl(Imm.CTRL_DISCONNECT);
+        assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
+        assertTrue(l.stream().writeLent(memory, 0, 100) >= first);
+        assertTrue(l.stream().acknowledged() < first);
+    }
+
     @Test
     void shouldSayWhenItIsFreed() throws Exception {
         StreamPair p = pair();

@@ -4,6 +4,8 @@
  */
 package org.jrsocket.protocol;
 
+import org.jrsocket.wire.Credits;
+
 /**
  * One end of a connection: both halves, the memory they use, and what one half has to tell the other. A driver tells it
  * what happened and acts on the {@link Effects} that it returns. One thread at a time, except that a writer may copy
@@ -17,7 +19,8 @@ public final class Connection {
     private final SendMemory sendMemory;
     private final SlabSource source;
     private final GrantTable table;
-    private long postedAtUpdate = -1;
+    private int sequenceAtUpdate;
+    private int updatesDue; // data messages that the peer may still answer with a limit, at most all it has credits for
 
     /** Takes over what was made for it. Call {@link #open} once the connection is established. */
     public Connection(Inbound in, Outbound out, SendMemory sendMemory, SlabSource source, GrantTable table) {
@@ -81,11 +84,18 @@ public final class Connection {
                 in.entryTaken();
             }
         }
-        // A limit follows from data that we sent: without any it could go on for ever, also back and forth.
-        if (!granted && out.posted() == postedAtUpdate) {
-            in.broughtNothing();
+        // A limit follows from data that we sent, and several may come at once. Without any data they could go on for
+        // ever, also back and forth.
+        int sequence = out.sequence();
+        updatesDue = Math.min(updatesDue + Credits.window(sequence, sequenceAtUpdate), Credits.MASK);
+        sequenceAtUpdate = sequence;
+        if (!granted) {
+            if (updatesDue == 0) {
+                in.broughtNothing();
+            } else {
+                updatesDue--;
+            }
         }
-        postedAtUpdate = out.posted();
         return effects;
     }
 

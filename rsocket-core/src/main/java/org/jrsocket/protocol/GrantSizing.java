@@ -5,12 +5,12 @@
 package org.jrsocket.protocol;
 
 /**
- * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, and is small
- * again once nothing has come for long. It grows each time the peer ran out of grants although the application had read
- * all that came; and, up to a modest size, each time the peer ran out and the application has read a whole window since:
- * a reader that is always a little behind would otherwise take small pieces for ever, each with a grant of its own, and
- * that is what keeps it behind. So a connection that is idle, or that exchanges small messages, stays small; one that
- * streams reaches after a few round trips what bandwidth and round trip need.
+ * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, and is
+ * small again once nothing has come for long. It grows each time the peer ran out of grants although the application
+ * had read all that came; and, up to a modest size, each time the peer ran out and the application has read a whole
+ * window since: a reader that is always a little behind would otherwise take small pieces for ever, each with a grant
+ * of its own, and that is what keeps it behind. So a connection that is idle, or that exchanges small messages, stays
+ * small; one that streams reaches after a few round trips what bandwidth and round trip need.
  */
 final class GrantSizing {
 

@@ -363,6 +363,11 @@ public final class Outbound {
         return ending.isOpen();
     }
 
+    /** Counts data messages, as {@link Credits} do. */
+    int sequence() {
+        return window.sequence();
+    }
+
     /** Whether what is on its way may wait for a C peer to post receives, of which our device says nothing. */
     public boolean mayWaitForReceives() {
         return !releaseUnderstood && window.mayLackReceives();

@@ -70,7 +70,12 @@ final class PeerWindow {
 
     /** A message was built, of data or another. */
     void message() {
-        messages++;
+        messages += messages < initialCredits ? 1 : 0; // more tells nothing more
+    }
+
+    /** Data messages so far, as {@link Credits} count. */
+    int sequence() {
+        return sequence;
     }
 
     /**

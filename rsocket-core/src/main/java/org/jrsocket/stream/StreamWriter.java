@@ -144,7 +144,7 @@ final class StreamWriter {
                     throw new IllegalArgumentException("memory that is registered for another stream");
                 }
                 if (inVain(length) > 0) {
-                    return core.out.acknowledged(); // taken, and the memory is its owner's again
+                    return core.out.written(); // with what was written before: acknowledged, or never
                 }
                 checkWritable();
                 long end = memory.write(offset, length);
