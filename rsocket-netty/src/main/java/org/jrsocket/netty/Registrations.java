@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The chunks that a connection has registered to send from, the least recently used first. A key of one connection opens
- * nothing on another, so each registers for itself: when it first sends from a chunk. They end with their chunks, and
- * with the connection at the latest. Any thread, for buffers are released by any.
+ * The chunks that a connection has registered to send from, the least recently used first. A key of one connection
+ * opens nothing on another, so each registers for itself: when it first sends from a chunk. They end with their chunks,
+ * and with the connection at the latest. Any thread, for buffers are released by any.
  */
 final class Registrations {
 
@@ -106,7 +106,7 @@ final class Registrations {
         lastMemory = null;
     }
 
-    /** Ends the registration of a chunk that is retired; in the event loop, so that each connection pays for its own. */
+    /** Ends the registration of a retired chunk; in the event loop, so that each connection pays for its own. */
     void retired(Chunk chunk) {
         try {
             eventLoop.execute(() -> forget(chunk));
