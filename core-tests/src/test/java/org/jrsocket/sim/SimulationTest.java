@@ -22,6 +22,7 @@ class SimulationTest {
         Tally tally = run(World.Kind.OURS, STEPS / 2);
         assertTrue(
                 tally.writesLent > 0
+                        && tally.writesNow > 0
                         && tally.readsLent > 0
                         && tally.quietTimes > 0
                         && tally.ends > 0

@@ -17,6 +17,7 @@ import java.util.function.BooleanSupplier;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,6 +29,7 @@ class LeftoverTest extends RawPeerTests {
     private static final int HALF = 100;
 
     private HookedVerbs hooked;
+    private CountDownLatch held; // the service thread, in a test
 
     @Override
     VerbsProvider wrap(LoopbackProvider provider) {
@@ -35,9 +37,18 @@ class LeftoverTest extends RawPeerTests {
         return hooked;
     }
 
+    /** A test that fails tells why, instead of waiting for the service thread to stop. */
+    @AfterEach
+    void letTheServiceThreadGo() {
+        if (held != null) {
+            held.countDown();
+        }
+    }
+
     /** Until {@code release} the service thread does nothing. */
     private void keepTheServiceThreadBusy(CountDownLatch release) throws InterruptedException {
         CountDownLatch busy = new CountDownLatch(1);
+        held = release;
         transport.service().execute(() -> {
             busy.countDown();
             try {
@@ -70,7 +81,7 @@ class LeftoverTest extends RawPeerTests {
                 readersLooks.incrementAndGet();
             }
         };
-        l.stream().write(new byte[3 * HALF], 0, 3 * HALF, PATIENCE);
+        l.stream().write(new byte[4 * HALF], 0, 4 * HALF, PATIENCE);
         watched.await();
         CountDownLatch free = new CountDownLatch(1);
         keepTheServiceThreadBusy(free);
@@ -82,8 +93,10 @@ class LeftoverTest extends RawPeerTests {
         verbs.faults().holdAcks(true);
         l.peer().grantRing(HALF, HALF);
         RawPeer.await(() -> l.peer().dataBytes() == 2 * HALF, () -> "nobody took the first grant");
-        l.peer().grantRing(0, 2 * HALF);
+        l.peer().grantRing(0, HALF);
         RawPeer.await(() -> l.peer().dataBytes() == 3 * HALF, () -> "nobody took the second grant");
+        l.peer().grantRing(0, 2 * HALF); // for the fourth message, which asks for a completion
+        RawPeer.await(() -> l.peer().dataBytes() == 4 * HALF, () -> "nobody took the third grant");
         int before = readersLooks.get();
         verbs.faults().holdAcks(false);
         RawPeer.await(() -> readersLooks.get() > before, () -> "the reader did not take the completion's event");
@@ -96,10 +109,10 @@ class LeftoverTest extends RawPeerTests {
         for (int i = 0; i < 10; i++) { // more than may be on their way at once
             l.stream().write(new byte[1], 0, 1, PATIENCE);
         }
-        assertTrue(l.peer().dataBytes() < 3 * HALF + 10, "there is no tail");
+        assertTrue(l.peer().dataBytes() < 4 * HALF + 10, "there is no tail");
         verbs.faults().holdAcks(false);
         RawPeer.await(
-                () -> l.peer().dataBytes() == 3 * HALF + 10,
+                () -> l.peer().dataBytes() == 4 * HALF + 10,
                 () -> "only " + l.peer().dataBytes() + " bytes came");
         l.peer().data((byte) 7);
         assertEquals(1, get(reader));

@@ -82,6 +82,42 @@ public final class Outbound {
         releaseWanted = false;
     }
 
+    /**
+     * Whether so many bytes can be sent at once by {@link #writeNow}: nothing is before them, and the peer and the send
+     * queue have room. If not, {@link #write} and {@link #build} find out what they have to wait for.
+     */
+    boolean mayWriteNow(RequestSink sink, int length) {
+        return extents.bytes() == 0
+                && length <= limits.inline()
+                && length <= window.room()
+                && !queue.isBusy()
+                && ending.isOpen()
+                && announcements.isEmpty()
+                && sink.room() >= limits.slotsPerMessage()
+                && queue.fits(limits.slotsPerMessage(), SendLimits.CONTROL_SLOTS);
+    }
+
+    /**
+     * Builds the request for bytes that the device takes as soon as it is posted, if {@link #mayWriteNow}. No send
+     * memory is needed for them.
+     */
+    void writeNow(RequestSink sink, long address, int length) {
+        written += length;
+        releaseWanted = false;
+        boolean signaled = queue.wantsSignal(limits.slotsPerMessage());
+        sink.data(Imm.data(length), window.address(), window.key(), true, signaled);
+        sink.piece(address, length, 0);
+        sent(length, signaled);
+    }
+
+    /** A request with so many bytes of data was built. */
+    private void sent(int length, boolean signaled) {
+        window.used(length);
+        window.message();
+        posted += length;
+        queue.posted(limits.slotsPerMessage(), posted, grantsBuilt, signaled);
+    }
+
     /** Asks for SHUTDOWN after everything written so far. Harmless when repeated. */
     public void shutdown() {
         ending.shutdown();
@@ -277,10 +313,7 @@ public final class Outbound {
             boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || extents.isAwaitedWithin(n);
             sink.data(Imm.data(n), window.address(), window.key(), n <= limits.inline(), signaled);
             extents.moveTo(sink, n);
-            window.used(n);
-            window.message();
-            posted += n;
-            queue.posted(limits.slotsPerMessage(), posted, grantsBuilt, signaled);
+            sent(n, signaled);
             built++;
         }
         return built;

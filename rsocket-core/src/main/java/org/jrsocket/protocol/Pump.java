@@ -127,6 +127,23 @@ public final class Pump {
     }
 
     /**
+     * Whether a write of so many bytes may go out as {@link #writeNow} does it: so few that the device takes them with
+     * the request, and with nothing to wait for.
+     */
+    public boolean mayWriteNow(int length) {
+        return connection.out().mayWriteNow(queues, length);
+    }
+
+    /**
+     * Sends bytes in one request, which the device takes in this call: the memory is free again when it returns. Only
+     * if {@link #mayWriteNow}.
+     */
+    public int writeNow(long address, int length) {
+        connection.out().writeNow(queues, address, length);
+        return queues.post() ? Effects.NONE : sendFailed("requests cannot be posted");
+    }
+
+    /**
      * Sends what can be sent. Call it after each write, shutdown and close, and after each read that granted memory.
      * What the send queue seems too busy for is tried again after a look at its completions.
      */

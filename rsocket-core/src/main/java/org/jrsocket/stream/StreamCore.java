@@ -4,7 +4,6 @@
  */
 package org.jrsocket.stream;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,7 +30,7 @@ final class StreamCore {
      * With so many requests on their way, small writes start to be collected: enough to hide a round trip, few enough
      * to batch.
      */
-    private static final int BUSY = 4;
+    private static final int BUSY = 8;
     /** With so many bytes pending, waiting for more gains nothing. */
     static final int BULK = 16 * 1024;
     /** Largest request: small enough that memory comes back while the next one travels. */
@@ -230,9 +229,28 @@ final class StreamCore {
         return room;
     }
 
+    /**
+     * Whether a write of so many bytes goes out at once, as {@link #writeNow} does it: what its request can carry needs
+     * no send memory.
+     */
+    boolean mayWriteNow(int n) {
+        return n <= SendBatch.PAYLOAD && pump.mayWriteNow(n) && leftover.goesAtOnce();
+    }
+
+    /** Sends the first bytes of {@link VerbsQueues#payload}. */
+    void writeNow(int n) {
+        effects.handle(pump.writeNow(queues.payloadAddress(), n));
+    }
+
     /** Whether a read or a write would find something to do; any thread, without the lock. */
     boolean isReady(int bit) {
         return (ready & bit) != 0;
+    }
+
+    /** As {@link #isReady}, with the lock: by what is known now, also before it is told to others. */
+    boolean isReadyNow(int bit) {
+        assert isHeld();
+        return (readiness() & bit) != 0;
     }
 
     // ---- progress, with the lock ----
@@ -365,20 +383,6 @@ final class StreamCore {
         noted |= step;
         if (Effects.has(step, Effects.ACKNOWLEDGED)) {
             growthRefused = false;
-        }
-    }
-
-    /**
-     * Leaves the lock, which is held once, for a wait; takes it again.
-     *
-     * @return false when the time is over
-     */
-    boolean await(boolean reading, long nanos) throws IOException {
-        exit();
-        try {
-            return waits.await(reading, nanos);
-        } finally {
-            enter();
         }
     }
 

@@ -65,6 +65,20 @@ final class StreamLeftover {
         }
     }
 
+    /**
+     * Asked before a short write, which can be posted at once. If it may be, it counts as {@link #flushWritten} does;
+     * if not, that has to decide.
+     */
+    boolean goesAtOnce() {
+        if (writesInRow < Burst.LENGTH) {
+            burst.end();
+        } else if (!burst.isCheap()) {
+            return false;
+        }
+        writesInRow++;
+        return true;
+    }
+
     /** Whether much was written since anything was read. */
     boolean isStreaming() {
         return writesInRow > Burst.LENGTH;

@@ -38,8 +38,8 @@ final class StreamReader {
                 if (length == 0) {
                     return 0;
                 }
-                if (in.readable() == 0) {
-                    core.pollMessages();
+                if (in.readable() == 0 && !core.waits().isReaderLikelyToWait()) {
+                    core.pollMessages(); // else the wait does that
                 }
                 for (; ; ) {
                     int n = take(target, offset, length);
@@ -49,7 +49,7 @@ final class StreamReader {
                     if (isInputOver()) {
                         return -1;
                     }
-                    if (!core.await(true, nanos)) {
+                    if (!core.waits().await(true, nanos)) {
                         throw new SocketTimeoutException("Read timed out");
                     }
                 }
@@ -124,7 +124,8 @@ final class StreamReader {
         try {
             enter();
             try {
-                return core.await(true, nanos);
+                core.pollMessages();
+                return core.waits().await(true, nanos);
             } finally {
                 leave();
             }

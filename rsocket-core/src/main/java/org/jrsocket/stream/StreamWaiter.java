@@ -21,6 +21,8 @@ final class StreamWaiter {
     private static final long SLICE_NANOS = 10_000;
     /** How long a thread polls before it gives way to other threads for a moment. */
     private static final long YIELD_NANOS = 50_000;
+    /** A wait that took no longer was none: what the reader looked for was there. */
+    private static final long WAS_THERE_NANOS = 1_000;
 
     private final StreamCore core;
     private final ServiceThread service;
@@ -30,6 +32,7 @@ final class StreamWaiter {
     private volatile StreamObserver observer;
     private final SpinBudget readerSpin; // the reader's own
     private final SpinBudget writerSpin; // the writer's own
+    private boolean readerWaits; // with the core's lock
 
     // With the core's lock.
     private boolean freed;
@@ -45,63 +48,81 @@ final class StreamWaiter {
     }
 
     /**
-     * Waits until the reader (or the writer) should look again. It is inside, and does not hold the lock.
+     * Waits until the reader (or the writer) should look again. It is inside, and holds the lock, which is left for the
+     * wait and held again afterwards. It need not have polled.
      *
      * @param nanos 0 waits for ever
      * @return false when the time is over
      */
     boolean await(boolean reading, long nanos) throws IOException {
-        assert !core.isHeld();
-        boolean quiet = look(reading);
-        if (isReady(reading)) {
+        assert core.isHeld();
+        int bit = bit(reading);
+        if (!reading) {
+            core.poll();
+        }
+        if (core.isReadyNow(bit)) {
             return true;
         }
         long start = System.nanoTime();
         SpinBudget budget = reading ? readerSpin : writerSpin;
         long spin = budget.begin(nanos);
         try {
-            boolean useful = false;
             if (spin > 0) {
                 try {
-                    useful = spin(budget, reading, quiet, start, spin);
+                    if (spin(budget, reading, start, spin)) {
+                        return true;
+                    }
                 } finally {
                     budget.end();
                 }
             }
-            return useful || sleep(reading, start, nanos);
+            core.exit();
+            try {
+                return sleep(reading, start, nanos);
+            } finally {
+                core.enter();
+            }
         } finally {
-            budget.waited(System.nanoTime() - start);
+            long waited = System.nanoTime() - start;
+            budget.waited(waited);
+            if (reading) {
+                readerWaits = waited > WAS_THERE_NANOS;
+            }
         }
     }
 
-    /** Polls; whether the next message is all there is to wait for. */
-    private boolean look(boolean reading) {
-        core.enter();
-        try {
+    /** Whether the reader had to wait the last time: then it is likely that there is nothing for it this time either. */
+    boolean isReaderLikelyToWait() {
+        return readerWaits;
+    }
+
+    /** With the lock, but for the waits between two looks. */
+    private boolean spin(SpinBudget budget, boolean reading, long start, long spin) {
+        int bit = bit(reading);
+        long slice = Math.min(SLICE_NANOS, spin);
+        long yield = start + YIELD_NANOS;
+        long last = start;
+        for (; ; ) {
+            // A reader inside keeps the queues from being freed. While something is left to be sent, the next message
+            // is not all there is to wait for.
+            boolean inNative =
+                    reading && !core.freed && !core.closed && !core.leftover().any();
+            core.exit();
+            try {
+                if (inNative) {
+                    core.queues.spin(slice);
+                } else {
+                    Thread.onSpinWait();
+                }
+            } finally {
+                core.enter();
+            }
             if (reading) {
                 core.pollMessages();
             } else {
                 core.poll();
             }
-            return !core.freed && !core.closed && !core.leftover().any();
-        } finally {
-            core.exit();
-        }
-    }
-
-    private boolean spin(SpinBudget budget, boolean reading, boolean quiet, long start, long spin) {
-        long slice = Math.min(SLICE_NANOS, spin);
-        long yield = start + YIELD_NANOS;
-        long last = start;
-        boolean inNative = quiet && reading; // a reader inside keeps the queues from being freed
-        for (; ; ) {
-            if (inNative) {
-                core.queues.spin(slice);
-            } else {
-                Thread.onSpinWait();
-            }
-            inNative = look(reading) && reading;
-            if (isReady(reading)) {
+            if (core.isReadyNow(bit)) {
                 return true;
             }
             long now = System.nanoTime();
@@ -110,7 +131,12 @@ final class StreamWaiter {
             }
             last = now;
             if (now - yield >= 0) { // whoever else wants this CPU gets it: perhaps the very thread we wait for
-                Thread.yield();
+                core.exit();
+                try {
+                    Thread.yield();
+                } finally {
+                    core.enter();
+                }
                 last = System.nanoTime();
                 if (budget.passed(last - now)) {
                     return false;
@@ -120,8 +146,12 @@ final class StreamWaiter {
         }
     }
 
+    private static int bit(boolean reading) {
+        return reading ? StreamCore.READABLE : StreamCore.WRITABLE;
+    }
+
     private boolean isReady(boolean reading) {
-        return core.isReady(reading ? StreamCore.READABLE : StreamCore.WRITABLE);
+        return core.isReady(bit(reading));
     }
 
     private boolean sleep(boolean reading, long start, long nanos) throws IOException {

@@ -31,11 +31,16 @@ final class StreamWriter {
                 int at = offset + inVain(length);
                 while (at < end) {
                     checkWritable();
+                    if (core.mayWriteNow(end - at)) {
+                        core.queues.payload().put(0, source, at, end - at);
+                        core.writeNow(end - at);
+                        return;
+                    }
                     int n = put(source, at, end - at);
                     if (n > 0) {
                         at += n;
                         flushWritten(length);
-                    } else if (!core.await(false, nanos)) {
+                    } else if (!core.waits().await(false, nanos)) {
                         throw new SocketTimeoutException("Write timed out");
                     }
                 }
@@ -60,6 +65,12 @@ final class StreamWriter {
                     return vain;
                 }
                 checkWritable();
+                if (call > 0 && core.mayWriteNow(call)) {
+                    core.queues.payload().put(0, source, source.position(), call);
+                    source.position(source.limit());
+                    core.writeNow(call);
+                    return call;
+                }
                 int sum = 0;
                 while (source.hasRemaining()) {
                     int n = put(source);
@@ -111,7 +122,7 @@ final class StreamWriter {
         try {
             enter();
             try {
-                return core.await(false, nanos);
+                return core.waits().await(false, nanos);
             } finally {
                 leave();
             }

@@ -146,6 +146,15 @@ final class VerbsQueues implements Queues {
         batch.add(0, SendBatch.RDMA_WRITE, SendBatch.SIGNALED, 0, 0, 0);
     }
 
+    /** Memory for what is sent next by {@link org.jrsocket.protocol.Pump#writeNow}, and nothing else. */
+    ByteBuffer payload() {
+        return batch.payload();
+    }
+
+    long payloadAddress() {
+        return batch.payloadAddress();
+    }
+
     @Override
     public boolean post() {
         appendWord();

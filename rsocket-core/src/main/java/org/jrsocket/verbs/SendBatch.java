@@ -41,19 +41,23 @@ public final class SendBatch {
     static final int WR_SIZE = 128;
     static final int SGE_SIZE = 16;
     private static final int STRIDE = WR_SIZE + MAX_SGE * SGE_SIZE;
+    /** Bytes of {@link #payload}. */
+    public static final int PAYLOAD = 1024;
 
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
     private final NativeMemory memory;
     private final ByteBuffer bytes;
+    private final ByteBuffer payload;
     private final int capacity;
     private int size;
     private int sges; // of the last request
 
     public SendBatch(int capacity) {
         this.capacity = capacity;
-        this.memory = NativeMemory.allocate(capacity * STRIDE);
+        this.memory = NativeMemory.allocate(capacity * STRIDE + PAYLOAD);
         this.bytes = memory.buffer();
+        this.payload = bytes.slice(capacity * STRIDE, PAYLOAD);
         for (int at = 0; at < capacity * STRIDE; at += STRIDE) {
             bytes.putLong(at + SG_LIST, memory.address() + at + WR_SIZE);
         }
@@ -117,6 +121,19 @@ public final class SendBatch {
             bytes.putLong(i * STRIDE + NEXT, 0); // so that a request needs to be told only of its successor
         }
         size = 0;
+    }
+
+    /**
+     * Memory for the payload of one request that is posted {@link #INLINE} before the next one is made. It need not be
+     * registered.
+     */
+    public ByteBuffer payload() {
+        return payload;
+    }
+
+    /** Where {@link #payload} begins. */
+    public long payloadAddress() {
+        return memory.address() + (long) capacity * STRIDE;
     }
 
     /** Address of the first request. */

@@ -195,6 +195,14 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         handle(pump.flush());
     }
 
+    boolean mayWriteNow(int n) {
+        return simulation.chance.oneIn(2) && pump.mayWriteNow(n);
+    }
+
+    void writeNow(long address, int n) {
+        handle(pump.writeNow(address, n));
+    }
+
     /** Before a program's call returns. */
     void leave() {
         leaving = true;

@@ -101,9 +101,27 @@ final class EngineWriter extends Actor {
         int n = (int) Math.min(left, chance.spread(1, end.plan.mostWrite));
         if (end.plan.lendOneIn > 0 && chance.oneIn(end.plan.lendOneIn) && lentCount < MOST_LENT) {
             lend(n);
+        } else if (end.mayWriteNow(n)) {
+            writeNow(n);
         } else {
             inCall = n;
         }
+    }
+
+    /** From memory that is used for something else as soon as the call is over. */
+    private void writeNow(int n) {
+        end.world.tally.writesNow++;
+        SimMemory.Region region = end.memory.register(n);
+        end.out.fill(region.bytes, 0, n);
+        end.out.wrote(n);
+        left -= n;
+        if (simulation.tracing) {
+            simulation.trace(end.name + " writes " + n + " bytes at once, in all " + end.out.written());
+        }
+        end.writeNow(region.base, n);
+        Arrays.fill(region.bytes, (byte) 0xdd);
+        end.memory.deregister(region);
+        end.leave();
     }
 
     private void lend(int n) {

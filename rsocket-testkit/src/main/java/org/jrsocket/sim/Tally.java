@@ -14,6 +14,7 @@ final class Tally {
     long steps;
     long bytesRead;
     long writesLent;
+    long writesNow;
     long readsLent;
     long quietTimes;
     long grantsGivenUp;
@@ -29,6 +30,7 @@ final class Tally {
         steps += other.steps;
         bytesRead += other.bytesRead;
         writesLent += other.writesLent;
+        writesNow += other.writesNow;
         readsLent += other.readsLent;
         quietTimes += other.quietTimes;
         grantsGivenUp += other.grantsGivenUp;
@@ -42,8 +44,9 @@ final class Tally {
     @Override
     public String toString() {
         return steps + " steps in " + runs + " runs (" + longLived + " of them long): " + bytesRead
-                + " bytes read, lent " + writesLent + " writes and " + readsLent + " reads, " + quietTimes
-                + " quiet times, grants given up " + grantsGivenUp + " times, " + ends + " ends, " + resets
+                + " bytes read, " + writesNow + " writes at once, lent " + writesLent + " writes and " + readsLent
+                + " reads, " + quietTimes + " quiet times, grants given up " + grantsGivenUp + " times, " + ends
+                + " ends, " + resets
                 + " resets, " + broken
                 + " failures of a device or the link, " + violations + " violations, " + lackedReceives
                 + " messages without a receive";
