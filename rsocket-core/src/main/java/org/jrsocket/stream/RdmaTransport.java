@@ -11,10 +11,6 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.jrsocket.verbs.Cm;
@@ -40,17 +36,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** What {@link #limitClosing} says when nobody says otherwise. */
     public static final int MAX_CLOSING = Closings.MAX;
 
-    /** Freeing mostly waits, for the device or for the kernel's locks. */
-    private static final int REAPERS = 4;
-
-    private static final long REAP_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /**
-     * How long a JVM that exits waits for the delivery of what its sockets had taken, and then again for peers that
-     * have not heard of a connection's end.
-     */
-    private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final String description;
     private final Cm cm;
@@ -58,13 +44,13 @@ public final class RdmaTransport implements AutoCloseable {
     private final ServiceThread service;
     private final CmEvents events;
     private final MemoryBudget memory = new MemoryBudget();
-    private final ExecutorService reaper;
+    private final Reapers reapers;
     private final ResourcePool bundles;
     private final OpenDevices devices = new OpenDevices(this);
     private final InlineLimits inlineLimits = new InlineLimits();
     private volatile BiConsumer<InetSocketAddress, InetSocketAddress> pathLost = (local, peer) -> {};
     private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
-    private final Thread exitHook;
+    private final ExitDelay exitDelay;
     private final OpenStreams streams;
     private final Closings closings;
     private final Farewells farewells = new Farewells(this);
@@ -88,22 +74,10 @@ public final class RdmaTransport implements AutoCloseable {
             cm.destroyEventChannel(channel);
             throw e;
         }
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(
-                REAPERS,
-                REAPERS,
-                10,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                task -> Threads.daemon("jrsocket-reaper", task));
-        pool.allowCoreThreadTimeOut(true);
-        reaper = pool;
+        reapers = new Reapers(service);
         events.start(); // now that everything that an event needs is there
-        exitHook = Threads.daemon("jrsocket-exit", this::awaitPeers);
-        try {
-            Runtime.getRuntime().addShutdownHook(exitHook);
-        } catch (IllegalStateException e) {
-            LOG.debug("the first RDMA connection of a JVM that exits already: nothing waits for its delivery");
-        }
+        exitDelay = new ExitDelay(streams, farewells);
+        exitDelay.begin();
     }
 
     private static ServiceThread serve(Cm cm, CmChannel channel) throws IOException {
@@ -208,18 +182,13 @@ public final class RdmaTransport implements AutoCloseable {
     public void close() {
         streams.abortAll(CLOSE_NANOS);
         farewells.end();
-        try {
-            Runtime.getRuntime().removeShutdownHook(exitHook);
-        } catch (IllegalStateException e) {
-            LOG.debug("closing while the JVM exits");
-        }
+        exitDelay.end();
         events.end();
         devices.end();
         service.stop();
         late.forEach(CmConnect::listenNoMore);
-        reaper.shutdown();
         try {
-            reaper.awaitTermination(10, TimeUnit.SECONDS);
+            reapers.end();
             bundles.close();
             cm.destroyEventChannel(channel);
         } catch (IOException e) {
@@ -236,13 +205,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Frees something native, soon, on a thread that may take its time. */
     void reap(Runnable free) {
-        try {
-            reaper.execute(free);
-        } catch (RejectedExecutionException e) {
-            free.run(); // the transport is closing
-        } catch (OutOfMemoryError e) { // no thread to be had: not the trouble of whoever closes
-            service.schedule(() -> reap(free), REAP_RETRY_NANOS);
-        }
+        reapers.reap(free);
     }
 
     /** Ends it when its time is over, or this transport's. */
@@ -302,14 +265,9 @@ public final class RdmaTransport implements AutoCloseable {
         return closings;
     }
 
-    /** What a JVM that exits waits for. */
-    private void awaitPeers() {
-        streams.awaitDelivery(EXIT_NANOS);
-        awaitFarewells();
-    }
-
+    /** As a JVM that exits does. */
     void awaitFarewells() {
-        OpenStreams.awaitEnd(farewells::areFresh, EXIT_NANOS);
+        exitDelay.awaitFarewells();
     }
 
     Farewells farewells() {

@@ -14,13 +14,14 @@
  * <p>May use {@code protocol}, {@code wire}, {@code verbs}, {@code os}, {@code jfr} and slf4j. Knows nothing of
  * {@code java.net.SocketImpl}, of channels, or of falling back to TCP.
  *
- * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code OpenStreams}, {@code Closings},
- * {@code Farewells}); how a connection comes to be ({@code CmConnect} and its answers, {@code CmListener},
- * {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamWriter} with
- * {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects},
- * {@code Leftovers}, {@code StreamLeftover}; {@code StreamCore}; the connection manager's events and the service thread
- * ({@code CmEvents}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers},
- * {@code ConnectionHandles}, {@code ResourcePool}), and what they are made of. Arrows that point up, and why:
+ * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}, {@code OpenStreams},
+ * {@code Closings}, {@code Farewells}); how a connection comes to be ({@code CmConnect} and its answers,
+ * {@code CmListener}, {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing},
+ * {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter},
+ * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}; {@code StreamCore}; the connection manager's
+ * events, the reapers and the service thread ({@code CmEvents}, {@code Reapers}, {@code ServiceThread}); queues and
+ * memory ({@code VerbsQueues}, {@code PathTimers}, {@code ConnectionHandles}, {@code ResourcePool}), and what they are
+ * made of. Arrows that point up, and why:
  *
  * <ul>
  *   <li>To the transport, from those that exist within it and take from it the settings, the pool, the counts or the
@@ -34,8 +35,8 @@
  *       observers, and the {@code PollSet} that polls it; {@code StreamWaiter} takes a stream that is freed out of that
  *       set.
  *   <li>{@code ServiceThread} makes {@code Leftovers} and has it go round: nobody else is there when writers have left.
- *   <li>{@code StreamEffects}, {@code StreamLeftover} and {@code CmEvents} log under the names of the stream and of the
- *       transport, the ones that users know.
+ *   <li>{@code StreamEffects}, {@code StreamLeftover}, {@code CmEvents} and {@code ExitDelay} log under the names
+ *       of the stream and of the transport, the ones that users know.
  * </ul>
  */
 package org.jrsocket.stream;
