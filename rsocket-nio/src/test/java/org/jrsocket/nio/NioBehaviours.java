@@ -75,6 +75,24 @@ abstract class NioBehaviours {
     }
 
     @Nested
+    @Tag("transport")
+    class StreamEnds extends StreamEndSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    @Tag("transport")
+    class JdkHelpers extends JdkHelpersSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
     class Blocking extends BlockingSuite {
         @Override
         NioKind kind() {
