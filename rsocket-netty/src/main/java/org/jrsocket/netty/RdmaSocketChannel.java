@@ -5,26 +5,21 @@
 package org.jrsocket.netty;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
-import io.netty.channel.FileRegion;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.nio.NioIoOps;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.GlobalEventExecutor;
-import java.io.IOException;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.Executor;
+import org.jrsocket.netty.MessageWriter.Taken;
 import org.jrsocket.nio.RSelectorProvider;
-import org.jrsocket.stream.BorrowedBytes;
-import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
 
 /**
@@ -37,24 +32,16 @@ import org.jrsocket.stream.RdmaStream;
  *
  * <p>That it is an NIO channel may change: rely on {@code SocketChannel} alone.
  */
-@SuppressWarnings({"deprecation", "ReferenceEquality"}) // Netty's own name of a handle; which buffer, not what is in it
+@SuppressWarnings("deprecation") // Netty's own name of a handle
 public final class RdmaSocketChannel extends NioSocketChannel {
-
-    /** Small messages that go out together: so many, and bytes. */
-    private static final int MOST_MESSAGES = 1024;
-
-    private static final int MOST_TOGETHER = 256 * 1024;
-    /** What is read of a file at once. */
-    private static final int FILE_PIECE = 256 * 1024;
-
-    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final RdmaSocketChannelConfig config;
     private final RdmaMetrics metrics = RdmaMetrics.TOTAL;
 
-    // The event loop's, except that both are set before it has the channel, and that a close may be another's.
+    // The event loop's, except that all are set before it has the channel, and that a close may be another's.
     private volatile RdmaStream stream; // once connected over RDMA
     private LentSends lent; // of stream
+    private MessageWriter writer; // to stream
 
     /**
      * Whether a close has begun: there may be no registration any more, and what is lent may be another thread's. That
@@ -62,11 +49,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
      */
     private volatile boolean closing;
 
-    // The event loop's.
-    private final SmallMessages small = new SmallMessages();
-    private LendingHandle lending;
-    private ByteBuf borrowed; // allocated with its bytes, to be read next
-    private FileReader file;
+    private LendingHandle lending; // the event loop's
 
     /**
      * Not connected.
@@ -116,7 +99,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
                 return handle;
             }
             if (lending == null) {
-                lending = new LendingHandle(handle);
+                lending = new LendingHandle(handle, stream);
             }
             return lending;
         }
@@ -186,6 +169,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         RdmaStream connected = RSelectorProvider.streamOf(javaChannel());
         if (connected != null) {
             lent = new LentSends(connected, this::executeInLoop);
+            writer = new MessageWriter(connected, lent, config, metrics);
             stream = connected;
         }
     }
@@ -213,9 +197,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         } finally {
             if (stream != null) {
                 lent.close();
-            }
-            if (file != null) {
-                file.close();
+                writer.close();
             }
         }
     }
@@ -229,8 +211,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             return super.doReadBytes(buffer);
         }
         RecvByteBufAllocator.Handle handle = unsafe().recvBufAllocHandle();
-        if (buffer == borrowed) {
-            borrowed = null;
+        if (lending != null && lending.takeBorrowed(buffer)) {
             int n = buffer.readableBytes();
             // The piece had an end: that it is short does not say that there is no more.
             handle.attemptedBytesRead(rdma.isReadable() ? n : Math.max(n, handle.guess()));
@@ -245,10 +226,10 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         if (handle != lending) {
             return copy(rdma, buffer, room);
         }
-        if (lending.there == 0) {
+        if (lending.there() == 0) {
             return lending.look();
         }
-        int n = copy(rdma, buffer, Math.min(room, lending.there));
+        int n = copy(rdma, buffer, Math.min(room, lending.there()));
         if (n > 0 && n < room && rdma.isReadable()) {
             handle.attemptedBytesRead(n);
         }
@@ -273,41 +254,6 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         return n;
     }
 
-    /** Hands out received bytes themselves where that is possible. */
-    private final class LendingHandle extends RecvByteBufAllocator.DelegatingHandle {
-        private final ByteBuffer first = ByteBuffer.allocate(1);
-        private int there; // what is to be copied if nothing is lent: what comes later can be lent in its turn
-
-        LendingHandle(RecvByteBufAllocator.Handle delegate) {
-            super(delegate);
-        }
-
-        @Override
-        public ByteBuf allocate(ByteBufAllocator allocator) {
-            BorrowedBytes bytes = null;
-            there = 0;
-            try {
-                bytes = stream.borrow(guess());
-                if (bytes == null) {
-                    there = stream.available();
-                    bytes = there > 0 ? stream.borrow(guess()) : null; // it may have come since
-                }
-            } catch (IOException e) {
-                // the read that follows gets it too
-            }
-            if (bytes == null) {
-                return super.allocate(allocator);
-            }
-            borrowed = RdmaByteBufAllocator.leakAware(new LentByteBuf(allocator, bytes));
-            return borrowed;
-        }
-
-        /** For a read that found nothing: 0, or -1 at the end. */
-        int look() throws IOException {
-            return Math.min(0, stream.peek(first.clear()));
-        }
-    }
-
     // ---- writing ----
 
     @Override
@@ -322,7 +268,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         boolean told;
         try {
             for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !closing && !out.isEmpty(); spins--) {
-                taken = spins > 0 ? writeNext(rdma, out) : Taken.ENOUGH;
+                taken = spins > 0 ? writer.writeNext(out) : Taken.ENOUGH;
             }
         } finally {
             told = awaitAcknowledged(); // a write that fails may come to no more than a half close
@@ -351,134 +297,9 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     /** After a half close. */
     private void neverWriteAgain() {
         clearOpWrite();
-        if (file != null) {
-            file.close();
+        if (stream != null) {
+            writer.close();
         }
-    }
-
-    /** What came of a write, and when to go on. */
-    private enum Taken {
-        ALL,
-        /** The send memory is full. */
-        UNTIL_ROOM,
-        /** As much is lent as may be. */
-        UNTIL_ACKNOWLEDGED,
-        /** Others of the event loop are to have their turn. */
-        ENOUGH
-    }
-
-    private Taken writeNext(RdmaStream rdma, ChannelOutboundBuffer out) throws Exception {
-        Object message = out.current();
-        if (message instanceof FileRegion region) {
-            return writeFile(rdma, out, region);
-        }
-        ByteBuf buffer = (ByteBuf) message; // by filterOutboundMessage
-        if (!buffer.isReadable()) {
-            out.remove();
-            return Taken.ALL;
-        }
-        if (buffer.readableBytes() < config.getLendSendsFrom()) {
-            return writeSmall(rdma, out);
-        }
-        int before = buffer.readableBytes();
-        Taken taken = writeLarge(rdma, buffer);
-        out.progress(before - buffer.readableBytes());
-        if (taken == Taken.ALL) {
-            out.remove();
-        }
-        return taken;
-    }
-
-    /** Copies the small messages at the front, together. */
-    private Taken writeSmall(RdmaStream rdma, ChannelOutboundBuffer out) throws Exception {
-        ByteBuffer[] pieces = out.nioBuffers(MOST_MESSAGES, small.count(out));
-        long bytes = out.nioBufferSize();
-        long n = rdma.write(pieces, 0, out.nioBufferCount());
-        metrics.sentCopied(n);
-        out.removeBytes(n);
-        return n < bytes ? Taken.UNTIL_ROOM : Taken.ALL;
-    }
-
-    /** How many bytes the messages at the front have that are copied, up to the first that is not. */
-    private final class SmallMessages implements ChannelOutboundBuffer.MessageProcessor {
-        private long bytes;
-        private int from;
-
-        long count(ChannelOutboundBuffer out) throws Exception {
-            bytes = 0;
-            from = config.getLendSendsFrom();
-            out.forEachFlushedMessage(this);
-            return bytes;
-        }
-
-        @Override
-        public boolean processMessage(Object message) {
-            if (!(message instanceof ByteBuf buffer) || buffer.readableBytes() >= from) {
-                return false;
-            }
-            bytes += buffer.readableBytes();
-            return bytes < MOST_TOGETHER;
-        }
-    }
-
-    /** Writes what is possible of a buffer, and moves its reader index: lends its large pieces, copies the others. */
-    private Taken writeLarge(RdmaStream rdma, ByteBuf buffer) throws IOException {
-        int from = buffer.readerIndex();
-        int length = buffer.readableBytes();
-        ByteBuffer[] pieces = buffer.nioBufferCount() == 1
-                ? new ByteBuffer[] {buffer.internalNioBuffer(from, length)}
-                : buffer.nioBuffers(from, length);
-        int i = 0;
-        while (i < pieces.length) {
-            LentMemory memory = registration(pieces[i]);
-            if (memory != null) {
-                if (lent.isFull()) {
-                    rdma.write(NOTHING); // a connection that has failed acknowledges nothing any more: this throws then
-                    return Taken.UNTIL_ACKNOWLEDGED;
-                }
-                int n = lent.send(memory, pieces[i], buffer);
-                metrics.sentLent(n);
-                buffer.skipBytes(n);
-                i += pieces[i].hasRemaining() ? 0 : 1;
-            } else {
-                int end = i + 1;
-                while (end < pieces.length && registration(pieces[end]) == null) {
-                    end++;
-                }
-                int n = (int) rdma.write(pieces, i, end - i);
-                metrics.sentCopied(n);
-                buffer.skipBytes(n);
-                while (i < end) {
-                    if (pieces[i++].hasRemaining()) {
-                        return Taken.UNTIL_ROOM;
-                    }
-                }
-            }
-        }
-        return Taken.ALL;
-    }
-
-    private LentMemory registration(ByteBuffer piece) {
-        return piece.isDirect() && piece.remaining() >= config.getLendSendsFrom() ? lent.registration(piece) : null;
-    }
-
-    /** Files are read into memory that is lent. */
-    private Taken writeFile(RdmaStream rdma, ChannelOutboundBuffer out, FileRegion region) throws Exception {
-        if (file == null) {
-            file = new FileReader();
-        }
-        ByteBuf piece = file.next(region, FILE_PIECE);
-        int before = piece.readableBytes();
-        Taken taken = before == 0 ? Taken.ALL : writeLarge(rdma, piece);
-        int n = before - piece.readableBytes();
-        if (taken == Taken.ALL) {
-            file.release(); // before anybody is told, who may close the channel, and that closes the file
-        }
-        out.progress(n);
-        if (taken == Taken.ALL && region.transferred() >= region.count()) {
-            out.remove();
-        }
-        return taken;
     }
 
     // ---- what is lent comes back ----
@@ -520,6 +341,6 @@ public final class RdmaSocketChannel extends NioSocketChannel {
 
     /** For tests: whether no buffer is retained. */
     boolean holdsNothing() {
-        return stream == null || lent.isEmpty() && (file == null || file.isEmpty());
+        return stream == null || lent.isEmpty() && writer.isEmpty();
     }
 }

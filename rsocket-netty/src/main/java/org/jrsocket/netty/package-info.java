@@ -13,8 +13,9 @@
  *
  * <p>May use Netty, {@code nio}, {@code stream}, and of {@code os} and {@code verbs} addresses of memory and exceptions.
  *
- * <p>From top to bottom: the handler and the server channel; the channel with its configuration; {@code LentSends},
- * {@code Registrations}, {@code FileReader} and {@code LentByteBuf}, which are a connection's; the allocator, its arenas
- * and their chunks, which are not. An arena's chunks know the size class to which their pieces go back.
+ * <p>From top to bottom: the handler and the server channel; the channel; {@code MessageWriter} and its
+ * {@code FileReader}, the configuration, {@code LentSends}, {@code Registrations}, {@code LendingHandle} and
+ * {@code LentByteBuf}, which are a connection's; the allocator, its arenas and their chunks, which are not. An
+ * arena's chunks know the size class to which their pieces go back.
  */
 package org.jrsocket.netty;

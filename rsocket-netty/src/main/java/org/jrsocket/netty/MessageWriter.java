@@ -1,0 +1,182 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.FileRegion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jrsocket.stream.LentMemory;
+import org.jrsocket.stream.RdmaStream;
+
+/**
+ * Brings the messages of an outbound buffer to the stream, each in the way that suits it: small ones are copied
+ * together, pieces of large ones are lent if their memory can be registered, files are read into memory that is lent.
+ * When to go on is the channel's. The event loop's, except that a close may be another thread's.
+ */
+final class MessageWriter {
+
+    /** What came of a write, and when to go on. */
+    enum Taken {
+        ALL,
+        /** The send memory is full. */
+        UNTIL_ROOM,
+        /** As much is lent as may be. */
+        UNTIL_ACKNOWLEDGED,
+        /** Others of the event loop are to have their turn. */
+        ENOUGH
+    }
+
+    /** Small messages that go out together: so many, and bytes. */
+    private static final int MOST_MESSAGES = 1024;
+
+    private static final int MOST_TOGETHER = 256 * 1024;
+    /** What is read of a file at once. */
+    private static final int FILE_PIECE = 256 * 1024;
+
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    private final RdmaStream stream;
+    private final LentSends lent;
+    private final RdmaSocketChannelConfig config;
+    private final RdmaMetrics metrics;
+    private final SmallMessages small = new SmallMessages();
+    private FileReader file;
+
+    MessageWriter(RdmaStream stream, LentSends lent, RdmaSocketChannelConfig config, RdmaMetrics metrics) {
+        this.stream = stream;
+        this.lent = lent;
+        this.config = config;
+        this.metrics = metrics;
+    }
+
+    /** Writes what is possible of the message at the front, and of small ones behind it. */
+    Taken writeNext(ChannelOutboundBuffer out) throws Exception {
+        Object message = out.current();
+        if (message instanceof FileRegion region) {
+            return writeFile(out, region);
+        }
+        ByteBuf buffer = (ByteBuf) message; // by filterOutboundMessage
+        if (!buffer.isReadable()) {
+            out.remove();
+            return Taken.ALL;
+        }
+        if (buffer.readableBytes() < config.getLendSendsFrom()) {
+            return writeSmall(out);
+        }
+        int before = buffer.readableBytes();
+        Taken taken = writeLarge(buffer);
+        out.progress(before - buffer.readableBytes());
+        if (taken == Taken.ALL) {
+            out.remove();
+        }
+        return taken;
+    }
+
+    /** Copies the small messages at the front, together. */
+    private Taken writeSmall(ChannelOutboundBuffer out) throws Exception {
+        ByteBuffer[] pieces = out.nioBuffers(MOST_MESSAGES, small.count(out));
+        long bytes = out.nioBufferSize();
+        long n = stream.write(pieces, 0, out.nioBufferCount());
+        metrics.sentCopied(n);
+        out.removeBytes(n);
+        return n < bytes ? Taken.UNTIL_ROOM : Taken.ALL;
+    }
+
+    /** How many bytes the messages at the front have that are copied, up to the first that is not. */
+    private final class SmallMessages implements ChannelOutboundBuffer.MessageProcessor {
+        private long bytes;
+        private int from;
+
+        long count(ChannelOutboundBuffer out) throws Exception {
+            bytes = 0;
+            from = config.getLendSendsFrom();
+            out.forEachFlushedMessage(this);
+            return bytes;
+        }
+
+        @Override
+        public boolean processMessage(Object message) {
+            if (!(message instanceof ByteBuf buffer) || buffer.readableBytes() >= from) {
+                return false;
+            }
+            bytes += buffer.readableBytes();
+            return bytes < MOST_TOGETHER;
+        }
+    }
+
+    /** Writes what is possible of a buffer, and moves its reader index: lends its large pieces, copies the others. */
+    private Taken writeLarge(ByteBuf buffer) throws IOException {
+        int from = buffer.readerIndex();
+        int length = buffer.readableBytes();
+        ByteBuffer[] pieces = buffer.nioBufferCount() == 1
+                ? new ByteBuffer[] {buffer.internalNioBuffer(from, length)}
+                : buffer.nioBuffers(from, length);
+        int i = 0;
+        while (i < pieces.length) {
+            LentMemory memory = registration(pieces[i]);
+            if (memory != null) {
+                if (lent.isFull()) {
+                    stream.write(NOTHING); // one that has failed acknowledges nothing any more: this throws then
+                    return Taken.UNTIL_ACKNOWLEDGED;
+                }
+                int n = lent.send(memory, pieces[i], buffer);
+                metrics.sentLent(n);
+                buffer.skipBytes(n);
+                i += pieces[i].hasRemaining() ? 0 : 1;
+            } else {
+                int end = i + 1;
+                while (end < pieces.length && registration(pieces[end]) == null) {
+                    end++;
+                }
+                int n = (int) stream.write(pieces, i, end - i);
+                metrics.sentCopied(n);
+                buffer.skipBytes(n);
+                while (i < end) {
+                    if (pieces[i++].hasRemaining()) {
+                        return Taken.UNTIL_ROOM;
+                    }
+                }
+            }
+        }
+        return Taken.ALL;
+    }
+
+    private LentMemory registration(ByteBuffer piece) {
+        return piece.isDirect() && piece.remaining() >= config.getLendSendsFrom() ? lent.registration(piece) : null;
+    }
+
+    /** Files are read into memory that is lent. */
+    private Taken writeFile(ChannelOutboundBuffer out, FileRegion region) throws Exception {
+        if (file == null) {
+            file = new FileReader();
+        }
+        ByteBuf piece = file.next(region, FILE_PIECE);
+        int before = piece.readableBytes();
+        Taken taken = before == 0 ? Taken.ALL : writeLarge(piece);
+        int n = before - piece.readableBytes();
+        if (taken == Taken.ALL) {
+            file.release(); // before anybody is told, who may close the channel, and that closes the file
+        }
+        out.progress(n);
+        if (taken == Taken.ALL && region.transferred() >= region.count()) {
+            out.remove();
+        }
+        return taken;
+    }
+
+    /** Gives up what was read of a file and not sent. Harmless when repeated. */
+    void close() {
+        if (file != null) {
+            file.close();
+        }
+    }
+
+    /** Whether nothing is read of a file that is not sent. */
+    boolean isEmpty() {
+        return file == null || file.isEmpty();
+    }
+}
