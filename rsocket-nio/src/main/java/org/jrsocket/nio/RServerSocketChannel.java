@@ -20,21 +20,17 @@ import java.nio.channels.NotYetBoundException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.BufferSizes;
 import org.jrsocket.connect.DualListener;
-import org.jrsocket.connect.Policy;
-import org.jrsocket.connect.Rules;
-import org.jrsocket.connect.TcpPort;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * A listening channel: one of the JDK's for TCP, which settles the port, and an RDMA listener on the same address and
- * port where policy and devices allow. Without one, the JDK's does everything. Safe for use by many threads, as the
- * JDK's.
+ * A listening channel: one of the JDK's for TCP, which settles the port ({@link ServerPort}), and an RDMA listener on
+ * the same address and port where policy and devices allow. Without one, the JDK's does everything. Safe for use by
+ * many threads, as the JDK's.
  */
 final class RServerSocketChannel extends ServerSocketChannel implements RdmaSelectable {
 
@@ -44,15 +40,12 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private static final boolean LOOKS_FIRST = Runtime.version().feature() >= 24;
 
     private final RSelectorProvider provider;
-    private final ProtocolFamily family; // null for the JDK's default
     private final ReentrantLock acceptLock = new ReentrantLock();
 
     private final Object stateLock = new Object();
-    // Written under stateLock.
-    private volatile ServerSocketChannel tcp; // replaced only by bind
-    private volatile KeptPort kept; // where the policy wants no TCP; tcp is unbound then
-    private volatile DualListener dual; // null: TCP alone
     private final ChannelKeys keys = new ChannelKeys();
+    private final ServerPort port;
+    private volatile DualListener dual; // null: TCP alone; written under stateLock
     private final BufferSizes buffers = new BufferSizes();
     private ServerSocket socket;
     private final Accepting accepting = new Accepting();
@@ -60,18 +53,13 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     RServerSocketChannel(RSelectorProvider provider, ServerSocketChannel tcp, ProtocolFamily family) {
         super(provider);
         this.provider = provider;
-        this.tcp = tcp;
-        this.family = family;
+        this.port = new ServerPort(provider, tcp, family, stateLock, keys);
     }
 
     private void ensureOpen() throws ClosedChannelException {
         if (!isOpen()) {
             throw new ClosedChannelException();
         }
-    }
-
-    ServerSocketChannel tcp() {
-        return tcp;
     }
 
     // ---- binding ----
@@ -81,16 +69,16 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         boolean listening = true;
         try {
             synchronized (stateLock) {
-                if (kept != null) {
+                if (port.refusesTcp()) {
                     ensureOpen();
                     throw new AlreadyBoundException();
                 }
-                DualListener opened = openRdmaAlone(local, backlog);
+                DualListener opened = isOpen() ? port.openRdmaAlone(local, rdmaBacklog(backlog), config()) : null;
                 if (opened == null) {
-                    tcp.bind(local, backlog);
+                    port.tcp().bind(local, backlog);
                     listening = false;
                     opened = DualListener.open(
-                            provider.stack(), new BoundPort(local, backlog), rdmaBacklog(backlog), config());
+                            provider.stack(), port.bound(local, backlog), rdmaBacklog(backlog), config());
                 }
                 if (opened != null) {
                     listening = false;
@@ -107,121 +95,12 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         return this;
     }
 
-    /**
-     * Where the policy wants no TCP nothing ever listens there: a TCP channel that did could not give up its port at
-     * once if it is registered. With stateLock.
-     *
-     * @return null if the policy allows TCP, or TCP has to say what is wrong with the call
-     */
-    private DualListener openRdmaAlone(SocketAddress wanted, int backlog) throws IOException {
-        InetSocketAddress address = wanted == null
-                ? new InetSocketAddress(0)
-                : wanted instanceof InetSocketAddress internet ? internet : null;
-        if (address == null
-                || address.isUnresolved()
-                || !isOpen()
-                || tcp.socket().isBound()
-                || !mayBeRdmaAlone(address)) {
-            return null;
-        }
-        KeptPort port = new KeptPort(provider, family, wanted);
-        try {
-            DualListener opened = isRdmaAlone(port.address())
-                    ? DualListener.open(provider.stack(), port, rdmaBacklog(backlog), config())
-                    : null;
-            if (opened != null && !opened.isRdmaAlone()) {
-                opened.close(); // there is no such rule for the port that was free
-                opened = null;
-            }
-            if (opened != null) {
-                kept = port;
-            }
-            return opened;
-        } finally {
-            if (kept != port) {
-                port.close();
-            }
-        }
-    }
-
     private static int rdmaBacklog(int backlog) {
         return backlog < 1 ? DEFAULT_BACKLOG : backlog;
     }
 
-    /** Of a port that is yet to be chosen a rule may say so. */
-    private boolean mayBeRdmaAlone(InetSocketAddress local) {
-        return local.getPort() == 0 ? provider.stack().mayUse(Policy.RDMA) : isRdmaAlone(local);
-    }
-
-    private boolean isRdmaAlone(InetSocketAddress local) {
-        return provider.stack().policy(Rules.Action.BIND, local) == Policy.RDMA;
-    }
-
     private StreamConfig config() {
         return buffers.streamConfig(provider.stack().settings());
-    }
-
-    /** The port that TCP listens on; with stateLock. */
-    private final class BoundPort implements TcpPort {
-        private final InetSocketAddress wanted; // null for any
-        private final int backlog;
-
-        BoundPort(SocketAddress wanted, int backlog) {
-            this.wanted = (InetSocketAddress) wanted;
-            this.backlog = backlog;
-        }
-
-        @Override
-        public InetSocketAddress address() throws IOException {
-            return (InetSocketAddress) tcp.getLocalAddress();
-        }
-
-        @Override
-        public boolean isAny() {
-            return wanted == null || wanted.getPort() == 0;
-        }
-
-        @Override
-        public void change() throws IOException {
-            replaceTcp(fresh -> fresh.bind(wanted, backlog));
-        }
-    }
-
-    private interface Setup {
-        void on(ServerSocketChannel fresh) throws IOException;
-    }
-
-    /**
-     * Another TCP channel with the same options takes the place of this one, and is set up before this one goes; with
-     * stateLock.
-     */
-    private void replaceTcp(Setup setup) throws IOException {
-        ServerSocketChannel last = tcp;
-        ServerSocketChannel fresh = provider.openTcpServer(family);
-        try {
-            for (SocketOption<?> option : last.supportedOptions()) {
-                copyOption(option, last, fresh);
-            }
-            setup.on(fresh);
-            fresh.configureBlocking(last.isBlocking());
-        } catch (IOException e) {
-            fresh.close();
-            throw e;
-        }
-        tcp = fresh;
-        for (RSelectionKey key : keys.all()) {
-            key.cancelInner();
-            key.inner(fresh.register(key.owner().jdk(), 0, key));
-        }
-        last.close();
-    }
-
-    private static <T> void copyOption(SocketOption<T> option, ServerSocketChannel from, ServerSocketChannel to)
-            throws IOException {
-        T value = from.getOption(option);
-        if (!Objects.equals(value, to.getOption(option))) {
-            to.setOption(option, value);
-        }
     }
 
     /**
@@ -230,22 +109,16 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      */
     private void listenOnBoth(DualListener opened) throws IOException {
         try {
-            if (kept == null && opened.isRdmaAlone()) {
-                refuseTcp((InetSocketAddress) tcp.getLocalAddress()); // a rule for the port that TCP chose
+            if (!port.refusesTcp() && opened.isRdmaAlone()) {
+                port.refuseTcp(); // a rule for the port that TCP chose
             }
-            tcp.configureBlocking(false);
+            port.tcp().configureBlocking(false);
         } catch (IOException e) {
             opened.close();
             throw e;
         }
         opened.observe(keys::progressed);
         dual = opened;
-    }
-
-    /** TCP clients are refused: a socket that does not listen keeps the port. */
-    private void refuseTcp(InetSocketAddress local) throws IOException {
-        replaceTcp(fresh -> {});
-        kept = new KeptPort(provider, family, local);
     }
 
     // ---- accepting ----
@@ -281,9 +154,10 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             }
             DualListener rdma = bound();
             if (rdma == null) {
-                tcp.socket().setSoTimeout((int) Math.max(1, nanos / 1_000_000));
+                port.tcp().socket().setSoTimeout((int) Math.max(1, nanos / 1_000_000));
                 try {
-                    return new RSocketChannel(provider, tcp.socket().accept().getChannel());
+                    return new RSocketChannel(
+                            provider, port.tcp().socket().accept().getChannel());
                 } finally {
                     closeWithTcp();
                 }
@@ -310,7 +184,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         boolean isBound;
         synchronized (stateLock) {
             current = dual;
-            isBound = current != null || tcp.socket().isBound();
+            isBound = current != null || port.tcp().socket().isBound();
         }
         if (!isBound) {
             refuseUnbound();
@@ -336,7 +210,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     private SocketChannel acceptTcpAlone() throws IOException {
         try {
-            SocketChannel accepted = tcp.accept();
+            SocketChannel accepted = port.tcp().accept();
             return accepted == null ? null : new RSocketChannel(provider, accepted);
         } finally {
             closeWithTcp();
@@ -345,7 +219,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /** A thread interrupted in there closes the inner channel: then this one closes too. */
     private void closeWithTcp() throws IOException {
-        if (!tcp.isOpen()) {
+        if (!port.tcp().isOpen()) {
             close();
         }
     }
@@ -355,7 +229,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
         @Override
         public SocketChannel takeTcp() throws IOException {
-            SocketChannel accepted = kept != null ? null : tcp.accept();
+            SocketChannel accepted = port.refusesTcp() ? null : port.tcp().accept();
             return accepted == null ? null : RSocketChannel.accepted(provider, accepted);
         }
 
@@ -379,8 +253,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         boolean timedOut = false;
         try {
             begin();
-            if (isOpen() && kept == null) {
-                rdma.watchTcp(JdkChannels.descriptor(tcp));
+            if (isOpen() && !port.refusesTcp()) {
+                rdma.watchTcp(JdkChannels.descriptor(port.tcp()));
             }
             while (isOpen()) {
                 accepted = rdma.acceptNow(accepting);
@@ -426,10 +300,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         if (rdma != null) {
             rdma.close(); // first: the service thread watches the other's descriptor for it
         }
-        tcp.close();
-        if (kept != null) {
-            kept.close();
-        }
+        port.close();
     }
 
     @Override
@@ -441,7 +312,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 ensureOpen(); // closed while this one waited for an accept
                 if (dual == null) {
                     // with stateLock, because of bind; it has nobody to wait for, who would hold acceptLock
-                    tcp.configureBlocking(block);
+                    port.tcp().configureBlocking(block);
                 }
             }
         } finally {
@@ -453,24 +324,17 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public SocketAddress getLocalAddress() throws IOException {
-        return kept != null ? kept.address() : tcp.getLocalAddress();
+        return port.address();
     }
 
     /** For the socket adaptor, which still knows it after the close. */
     InetSocketAddress boundAddress() {
-        KeptPort port = kept;
-        if (port != null) {
-            return port.boundAddress();
-        }
-        ServerSocket inner = tcp.socket();
-        return inner.getInetAddress() == null
-                ? null
-                : new InetSocketAddress(inner.getInetAddress(), inner.getLocalPort());
+        return port.boundAddress();
     }
 
     @Override
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-        tcp.setOption(name, value);
+        port.tcp().setOption(name, value);
         if (name == StandardSocketOptions.SO_RCVBUF) {
             buffers.receive((Integer) value);
         }
@@ -479,12 +343,12 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        return tcp.getOption(name);
+        return port.tcp().getOption(name);
     }
 
     @Override
     public Set<SocketOption<?>> supportedOptions() {
-        return tcp.supportedOptions();
+        return port.tcp().supportedOptions();
     }
 
     @Override
@@ -508,7 +372,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         synchronized (stateLock) {
             keys.add(key);
             try {
-                key.inner(tcp.register(key.owner().jdk(), 0, key));
+                key.inner(port.tcp().register(key.owner().jdk(), 0, key));
             } catch (ClosedChannelException e) {
                 // closed inside, soon outside: the key is cancelled then
             }
@@ -524,7 +388,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public int tcpInterest(int interest) {
-        return kept != null ? 0 : interest; // a socket that does not listen is "ready" all the time: it has hung up
+        // a socket that does not listen is "ready" all the time: it has hung up
+        return port.refusesTcp() ? 0 : interest;
     }
 
     @Override

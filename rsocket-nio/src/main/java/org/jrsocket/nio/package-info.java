@@ -22,8 +22,8 @@
  * and what they are made of. Arrows that point up, and why:
  *
  * <ul>
- *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions} and
- *       {@code KeptPort} ask it for the JDK's own and for the context.
+ *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions},
+ *       {@code ServerPort} and {@code KeptPort} ask it for the JDK's own and for the context.
  *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for.
  *   <li>A key belongs to a selector and a channel: it tells the selector of the progress that the channel makes.
  *       {@code RdmaSelectable}, {@code BusyPollSet}, {@code SelectorEpollSet} and {@code UpdateQueue} are what channels

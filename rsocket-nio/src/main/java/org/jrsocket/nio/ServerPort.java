@@ -1,0 +1,197 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.nio.channels.ServerSocketChannel;
+import java.util.Objects;
+import org.jrsocket.connect.DualListener;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.TcpPort;
+import org.jrsocket.stream.StreamConfig;
+
+/**
+ * The TCP side of a server channel, which settles its port: a channel of the JDK's, and where the policy wants no TCP a
+ * {@link KeptPort}. Either may have to be replaced while the server channel binds, because RDMA wants another port or
+ * TCP clients are to be refused. Changed with the server channel's state lock; read without it.
+ */
+final class ServerPort {
+
+    private final RSelectorProvider provider;
+    private final ProtocolFamily family; // null for the JDK's default
+    private final Object stateLock; // the server channel's, as the keys are
+    private final ChannelKeys keys;
+    private volatile ServerSocketChannel tcp; // replaced only by bind
+    private volatile KeptPort kept; // where the policy wants no TCP; tcp is unbound then
+
+    ServerPort(
+            RSelectorProvider provider,
+            ServerSocketChannel tcp,
+            ProtocolFamily family,
+            Object stateLock,
+            ChannelKeys keys) {
+        this.provider = provider;
+        this.tcp = tcp;
+        this.family = family;
+        this.stateLock = stateLock;
+        this.keys = keys;
+    }
+
+    /** The JDK's channel, which has the options; never bound where TCP is {@linkplain #refusesTcp refused}. */
+    ServerSocketChannel tcp() {
+        return tcp;
+    }
+
+    /** Whether RDMA listens alone: TCP clients are refused. */
+    boolean refusesTcp() {
+        return kept != null;
+    }
+
+    SocketAddress address() throws IOException {
+        return kept != null ? kept.address() : tcp.getLocalAddress();
+    }
+
+    /** The same, also after the close; null if it is unbound. */
+    InetSocketAddress boundAddress() {
+        KeptPort port = kept;
+        if (port != null) {
+            return port.boundAddress();
+        }
+        ServerSocket inner = tcp.socket();
+        return inner.getInetAddress() == null
+                ? null
+                : new InetSocketAddress(inner.getInetAddress(), inner.getLocalPort());
+    }
+
+    /**
+     * Where the policy wants no TCP nothing ever listens there: a TCP channel that did could not give up its port at
+     * once if it is registered. With stateLock, of an open channel.
+     *
+     * @return null if the policy allows TCP, or TCP has to say what is wrong with the call
+     */
+    DualListener openRdmaAlone(SocketAddress wanted, int backlog, StreamConfig config) throws IOException {
+        assert Thread.holdsLock(stateLock);
+        InetSocketAddress address = wanted == null
+                ? new InetSocketAddress(0)
+                : wanted instanceof InetSocketAddress internet ? internet : null;
+        if (address == null || address.isUnresolved() || tcp.socket().isBound() || !mayBeRdmaAlone(address)) {
+            return null;
+        }
+        KeptPort port = new KeptPort(provider, family, wanted);
+        try {
+            DualListener opened =
+                    isRdmaAlone(port.address()) ? DualListener.open(provider.stack(), port, backlog, config) : null;
+            if (opened != null && !opened.isRdmaAlone()) {
+                opened.close(); // there is no such rule for the port that was free
+                opened = null;
+            }
+            if (opened != null) {
+                kept = port;
+            }
+            return opened;
+        } finally {
+            if (kept != port) {
+                port.close();
+            }
+        }
+    }
+
+    /** Of a port that is yet to be chosen a rule may say so. */
+    private boolean mayBeRdmaAlone(InetSocketAddress local) {
+        return local.getPort() == 0 ? provider.stack().mayUse(Policy.RDMA) : isRdmaAlone(local);
+    }
+
+    private boolean isRdmaAlone(InetSocketAddress local) {
+        return provider.stack().policy(Rules.Action.BIND, local) == Policy.RDMA;
+    }
+
+    /** The port that TCP listens on, for an RDMA listener beside it; with stateLock. */
+    TcpPort bound(SocketAddress wanted, int backlog) {
+        return new BoundPort(wanted, backlog);
+    }
+
+    private final class BoundPort implements TcpPort {
+        private final InetSocketAddress wanted; // null for any
+        private final int backlog;
+
+        BoundPort(SocketAddress wanted, int backlog) {
+            this.wanted = (InetSocketAddress) wanted;
+            this.backlog = backlog;
+        }
+
+        @Override
+        public InetSocketAddress address() throws IOException {
+            return (InetSocketAddress) tcp.getLocalAddress();
+        }
+
+        @Override
+        public boolean isAny() {
+            return wanted == null || wanted.getPort() == 0;
+        }
+
+        @Override
+        public void change() throws IOException {
+            replaceTcp(fresh -> fresh.bind(wanted, backlog));
+        }
+    }
+
+    /** TCP clients are refused from now on: a socket that does not listen keeps the port. With stateLock. */
+    void refuseTcp() throws IOException {
+        InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
+        replaceTcp(fresh -> {});
+        kept = new KeptPort(provider, family, local);
+    }
+
+    private interface Setup {
+        void on(ServerSocketChannel fresh) throws IOException;
+    }
+
+    /**
+     * Another TCP channel with the same options takes the place of this one, and is set up before this one goes; with
+     * stateLock.
+     */
+    private void replaceTcp(Setup setup) throws IOException {
+        assert Thread.holdsLock(stateLock);
+        ServerSocketChannel last = tcp;
+        ServerSocketChannel fresh = provider.openTcpServer(family);
+        try {
+            for (SocketOption<?> option : last.supportedOptions()) {
+                copyOption(option, last, fresh);
+            }
+            setup.on(fresh);
+            fresh.configureBlocking(last.isBlocking());
+        } catch (IOException e) {
+            fresh.close();
+            throw e;
+        }
+        tcp = fresh;
+        for (RSelectionKey key : keys.all()) {
+            key.cancelInner();
+            key.inner(fresh.register(key.owner().jdk(), 0, key));
+        }
+        last.close();
+    }
+
+    private static <T> void copyOption(SocketOption<T> option, ServerSocketChannel from, ServerSocketChannel to)
+            throws IOException {
+        T value = from.getOption(option);
+        if (!Objects.equals(value, to.getOption(option))) {
+            to.setOption(option, value);
+        }
+    }
+
+    void close() throws IOException {
+        tcp.close();
+        if (kept != null) {
+            kept.close();
+        }
+    }
+}
