@@ -18,8 +18,8 @@
  * the JDK's internals through {@link org.jrsocket.nio.JdkChannels} alone. Knows nothing of {@code java.net.SocketImpl}
  * or of Netty.
  *
- * <p>From top to bottom: server channel, socket channel, the channel that connects, selector, provider, adaptors, keys,
- * and what they are made of. Arrows that point up, and why:
+ * <p>From top to bottom: server channel, socket channel (on the one that reads and writes, which is on the one that
+ * connects), selector, provider, adaptors, keys, and what they are made of. Arrows that point up, and why:
  *
  * <ul>
  *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions},

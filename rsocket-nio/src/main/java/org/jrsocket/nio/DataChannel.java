@@ -1,0 +1,269 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.io.IOException;
+import java.net.ProtocolFamily;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SocketChannel;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Bytes in and out of a socket channel, and half closes: over RDMA by an {@link RdmaIo}, before that and over TCP by
+ * the channel inside. Blocking calls end when another thread closes the channel or interrupts the caller, with the
+ * JDK's exceptions.
+ */
+abstract class DataChannel extends ConnectingChannel {
+
+    DataChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
+        super(provider, tcp, family);
+    }
+
+    /** As {@link #io()}, but a blocking connect that is under way and holds the lock comes first, as with the JDK. */
+    private RdmaIo io(ReentrantLock lock) throws ClosedChannelException {
+        if (state != State.UNDECIDED && state != State.PENDING) {
+            return io();
+        }
+        lock.lock();
+        try {
+            return io();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The RDMA connection, or null if the inner channel is to be asked. */
+    private RdmaIo io() throws ClosedChannelException {
+        RdmaIo current = io;
+        if (current == null) {
+            if (state == State.PENDING) {
+                throw new NotYetConnectedException(); // the inner channel may be connected already
+            }
+        } else {
+            ensureOpen();
+        }
+        return current;
+    }
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        Objects.requireNonNull(target);
+        RdmaIo rdma = io(readLock);
+        if (rdma == null) {
+            try {
+                return tcp().read(target);
+            } catch (AsynchronousCloseException e) {
+                closeWithTcp();
+                throw e;
+            }
+        }
+        return (int) readRdma(rdma, new ByteBuffer[] {target}, 0, 1);
+    }
+
+    @Override
+    public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, targets.length);
+        RdmaIo rdma = io(readLock);
+        if (rdma == null) {
+            try {
+                return tcp().read(targets, offset, length);
+            } catch (AsynchronousCloseException e) {
+                closeWithTcp();
+                throw e;
+            }
+        }
+        return readRdma(rdma, targets, offset, length);
+    }
+
+    private long readRdma(RdmaIo rdma, ByteBuffer[] targets, int offset, int length) throws IOException {
+        readLock.lock();
+        try {
+            ensureOpen();
+            if (!isBlocking()) {
+                return rdma.read(targets, offset, length);
+            }
+            long n = 0;
+            try {
+                begin();
+                ensureOpen();
+                n = rdma.readBlocking(targets, offset, length, 0);
+            } catch (SocketException e) {
+                ensureStillOpen(e);
+            } finally {
+                end(n != 0);
+            }
+            return n;
+        } catch (SocketException e) {
+            ensureStillOpen(e);
+            throw e;
+        } finally {
+            readLock.unlock();
+        }
+    }
+
+    /** Closed by another thread: its own exception, which {@code end} throws if it has a better one. */
+    private void ensureStillOpen(SocketException e) throws IOException {
+        if (!isOpen()) {
+            throw new AsynchronousCloseException();
+        }
+        throw e;
+    }
+
+    /** The same for a writer. */
+    private IOException failure(RdmaIo rdma, SocketException e) {
+        return isOpen() ? rdma.ofWriter(e) : new AsynchronousCloseException();
+    }
+
+    /**
+     * The socket adaptor's.
+     *
+     * @param nanos 0 waits for ever
+     */
+    int readWithTimeout(ByteBuffer target, long nanos) throws IOException {
+        readLock.lock();
+        try {
+            ensureOpen();
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            long n = 0;
+            boolean done = false;
+            try {
+                begin();
+                ensureOpen();
+                n = io.readBlocking(new ByteBuffer[] {target}, 0, 1, nanos);
+                done = true;
+            } catch (java.net.SocketTimeoutException e) {
+                done = isOpen();
+                throw e;
+            } catch (SocketException e) {
+                ensureStillOpen(e);
+            } finally {
+                end(done);
+            }
+            return (int) n;
+        } finally {
+            readLock.unlock();
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+        Objects.requireNonNull(source);
+        RdmaIo rdma = io(writeLock);
+        if (rdma == null) {
+            try {
+                return tcp().write(source);
+            } catch (AsynchronousCloseException e) {
+                closeWithTcp();
+                throw e;
+            }
+        }
+        return (int) writeRdma(rdma, new ByteBuffer[] {source}, 0, 1);
+    }
+
+    @Override
+    public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, sources.length);
+        RdmaIo rdma = io(writeLock);
+        if (rdma == null) {
+            try {
+                return tcp().write(sources, offset, length);
+            } catch (AsynchronousCloseException e) {
+                closeWithTcp();
+                throw e;
+            }
+        }
+        return writeRdma(rdma, sources, offset, length);
+    }
+
+    private long writeRdma(RdmaIo rdma, ByteBuffer[] sources, int offset, int length) throws IOException {
+        writeLock.lock();
+        try {
+            ensureOpen();
+            rdma.ensureOutputOpen();
+            if (!isBlocking()) {
+                return rdma.write(sources, offset, length);
+            }
+            boolean done = false;
+            long n = 0;
+            try {
+                begin();
+                ensureOpen();
+                n = rdma.writeBlocking(sources, offset, length);
+                done = n > 0 || isOpen();
+            } catch (SocketException e) {
+                ensureStillOpen(e);
+            } finally {
+                end(done);
+            }
+            return n;
+        } catch (SocketException e) {
+            rdma.ensureOutputOpen(); // shut while this one waited
+            throw failure(rdma, e);
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    /** The socket adaptor's: all of it, or an exception. */
+    void writeFully(ByteBuffer source) throws IOException {
+        writeLock.lock();
+        try {
+            ensureOpen();
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            if (io.isOutputShut()) {
+                throw new ClosedChannelException();
+            }
+            try {
+                begin();
+                ensureOpen();
+                while (source.hasRemaining()) {
+                    io.writeBlocking(new ByteBuffer[] {source}, 0, 1);
+                }
+            } catch (SocketException e) {
+                throw failure(io, e);
+            } finally {
+                end(!source.hasRemaining());
+            }
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    // ---- half close ----
+
+    @Override
+    public SocketChannel shutdownInput() throws IOException {
+        RdmaIo rdma = io();
+        if (rdma == null) {
+            tcp().shutdownInput();
+        } else {
+            rdma.shutdownInput();
+            keys.progressed();
+        }
+        return this;
+    }
+
+    @Override
+    public SocketChannel shutdownOutput() throws IOException {
+        RdmaIo rdma = io();
+        if (rdma == null) {
+            tcp().shutdownOutput();
+        } else {
+            rdma.shutdownOutput();
+            keys.progressed();
+        }
+        return this;
+    }
+}
