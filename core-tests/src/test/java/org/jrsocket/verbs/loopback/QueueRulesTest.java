@@ -14,6 +14,7 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
@@ -270,28 +271,35 @@ class QueueRulesTest {
     @Test
     void shouldNoticeTwoThreadsPostingToOneQueue() throws Exception {
         connect(Sizes.DEFAULT);
-        server.receives(1);
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch leave = new CountDownLatch(1);
-        SendBatch other = new SendBatch(1);
-        OneAtATime guard = new OneAtATime("posting", provider.registry());
-        Thread thread = new Thread(() -> {
-            guard.enter();
+        provider.onMessage((from, to, opcode, imm, length, remoteAddress, rkey) -> {
             inside.countDown();
             try {
                 leave.await();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
-            guard.leave();
         });
-        thread.start();
+        SendBatch none = new SendBatch(1);
+        Thread first = new Thread(() -> post(client, 1, SIGNALED), "first");
+        Thread second = new Thread(() -> client.qp().postSend(none), "second");
+        first.start();
         inside.await();
-        guard.enter();
+        second.start();
+        long start = System.nanoTime();
+        while (provider.violations().isEmpty() && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(60)) {
+            Thread.yield();
+        }
         leave.countDown();
-        thread.join();
-        other.free();
-        assertTrue(provider.violations().get(0).contains("two threads are posting"));
+        first.join();
+        second.join();
+        post(client, 1, SIGNALED);
+        none.free();
+        assertEquals(1, provider.violations().size(), provider.violations().toString());
+        String violation = provider.violations().get(0);
+        assertTrue(violation.contains("two threads are posting to one send queue"), violation);
+        assertTrue(violation.contains("first") && violation.contains("second"), violation);
         forgetViolations();
     }
 

@@ -15,7 +15,7 @@ import org.jrsocket.os.NativeMemory;
 final class InlineWindows {
 
     private static final int SHIFT = 20;
-    private static final int COUNT = 16;
+    private static final int COUNT = 16; // a power of two
 
     private final ByteBuffer[] windows = new ByteBuffer[COUNT];
     private final long[] starts = new long[COUNT];
@@ -27,7 +27,7 @@ final class InlineWindows {
     /** Copies memory of the process; at most one MiB. */
     void copy(long address, int length, ByteBuffer target, int index) {
         long start = address >>> SHIFT;
-        int slot = (int) (start % COUNT);
+        int slot = (int) start & COUNT - 1;
         if (starts[slot] != start) {
             windows[slot] = NativeMemory.view(start << SHIFT, 2 << SHIFT);
             starts[slot] = start;

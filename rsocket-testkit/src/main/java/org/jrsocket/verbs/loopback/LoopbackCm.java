@@ -319,9 +319,9 @@ final class LoopbackCm extends Cm {
             }
             device.admit("rdma_create_qp", Registry.Kind.QP);
             if (device.roundUp) {
-                cap.setMax_send_wr(Math.min(device.maxQpWr(), powerOfTwo(cap.getMax_send_wr())));
-                cap.setMax_recv_wr(Math.min(device.maxQpWr(), powerOfTwo(cap.getMax_recv_wr())));
-                cap.setMax_inline_data(Math.min(device.maxInline, powerOfTwo(cap.getMax_inline_data() + 1)));
+                cap.setMax_send_wr(Math.min(device.maxQpWr(), Rings.powerOfTwo(cap.getMax_send_wr())));
+                cap.setMax_recv_wr(Math.min(device.maxQpWr(), Rings.powerOfTwo(cap.getMax_recv_wr())));
+                cap.setMax_inline_data(Math.min(device.maxInline, Rings.powerOfTwo(cap.getMax_inline_data() + 1)));
             }
             LoopbackQp qp = device.newQp(domain, attr, lastQp.incrementAndGet());
             id.qp(qp);
@@ -345,10 +345,6 @@ final class LoopbackCm extends Cm {
 
     private static boolean within(int value, int min, int max) {
         return value >= min && value <= max;
-    }
-
-    private static int powerOfTwo(int atLeast) {
-        return atLeast <= 1 ? 1 : Integer.highestOneBit(atLeast - 1) << 1;
     }
 
     /** Harmless when repeated, also after the id is gone. */
@@ -458,7 +454,7 @@ final class LoopbackCm extends Cm {
     @Override
     public CmEvent getCmEvent(RdmaEventChannel eventChannel, int timeoutMillis) throws IOException {
         LoopbackCmChannel channel = (LoopbackCmChannel) eventChannel;
-        channel.reader.enter();
+        boolean alone = channel.reader.enter();
         try {
             long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
             while (true) {
@@ -473,7 +469,7 @@ final class LoopbackCm extends Cm {
                 }
             }
         } finally {
-            channel.reader.leave();
+            channel.reader.leave(alone);
         }
     }
 

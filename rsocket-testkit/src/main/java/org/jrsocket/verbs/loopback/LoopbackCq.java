@@ -26,6 +26,7 @@ class LoopbackCq extends Cq {
     private final LoopbackCompChannel completionChannel;
     private final int cookie;
     private final int capacity;
+    private final int mask;
     final AtomicInteger users = new AtomicInteger();
 
     private final SpinLock lock = new SpinLock();
@@ -39,7 +40,7 @@ class LoopbackCq extends Cq {
     private final int[] freed;
     private final LoopbackQp[] qps;
     private long polled; // written under lock
-    private volatile long pushed; // written under lock
+    private final Counter pushed = new Counter(); // raised under lock
     private boolean armed; // guarded by lock
     private volatile boolean broken;
 
@@ -57,14 +58,16 @@ class LoopbackCq extends Cq {
         this.cookie = cookie;
         this.capacity = entries;
         this.cqe = entries;
-        ids = new long[entries];
-        statuses = new int[entries];
-        opcodes = new int[entries];
-        lengths = new int[entries];
-        imms = new int[entries];
-        flags = new int[entries];
-        freed = new int[entries];
-        qps = new LoopbackQp[entries];
+        int size = Rings.powerOfTwo(entries);
+        mask = size - 1;
+        ids = new long[size];
+        statuses = new int[size];
+        opcodes = new int[size];
+        lengths = new int[size];
+        imms = new int[size];
+        flags = new int[size];
+        freed = new int[size];
+        qps = new LoopbackQp[size];
         if (channel != null) {
             channel.cqs.incrementAndGet();
         }
@@ -80,7 +83,8 @@ class LoopbackCq extends Cq {
         boolean notify;
         lock.lock();
         try {
-            if (broken || pushed - polled == capacity) {
+            long count = pushed.get();
+            if (broken || count - polled == capacity) {
                 if (!broken) {
                     broken = true;
                     device.provider().registry().violation("completion queue of " + capacity + " entries overflows");
@@ -88,7 +92,7 @@ class LoopbackCq extends Cq {
                 }
                 return;
             }
-            int at = (int) (pushed % capacity);
+            int at = (int) count & mask;
             ids[at] = id;
             statuses[at] = status;
             opcodes[at] = opcode;
@@ -97,7 +101,7 @@ class LoopbackCq extends Cq {
             flags[at] = flag;
             freed[at] = slots;
             qps[at] = qp;
-            pushed = pushed + 1;
+            pushed.add(1);
             notify = armed;
             armed = false;
         } finally {
@@ -110,14 +114,14 @@ class LoopbackCq extends Cq {
 
     @Override
     public int poll(WcBatch batch) {
-        if (pushed == polled || broken || !isOpen) {
+        if (pushed.get() == polled || broken || !isOpen) {
             return unusable();
         }
         lock.lock();
         try {
-            int count = (int) Math.min(pushed - polled, batch.capacity());
+            int count = (int) Math.min(pushed.get() - polled, batch.capacity());
             for (int i = 0; i < count; i++) {
-                int at = (int) (polled % capacity);
+                int at = (int) polled & mask;
                 LoopbackQp qp = qps[at];
                 qps[at] = null;
                 batch.set(i, ids[at], statuses[at], opcodes[at], lengths[at], imms[at], qp.number(), flags[at]);
@@ -156,7 +160,7 @@ class LoopbackCq extends Cq {
     }
 
     private boolean hasSome() {
-        return pushed != polled || broken || !isOpen;
+        return pushed.get() != polled || broken || !isOpen;
     }
 
     @Override

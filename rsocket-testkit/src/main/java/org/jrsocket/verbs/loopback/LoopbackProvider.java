@@ -35,8 +35,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
     private final Map<InetAddress, Place> places = new ConcurrentHashMap<>();
     private final List<LoopbackDevice> devices = new CopyOnWriteArrayList<>();
     private final AtomicLong rnrs = new AtomicLong();
-    private final AtomicLong messages = new AtomicLong();
-    private final AtomicLong sequence = new AtomicLong();
+    private long messagesOfGone; // guarded by this: of queue pairs that were destroyed
     private final Timers timers;
     private final Wire wire;
     private final CmFabric fabric;
@@ -150,8 +149,12 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
     }
 
     /** Messages that arrived. */
-    public long messageCount() {
-        return messages.get();
+    public synchronized long messageCount() {
+        long sum = messagesOfGone;
+        for (LoopbackQp qp : qps()) {
+            sum += qp.messages.get();
+        }
+        return sum;
     }
 
     /** Queue pairs that were made for ids, by either end. */
@@ -287,8 +290,10 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return timewaitEvents;
     }
 
-    long nextSequence() {
-        return sequence.getAndIncrement();
+    /** A queue pair was destroyed: sends nothing any more. */
+    synchronized void gone(LoopbackQp qp) {
+        messagesOfGone += qp.messages.get();
+        registry.remove(Registry.Kind.QP, qp);
     }
 
     void countRnr() {
@@ -296,7 +301,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
     }
 
     void arrived(LoopbackQp from, LoopbackQp to, int opcode, int imm, int length, long remoteAddress, int rkey) {
-        messages.getAndIncrement();
+        from.messages.add(1);
         MessageListener observer = listener;
         if (observer != null) {
             observer.arrived(from, to, opcode, imm, length, remoteAddress, rkey);

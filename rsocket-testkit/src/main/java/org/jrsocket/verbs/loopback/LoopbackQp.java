@@ -31,6 +31,8 @@ public class LoopbackQp extends Qp {
     private final boolean signalAll;
     final SendQueue sq;
     final ReceiveQueue rq;
+    /** Sent and arrived. Raised under lock. */
+    final Counter messages = new Counter();
 
     private volatile SpinLock lock = new SpinLock();
     private volatile int current = IBV_QPS_INIT; // written under lock
@@ -157,15 +159,15 @@ public class LoopbackQp extends Qp {
     public int postSend(SendBatch batch) {
         int posted = 0;
         int errno = 0;
-        sender.enter();
+        boolean alone = sender.enter();
         lock();
         try {
             if (current != IBV_QPS_RTS && current != IBV_QPS_ERR) {
                 errno = wrongState();
             }
-            boolean timed = provider.wire().hasLatency();
+            Wire wire = provider.wire();
             while (errno == 0 && posted < batch.size()) {
-                errno = sq.add(batch, posted, device.isIwarp(), provider.nextSequence(), timed ? System.nanoTime() : 0);
+                errno = sq.add(batch, posted, device.isIwarp(), wire.stamp());
                 if (errno == 0) {
                     posted++;
                 }
@@ -174,12 +176,12 @@ public class LoopbackQp extends Qp {
                 if (current == IBV_QPS_ERR) {
                     flush();
                 } else {
-                    provider.wire().ready(this);
+                    wire.ready(this);
                 }
             }
         } finally {
             unlock();
-            sender.leave();
+            sender.leave(alone);
         }
         return result(posted, errno);
     }
@@ -192,7 +194,7 @@ public class LoopbackQp extends Qp {
     @Override
     public int postReceives(int count, long address, int length, int lkey) {
         int posted = 0;
-        receiver.enter();
+        boolean alone = receiver.enter();
         lock();
         int errno = current == IBV_QPS_RESET ? wrongState() : length < 0 ? Errno.EINVAL : 0;
         try {
@@ -206,7 +208,7 @@ public class LoopbackQp extends Qp {
             receivesPosted();
         } finally {
             unlock();
-            receiver.leave();
+            receiver.leave(alone);
         }
         return result(posted, errno);
     }
@@ -214,7 +216,7 @@ public class LoopbackQp extends Qp {
     @Override
     public int postRecv(RecvBatch batch) {
         int posted = 0;
-        receiver.enter();
+        boolean alone = receiver.enter();
         lock();
         int errno = current == IBV_QPS_RESET ? wrongState() : 0;
         try {
@@ -236,7 +238,7 @@ public class LoopbackQp extends Qp {
             receivesPosted();
         } finally {
             unlock();
-            receiver.leave();
+            receiver.leave(alone);
         }
         return result(posted, errno);
     }
@@ -268,12 +270,15 @@ public class LoopbackQp extends Qp {
         return postError.get();
     }
 
-    /** Gives back slots, when a completion is polled: of that many sends, or -1 for a receive. */
+    /**
+     * Gives back slots, when a completion is polled: of that many sends, or -1 for a receive. With the lock of the
+     * completion queue.
+     */
     void freed(int slots) {
         if (slots > 0) {
-            sq.used.addAndGet(-slots);
+            sq.freed.add(slots);
         } else {
-            rq.used.addAndGet(slots);
+            rq.freed.add(-slots);
         }
     }
 
@@ -491,7 +496,7 @@ public class LoopbackQp extends Qp {
         sends.users.decrementAndGet();
         receives.users.decrementAndGet();
         domain.qps.remove(this);
-        provider.registry().remove(Registry.Kind.QP, this);
+        provider.gone(this);
     }
 
     // The rest of the seam.

@@ -4,15 +4,19 @@
  */
 package org.jrsocket.verbs.loopback;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Notices when two threads do together what the seam allows to one at a time. Lets both go on: a real device would not
  * stop them either.
+ *
+ * <p>Nothing here is atomic, because each thread looks twice. Of two that entered at the same moment and saw nobody, one
+ * loses its mark to the other and finds that when it leaves. Between entering and leaving a thread must take the lock of
+ * what is guarded here: so its mark is seen by whoever takes that lock after it.
  */
 final class OneAtATime {
 
-    private final AtomicReference<Thread> inside = new AtomicReference<>();
+    private final AtomicLong inside = new AtomicLong(); // a thread's id, or 0
     private final String what;
     private final Registry registry;
 
@@ -21,14 +25,35 @@ final class OneAtATime {
         this.registry = registry;
     }
 
-    void enter() {
-        Thread me = Thread.currentThread();
-        if (!inside.compareAndSet(null, me)) {
-            registry.violation("two threads are " + what + ": " + me + " and " + inside.get());
+    /** Whether nobody else was seen inside, which {@link #leave} has to be told. */
+    boolean enter() {
+        long other = inside.getOpaque();
+        if (other != 0) {
+            violation(other);
+            return false;
+        }
+        inside.setOpaque(Thread.currentThread().getId());
+        return true;
+    }
+
+    void leave(boolean alone) {
+        if (!alone) {
+            return; // noticed already, and the mark is another's
+        }
+        long last = inside.getOpaque();
+        if (last == Thread.currentThread().getId()) {
+            inside.setRelease(0); // no fence: who comes next in good order sees it all the same
+        } else {
+            violation(last);
         }
     }
 
-    void leave() {
-        inside.set(null);
+    private void violation(long other) {
+        String name = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getId() == other)
+                .map(Thread::toString)
+                .findAny()
+                .orElse(other == 0 ? "one that has left" : "thread " + other);
+        registry.violation("two threads are " + what + ": " + Thread.currentThread() + " and " + name);
     }
 }

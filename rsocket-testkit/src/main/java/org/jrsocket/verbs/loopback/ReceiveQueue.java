@@ -4,8 +4,6 @@
  */
 package org.jrsocket.verbs.loopback;
 
-import java.util.concurrent.atomic.AtomicInteger;
-
 /**
  * The receive queue of a queue pair: a ring of receives with one scatter entry or none. Guarded by the queue pair's
  * lock, except where marked.
@@ -13,11 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class ReceiveQueue {
 
     final int capacity;
-    /** Slots taken: from posting until the completion was polled. Any thread. */
-    final AtomicInteger used = new AtomicInteger();
+    private final int mask;
 
     long posted;
     long consumed;
+    /** Slots given back, each when its completion was polled. Raised under the lock of the completion queue. */
+    final Counter freed = new Counter();
 
     private final long[] ids;
     private final long[] addresses;
@@ -26,23 +25,24 @@ final class ReceiveQueue {
 
     ReceiveQueue(int capacity) {
         this.capacity = capacity;
-        ids = new long[capacity];
-        addresses = new long[capacity];
-        lengths = new int[capacity];
-        lkeys = new int[capacity];
+        int size = Rings.powerOfTwo(capacity);
+        mask = size - 1;
+        ids = new long[size];
+        addresses = new long[size];
+        lengths = new int[size];
+        lkeys = new int[size];
     }
 
     /** Takes a receive; false if there is no slot. */
     boolean add(long id, long address, int length, int lkey) {
-        if (used.get() >= capacity) {
+        if (posted - freed.get() >= capacity) {
             return false;
         }
-        int at = (int) (posted % capacity);
+        int at = (int) posted & mask;
         ids[at] = id;
         addresses[at] = address;
         lengths[at] = length;
         lkeys[at] = lkey;
-        used.incrementAndGet();
         posted++;
         return true;
     }
@@ -70,6 +70,6 @@ final class ReceiveQueue {
     }
 
     private int head() {
-        return (int) (consumed % capacity);
+        return (int) consumed & mask;
     }
 }

@@ -5,7 +5,6 @@
 package org.jrsocket.verbs.loopback;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.SendBatch;
 
@@ -18,14 +17,18 @@ final class SendQueue {
     private static final int SGES = SendBatch.MAX_SGE;
 
     final int capacity;
+    private final int mask;
     private final int maxSge;
     private final int maxInline;
-    /** Slots taken: from posting until a completion at or after the request was polled. Any thread. */
-    final AtomicInteger used = new AtomicInteger();
 
     long posted;
     long arrived;
     long completed;
+    /**
+     * Slots given back, each when a completion at or after the request was polled. Raised under the lock of the
+     * completion queue.
+     */
+    final Counter freed = new Counter();
     /** Requests completed since the last completion that told of it. */
     int silent;
 
@@ -40,8 +43,7 @@ final class SendQueue {
     private final long[] sgeAddresses;
     private final int[] sgeLengths;
     private final int[] sgeLkeys;
-    private final long[] sequences;
-    private final long[] times;
+    private final long[] stamps;
     private final ByteBuffer inline;
     private final InlineWindows windows = new InlineWindows();
 
@@ -49,25 +51,26 @@ final class SendQueue {
         this.capacity = capacity;
         this.maxSge = maxSge;
         this.maxInline = maxInline;
-        ids = new long[capacity];
-        opcodes = new int[capacity];
-        flags = new int[capacity];
-        imms = new int[capacity];
-        remoteAddresses = new long[capacity];
-        rkeys = new int[capacity];
-        lengths = new int[capacity];
-        sgeCounts = new int[capacity];
-        sgeAddresses = new long[capacity * SGES];
-        sgeLengths = new int[capacity * SGES];
-        sgeLkeys = new int[capacity * SGES];
-        sequences = new long[capacity];
-        times = new long[capacity];
-        inline = ByteBuffer.allocate(capacity * maxInline);
+        int size = Rings.powerOfTwo(capacity);
+        mask = size - 1;
+        ids = new long[size];
+        opcodes = new int[size];
+        flags = new int[size];
+        imms = new int[size];
+        remoteAddresses = new long[size];
+        rkeys = new int[size];
+        lengths = new int[size];
+        sgeCounts = new int[size];
+        sgeAddresses = new long[size * SGES];
+        sgeLengths = new int[size * SGES];
+        sgeLkeys = new int[size * SGES];
+        stamps = new long[size];
+        inline = ByteBuffer.allocate(size * maxInline);
     }
 
     /** Takes request {@code index} of the batch; its errno, or 0. */
-    int add(SendBatch batch, int index, boolean iwarp, long sequence, long time) {
-        if (used.get() >= capacity) {
+    int add(SendBatch batch, int index, boolean iwarp, long stamp) {
+        if (posted - freed.get() >= capacity) {
             return Errno.ENOMEM;
         }
         int opcode = batch.opcode(index);
@@ -96,8 +99,7 @@ final class SendQueue {
         rkeys[at] = batch.rkey(index);
         lengths[at] = (int) length;
         sgeCounts[at] = isInline ? 0 : sges;
-        sequences[at] = sequence;
-        times[at] = time;
+        stamps[at] = stamp;
         int target = at * maxInline;
         for (int i = 0; i < sges; i++) {
             int bytes = batch.sgeLength(index, i);
@@ -110,13 +112,12 @@ final class SendQueue {
                 target += bytes;
             }
         }
-        used.incrementAndGet();
         posted++;
         return 0;
     }
 
     int slot(long counter) {
-        return (int) (counter % capacity);
+        return (int) counter & mask;
     }
 
     boolean hasWork() {
@@ -158,12 +159,9 @@ final class SendQueue {
         return lengths[slot];
     }
 
-    long sequence(int slot) {
-        return sequences[slot];
-    }
-
-    long time(int slot) {
-        return times[slot];
+    /** The wire's, from when it was posted. */
+    long stamp(int slot) {
+        return stamps[slot];
     }
 
     /** Whether the queue pair's domain may read what the scatter entries name. */

@@ -19,21 +19,22 @@ final class SpinLock {
 
     static {
         try {
-            OWNER = MethodHandles.lookup().findVarHandle(SpinLock.class, "owner", Thread.class);
+            OWNER = MethodHandles.lookup().findVarHandle(SpinLock.class, "owner", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    private volatile Thread owner;
+    /** The holder's id, or 0. No reference, because some collectors want a full fence with each that is stored. */
+    private volatile long owner;
 
     void lock() {
-        Thread me = Thread.currentThread();
+        long me = Thread.currentThread().getId();
         if (owner == me) {
-            throw new IllegalStateException("lock taken twice by " + me);
+            throw new IllegalStateException("lock taken twice by " + Thread.currentThread());
         }
         int tries = 0;
-        while (owner != null || !OWNER.compareAndSet(this, (Thread) null, me)) {
+        while (owner != 0 || !OWNER.compareAndSet(this, 0L, me)) {
             if (++tries < SPINS) {
                 Thread.onSpinWait();
             } else {
@@ -44,10 +45,10 @@ final class SpinLock {
 
     void unlock() {
         assert isHeld();
-        OWNER.setRelease(this, (Thread) null);
+        OWNER.setRelease(this, 0L);
     }
 
     boolean isHeld() {
-        return owner == Thread.currentThread();
+        return owner == Thread.currentThread().getId();
     }
 }

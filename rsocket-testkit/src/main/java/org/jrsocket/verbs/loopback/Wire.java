@@ -6,6 +6,7 @@ package org.jrsocket.verbs.loopback;
 
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -22,6 +23,7 @@ final class Wire {
     private final Delivery mode;
     private final long latency;
     private final Registry registry;
+    private final AtomicLong sequence = new AtomicLong();
     private final SpinLock lock = new SpinLock();
     private LoopbackQp[] queue = new LoopbackQp[16]; // ring, guarded by lock
     private int head; // guarded by lock
@@ -43,8 +45,15 @@ final class Wire {
         }
     }
 
-    boolean hasLatency() {
-        return latency > 0;
+    /**
+     * What a message is remembered by from when it is posted: its number where steps need the order, the time where
+     * there is latency; else nothing, since both take time.
+     */
+    long stamp() {
+        if (mode == Delivery.STEPPED) {
+            return sequence.getAndIncrement();
+        }
+        return mode == Delivery.THREAD && latency > 0 ? System.nanoTime() : 0;
     }
 
     void close() {
@@ -135,7 +144,7 @@ final class Wire {
         qp.lock();
         try {
             if (latency > 0 && qp.sq.hasWork()) {
-                due = qp.sq.time(qp.sq.slot(qp.sq.arrived)) + latency - System.nanoTime();
+                due = qp.sq.stamp(qp.sq.slot(qp.sq.arrived)) + latency - System.nanoTime();
             }
             if (due <= 0) {
                 Transfer.progress(qp, latency > 0 ? 1 : TURN);
@@ -211,7 +220,7 @@ final class Wire {
     private static long firstSequence(LoopbackQp qp) {
         qp.lock();
         try {
-            return qp.sq.hasWork() ? qp.sq.sequence(qp.sq.slot(qp.sq.arrived)) : Long.MAX_VALUE;
+            return qp.sq.hasWork() ? qp.sq.stamp(qp.sq.slot(qp.sq.arrived)) : Long.MAX_VALUE;
         } finally {
             qp.unlock();
         }
