@@ -58,7 +58,11 @@ _Static_assert(IBV_WC_RETRY_EXC_ERR == 12, "WcBatch's statuses");
 /* Receives that one library call takes at most. */
 #define CHUNK 64
 
-/* Polls between two looks at the clock, which costs as much as one or two polls do. */
+/*
+ * Polls between two looks at the clock, which costs as much as one or two polls do. There is no pause between them: each
+ * has locked instructions, which leave the core's other thread its share, while a pause takes longer than a poll (140
+ * cycles on some processors, far more in an emulator), and a message waits for the end of it.
+ */
 #define POLLS_PER_CLOCK 32
 
 /*
@@ -272,7 +276,6 @@ static jboolean spin_cq(JNIEnv *env, jclass type, jlong handle, jlong nanos)
 	start = now();
 	do {
 		for (int i = 0; i < POLLS_PER_CLOCK; i++) {
-			relax();
 			if (has_some(queue))
 				return JNI_TRUE;
 		}
@@ -305,7 +308,6 @@ static jint spin_cqs(JNIEnv *env, jclass type, jlong queues, jint count, jlong f
 	start = now();
 	do {
 		for (int i = 0; i < rounds; i++) {
-			relax();
 			n = look_at_all(jrs_pointer(queues), count, jrs_pointer(found));
 			if (n > 0)
 				return n;

@@ -5,38 +5,51 @@
 package org.jrsocket.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
+import org.mockito.InOrder;
 
 class PumpTest {
 
     private static final int CREDITS = 16;
 
-    @Test
-    void shouldTellWhatCameWhileLeaving() {
-        Queues queues = mock();
+    private final Queues queues = mock();
+    private Connection connection;
+
+    private Pump pump() {
         when(queues.post()).thenReturn(true);
         when(queues.postReceives(anyInt())).thenReturn(true);
         when(queues.room()).thenReturn(16);
         when(queues.batch()).thenReturn(1);
         ConnData peer = ConnData.local(CREDITS, 0x1000, 1, 2, 0x2000, 2, 4); // grants 4 bytes
         Slab first = new Slab(0x3000, 64, 3, 4);
-        Connection connection = new Connection(
+        connection = new Connection(
                 new Inbound(peer, 2, CREDITS, first, 128),
                 new Outbound(new SendLimits(32, 1, 2, 1024, 64, 4, 64), peer, 2, CREDITS),
                 new SendMemory(new Slab(0x4000, 64, 5, 6), 64),
                 mock(),
                 mock());
-        Pump pump = new Pump(connection, queues, 16);
+        return new Pump(connection, queues, 16);
+    }
+
+    private void write(int n) {
         connection.writeRoom();
         connection.sendMemory().reserve();
-        connection.wrote(10); // more than was granted
+        connection.wrote(n);
+    }
+
+    @Test
+    void shouldTellWhatCameWhileLeaving() {
+        Pump pump = pump();
+        write(10); // more than was granted
         pump.flush();
         assertTrue(connection.hasLeftover());
 
@@ -49,5 +62,33 @@ class PumpTest {
 
         assertEquals(5, connection.in().readable());
         assertTrue(Effects.has(effects, Effects.READABLE), "a reader that sleeps would not be told");
+    }
+
+    @Test
+    void shouldWriteAtOnceWhatThePeerHasRoomFor() {
+        Pump pump = pump();
+        assertFalse(pump.mayWriteNow(5), "more than was granted");
+        assertTrue(pump.mayWriteNow(4));
+        pump.writeNow(0x5000, 4);
+
+        InOrder order = inOrder(queues);
+        order.verify(queues).data(Imm.data(4), 0x2000, 2, true, false);
+        order.verify(queues).piece(0x5000, 4, 0);
+        order.verify(queues).post();
+        assertEquals(4, connection.out().written());
+        assertEquals(4, connection.out().posted());
+        assertFalse(pump.mayWriteNow(1), "all that was granted is used");
+        assertEquals(64, connection.writeRoom(), "it took no send memory");
+    }
+
+    @Test
+    void shouldNotWriteAtOncePastWhatWaits() {
+        Pump pump = pump();
+        write(2);
+        assertFalse(pump.mayWriteNow(1), "two bytes come first");
+        pump.flush();
+        assertTrue(pump.mayWriteNow(1));
+        connection.out().shutdown();
+        assertFalse(pump.mayWriteNow(1), "after the end");
     }
 }

@@ -9,8 +9,9 @@ package org.jrsocket.protocol;
  * small again once nothing has come for long. It grows each time the peer ran out of grants although the application
  * had read all that came; and, up to a modest size, each time the peer ran out and the application has read a whole
  * window since: a reader that is always a little behind would otherwise take small pieces for ever, each with a grant
- * of its own, and that is what keeps it behind. So a connection that is idle, or that exchanges small messages, stays
- * small; one that streams reaches after a few round trips what bandwidth and round trip need.
+ * of its own, and that is what keeps it behind. Up to that size it grows, too, while much is read in a short time: a
+ * grant is a message more, and a busy connection had better need few of them. So a connection that is idle, or that
+ * exchanges few messages, stays small; one that streams reaches after a few round trips what bandwidth and round trip need.
  */
 final class GrantSizing {
 
@@ -23,12 +24,16 @@ final class GrantSizing {
      */
     private static final int MODEST = 256 * 1024;
 
+    /** So many windows read in a short time make a connection busy. */
+    private static final int BUSY_WINDOWS = 16;
+
     private final int smallest;
     private final int most;
     private final int slabs;
     private int window;
     private boolean ranDry;
     private long read; // bytes since the window grew
+    private long readLately; // bytes since then, or since time has passed
 
     /**
      * @param smallest bytes of the smallest slab; two of them are the smallest window
@@ -61,14 +66,21 @@ final class GrantSizing {
     /** The application has read so much more. */
     void read(int bytes) {
         read += bytes;
-        if (ranDry && window < MODEST && read >= window) {
+        readLately += bytes;
+        if (window < MODEST && (ranDry && read >= window || readLately >= (long) BUSY_WINDOWS * window)) {
             grow();
         }
+    }
+
+    /** Some seconds have passed. */
+    void timePassed() {
+        readLately = 0;
     }
 
     private void grow() {
         ranDry = false;
         read = 0;
+        readLately = 0;
         window = (int) Math.min((window < MODEST ? 4L : 2L) * window, most);
     }
 

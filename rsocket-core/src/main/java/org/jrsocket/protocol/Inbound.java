@@ -245,6 +245,11 @@ public final class Inbound {
         return memory.takeFinished();
     }
 
+    /** Some seconds have passed. */
+    public void timePassed() {
+        memory.timePassed();
+    }
+
     /** Nothing has come for long. */
     public void quiet() {
         memory.quiet();

@@ -175,6 +175,11 @@ final class ReceiveMemory {
         }
     }
 
+    /** Some seconds have passed: only what is read within such a time makes a connection busy. */
+    void timePassed() {
+        sizing.timePassed();
+    }
+
     /** Nothing has come for long: what is granted from now on is small. */
     void quiet() {
         sizing.quiet();

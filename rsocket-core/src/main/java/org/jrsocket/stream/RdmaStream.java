@@ -63,6 +63,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return reader.read(target, offset, length, nanos);
     }
 
+    /** As {@link #read(byte[], int, int, long)}, into a buffer; 0 only if it has no room. */
+    public int read(ByteBuffer target, long nanos) throws IOException {
+        return reader.read(target, nanos);
+    }
+
     /** Reads what is there, without waiting: 0 if nothing is, -1 at the end of the stream. */
     public int read(ByteBuffer target) throws IOException {
         return reader.readNow(target, true);

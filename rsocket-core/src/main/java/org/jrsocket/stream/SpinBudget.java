@@ -34,7 +34,7 @@ public final class SpinBudget {
 
     static final int LONGEST_REST = 256;
     /** A poll that was without the processor for so long was in somebody's way. */
-    private static final long CROWDED_NANOS = 500_000;
+    private static final long CROWDED_NANOS = 1_000_000;
     /** Of {@link #crowd}: every wait was crowded. */
     private static final int ALL = 1 << 16;
     /** Half of the last waits: polling is given up. */

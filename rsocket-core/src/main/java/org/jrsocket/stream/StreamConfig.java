@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.protocol.Inbound;
 
 /**
  * Sizes and times of a stream, fixed before it connects. Immutable.
@@ -35,8 +36,18 @@ public record StreamConfig(
     private static final int PAGE = NativeMemory.PAGE;
     private static final int SEND_SLAB = 8 * 1024;
 
+    /**
+     * Devices round a queue up to a power of two, soft-RoCE after it has added one request, and the queues are most of
+     * what an idle connection takes. These are the largest that need 64 places, and 256 with the spare receives: far
+     * more messages than a window holds, because small writes go out together while others are on their way.
+     */
+    private static final int SENDS = 63;
+
+    private static final int RECEIVES = 255 - Inbound.SPARE_RECEIVES;
+
     /** What a stream gets when nobody says otherwise. */
-    public static final StreamConfig DEFAULT = new StreamConfig(1 << 20, 4 << 20, 128, 256, 128, 500_000, 0, 8 * 1024);
+    public static final StreamConfig DEFAULT =
+            new StreamConfig(1 << 20, 4 << 20, SENDS, RECEIVES, 128, 500_000, 0, 8 * 1024);
 
     public StreamConfig {
         sendBuffer = clamp(sendBuffer, MIN_BUFFER, MAX_BUFFER);

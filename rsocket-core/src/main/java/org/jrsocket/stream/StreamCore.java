@@ -36,8 +36,6 @@ final class StreamCore {
     /** Largest request: small enough that memory comes back while the next one travels. */
     static final int MAX_MESSAGE = 64 * 1024;
 
-    private static final int IDLE_SWEEPS = 2;
-
     /** Bits of {@link #ready}. */
     static final int READABLE = 1;
 
@@ -93,10 +91,7 @@ final class StreamCore {
     private boolean growthRefused; // send memory is full, and there was no more
     final Stalls stalls = new Stalls(this);
 
-    // The service thread's.
-    private long movesSeen;
-    private int idleSweeps;
-    private final DeviceSilence silence;
+    private final StreamSweep sweep;
 
     private volatile int ready;
 
@@ -135,7 +130,7 @@ final class StreamCore {
         this.leftover = new StreamLeftover(this);
         this.waits = new StreamWaiter(this, transport.serviceThread());
         this.keepAlive = new KeepAlive(transport.service(), this::probePeer);
-        this.silence = new DeviceSilence(handles.device.isIwarp());
+        this.sweep = new StreamSweep(this);
     }
 
     /** The connection is established: grants memory at once. */
@@ -319,32 +314,14 @@ final class StreamCore {
         }
     }
 
-    /**
-     * Called by the service thread every few seconds: if nothing has moved for some rounds, memory goes back; if the
-     * device says nothing for many, the connection is over.
-     */
+    /** As {@link #enter}, unless somebody else has the lock. */
+    boolean tryEnter() {
+        return lock.tryLock();
+    }
+
+    /** See {@link StreamSweep}. */
     void sweep() {
-        if (!lock.tryLock()) {
-            return;
-        }
-        try {
-            long moves = in.consumed() + out.written();
-            idleSweeps = moves == movesSeen ? idleSweeps + 1 : 0;
-            movesSeen = moves;
-            // More than once: what was on its way the first time has kept its memory.
-            if (idleSweeps >= IDLE_SWEEPS && idleSweeps < 2 * IDLE_SWEEPS && !freed && !closed && !writerInside) {
-                act(connection.quiet());
-            }
-            boolean used = !freed && !closed && !peerGone && failure == null;
-            if (used && out.awaitsCompletion()) {
-                poll(); // on an idle stream nobody else does
-                if (silence.look(out)) {
-                    effects.silent(silence.seconds());
-                }
-            }
-        } finally {
-            exit();
-        }
+        sweep.look();
     }
 
     /** Asks the peer's device for a sign of life: a write of nothing, which it acknowledges by itself. */

@@ -41,18 +41,36 @@ final class StreamReader {
                 if (in.readable() == 0 && !core.waits().isReaderLikelyToWait()) {
                     core.pollMessages(); // else the wait does that
                 }
-                for (; ; ) {
-                    int n = take(target, offset, length);
-                    if (n != 0) {
-                        return n;
-                    }
-                    if (isInputOver()) {
-                        return -1;
-                    }
-                    if (!core.waits().await(true, nanos)) {
-                        throw new SocketTimeoutException("Read timed out");
-                    }
+                int n;
+                do {
+                    n = take(target, offset, length);
+                } while (n == 0 && awaitMore(nanos));
+                return n != 0 ? n : -1;
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#read(ByteBuffer, long)}. */
+    int read(ByteBuffer target, long nanos) throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                if (!target.hasRemaining()) {
+                    return 0;
                 }
+                if (in.readable() == 0 && !core.waits().isReaderLikelyToWait()) {
+                    core.pollMessages(); // else the wait does that
+                }
+                int n;
+                do {
+                    n = take(target);
+                } while (n == 0 && awaitMore(nanos));
+                return n != 0 ? n : -1;
             } finally {
                 leave();
             }
@@ -250,6 +268,17 @@ final class StreamReader {
         target.put(to, slab.bytes, from, n);
         target.position(to + n);
         return n;
+    }
+
+    /** For a reader that found nothing: waits. False if nothing will come any more. */
+    private boolean awaitMore(long nanos) throws IOException {
+        if (isInputOver()) {
+            return false;
+        }
+        if (!core.waits().await(true, nanos)) {
+            throw new SocketTimeoutException("Read timed out");
+        }
+        return true;
     }
 
     private void consume(int n) {

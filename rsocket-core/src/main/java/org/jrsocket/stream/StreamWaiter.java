@@ -20,7 +20,7 @@ final class StreamWaiter {
     /** How long one call into native code polls. */
     private static final long SLICE_NANOS = 10_000;
     /** How long a thread polls before it gives way to other threads for a moment. */
-    private static final long YIELD_NANOS = 50_000;
+    private static final long YIELD_NANOS = 100_000;
     /** A wait that took no longer was none: what the reader looked for was there. */
     private static final long WAS_THERE_NANOS = 1_000;
 

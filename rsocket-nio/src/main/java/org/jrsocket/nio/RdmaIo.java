@@ -6,7 +6,6 @@ package org.jrsocket.nio;
 
 import java.io.IOException;
 import java.net.SocketException;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.SelectionKey;
@@ -34,7 +33,12 @@ final class RdmaIo {
             return -1; // whether or not there is room to read into
         }
         checkWritable(targets, offset, length);
-        long sum = 0;
+        return readNow(targets, offset, length, 0);
+    }
+
+    /** @param before bytes that were read already, and are to be told of whatever happens now */
+    private long readNow(ByteBuffer[] targets, int offset, int length, long before) throws IOException {
+        long sum = before;
         try {
             for (int i = offset; i < offset + length; i++) {
                 int n = stream.read(targets[i]);
@@ -74,15 +78,23 @@ final class RdmaIo {
         if (!inputShut && !hasRemaining(targets, offset, length)) {
             return 0;
         }
-        while (true) {
-            long n = read(targets, offset, length);
-            if (n != 0) {
-                return n;
-            }
-            if (!stream.awaitReadable(nanos)) {
-                throw new SocketTimeoutException("Read timed out");
-            }
+        if (inputShut) {
+            return -1;
         }
+        int first = offset;
+        while (!targets[first].hasRemaining()) {
+            first++;
+        }
+        int n;
+        try {
+            n = stream.read(targets[first], nanos);
+        } catch (SocketException e) {
+            resetTold = true;
+            throw e;
+        }
+        int rest = offset + length - first - 1;
+        boolean more = n > 0 && rest > 0 && !targets[first].hasRemaining();
+        return more ? readNow(targets, first + 1, rest, n) : n;
     }
 
     private static boolean hasRemaining(ByteBuffer[] buffers, int offset, int length) {

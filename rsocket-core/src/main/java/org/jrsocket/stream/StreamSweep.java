@@ -1,0 +1,51 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+/**
+ * Looks at a stream every few seconds, for what nobody else would notice: that nothing has moved for some rounds, so
+ * memory goes back; and that the device has said nothing for many, so the connection is over. The service thread's.
+ */
+final class StreamSweep {
+
+    private static final int IDLE_SWEEPS = 2;
+
+    private final StreamCore core;
+    private final DeviceSilence silence;
+    private long movesSeen;
+    private int idleSweeps;
+
+    StreamSweep(StreamCore core) {
+        this.core = core;
+        this.silence = new DeviceSilence(core.handles.device.isIwarp());
+    }
+
+    /** One round; none if somebody is busy with the stream at this moment. */
+    void look() {
+        if (!core.tryEnter()) {
+            return;
+        }
+        try {
+            long moves = core.in.consumed() + core.out.written();
+            idleSweeps = moves == movesSeen ? idleSweeps + 1 : 0;
+            movesSeen = moves;
+            core.in.timePassed();
+            boolean inUse = !core.freed && !core.closed;
+            // More than once: what was on its way the first time has kept its memory.
+            boolean idle = idleSweeps >= IDLE_SWEEPS && idleSweeps < 2 * IDLE_SWEEPS;
+            if (idle && inUse && !core.writerInside) {
+                core.act(core.connection.quiet());
+            }
+            if (inUse && !core.peerGone && core.failure == null && core.out.awaitsCompletion()) {
+                core.poll(); // on an idle stream nobody else does
+                if (silence.look(core.out)) {
+                    core.effects().silent(silence.seconds());
+                }
+            }
+        } finally {
+            core.exit();
+        }
+    }
+}
