@@ -70,7 +70,7 @@ class AgentDoctorLabTest {
             assertSaid(result, "device rxe0: InfiniBand or RoCE.*");
             assertSaid(result, "  port 1: active, Ethernet, MTU [0-9]+");
             assertSaid(result, "    gid [0-9]+: " + Pattern.quote(System.getenv("ROCE_LAB_ADDR")) + ", RoCE v2");
-            assertSaid(result, "  a connection's queue pair: 128 sends, 280 receives, [0-9]+ bytes inline");
+            assertSaid(result, "  a connection's queue pair: 63 sends, 255 receives, [0-9]+ bytes inline");
             assertSaid(result, "RDMA: can be used");
             assertSaid(result, "locked memory: unlimited");
             assertSaid(result, "a server here listens over RDMA and TCP");

@@ -86,7 +86,7 @@ class DoctorTest {
             RdmaTransport transport = RdmaTransport.over(verbs);
             assertEquals(0, doctor(TransportHolder.over(verbs, transport), null, null));
             transport.close();
-            assertSaid("  a connection's queue pair: 128 sends, 280 receives, 96 bytes inline");
+            assertSaid("  a connection's queue pair: 63 sends, 255 receives, 96 bytes inline");
             assertSaid("RDMA: can be used");
         }
         try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().maxQp(0))) {
