@@ -212,8 +212,10 @@ class ConnectorTest {
     void shouldCountTheHeadStartFromTheRequest() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
         rdma.lastLimit = Long.MAX_VALUE;
+        rdma.asks = false;
         TransportContext stack = stack("connect.timeout=1h");
         assertNotNull(attempt(stack, PEER, 0));
+        rdma.peer.asked();
         assertTrue(rdma.lastLimit <= TimeUnit.HOURS.toNanos(1), () -> rdma.lastLimit + " ns");
     }
 

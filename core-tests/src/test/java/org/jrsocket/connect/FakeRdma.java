@@ -67,7 +67,6 @@ final class FakeRdma implements StreamFactory {
         lastLocal = local;
         peer = observer;
         boolean silent = local != null && local.getAddress().equals(silentFrom);
-        boolean[] waits = new boolean[1]; // for an answer to an earlier attempt, which does not come
         PendingConnect attempt = new PendingConnect() {
             @Override
             public RdmaStream await(long nanos) throws IOException {
@@ -86,7 +85,7 @@ final class FakeRdma implements StreamFactory {
             }
 
             private Reason reason() {
-                return cancelled ? Reason.CANCELLED : silent || waits[0] ? Reason.TIMEOUT : outcome;
+                return cancelled ? Reason.CANCELLED : silent ? Reason.TIMEOUT : outcome;
             }
 
             @Override
@@ -110,22 +109,11 @@ final class FakeRdma implements StreamFactory {
             }
 
             @Override
-            public void begin() {
-                throw new AssertionError("it is over already");
-            }
-
-            @Override
-            public void endWith(RdmaConnectException why) {
-                // it is over already
-            }
-
-            @Override
             public void cancel() {
                 cancelled = true;
             }
         };
-        waits[0] = !observer.mayBegin(attempt);
-        if (asks && !waits[0]) {
+        if (asks) {
             observer.asked();
             switch (silent ? Reason.TIMEOUT : outcome) {
                 case REFUSED, BUSY, UNABLE, PROTOCOL -> observer.answered(Answer.REFUSED);
@@ -157,6 +145,11 @@ final class FakeRdma implements StreamFactory {
             throw listenFailure;
         }
         return listener;
+    }
+
+    @Override
+    public void takeCmEvents() {
+        // there is nothing that waits
     }
 
     /** Keeps what is scheduled, for the test to run. */

@@ -189,6 +189,25 @@ class FirstContactsTest {
         assertEquals(0, tcp(stack, TcpReason.UNRESOLVED));
     }
 
+    /** Nothing that comes from the peer concerns it. */
+    @Test
+    void shouldNotNeedTheServiceThreadToEndTheWaitOfAThread() throws Exception {
+        TransportContext stack = stack("connect.timeout=1h");
+        InetSocketAddress host = new InetSocketAddress(silent, PORT);
+        CountDownLatch later = new CountDownLatch(1);
+        transport.service().execute(() -> await(later));
+        connect(stack, host, 0);
+        ConnectAttempt impatient =
+                stack.connector().attempt(null, host, StreamConfig.DEFAULT, TimeUnit.MILLISECONDS.toNanos(20));
+        assertNull(impatient.await());
+        impatient.reportTcpOutcome(null);
+        ConnectAttempt cancelled = stack.connector().attempt(null, host, StreamConfig.DEFAULT, 0);
+        cancelled.cancel();
+        assertThrows(SocketException.class, cancelled::await);
+        later.countDown();
+        assertEquals(1, tcp(stack, TcpReason.TIMEOUT));
+    }
+
     @Test
     void shouldEndOneThatWaitsWhenItIsCancelled() throws Exception {
         TransportContext stack = stack("connect.timeout=1h");

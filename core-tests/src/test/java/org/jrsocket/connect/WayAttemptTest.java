@@ -5,18 +5,28 @@
 package org.jrsocket.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.jrsocket.connect.Ways.Way;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.stream.ServiceLoop;
 import org.junit.jupiter.api.Test;
 
 /** An attempt that waits for another one to ask: how long, and what it says of its failure. */
@@ -25,71 +35,223 @@ class WayAttemptTest {
     private static final InetSocketAddress PEER = new InetSocketAddress("10.0.0.1", 80);
     private static final long HOUR = TimeUnit.HOURS.toNanos(1);
 
-    private final PeerMemory memory = new PeerMemory(HOUR, HOUR, HOUR, System::nanoTime);
-    private final PendingConnect first = mock(PendingConnect.class);
-    private final PendingConnect second = mock(PendingConnect.class);
+    private final AtomicLong now = new AtomicLong();
+    private final PeerMemory memory = new PeerMemory(HOUR, HOUR, HOUR, now::get);
+    private final List<Runnable> tasks = new ArrayList<>();
+    private final List<Runnable> timers = new ArrayList<>();
+    private final List<PendingConnect> made = new ArrayList<>();
+    private int eventsTaken;
 
-    private WayAttempt attempt(long limit) {
-        return new WayAttempt(new Way(null, memory), PEER, 1, limit, true, true);
+    private final WayAttempt.Maker maker = new WayAttempt.Maker() {
+        @Override
+        public PendingConnect connect(Way way, PendingConnect.Observer observer) {
+            PendingConnect pending = mock(PendingConnect.class);
+            made.add(pending);
+            return pending;
+        }
+
+        @Override
+        public boolean mayUse(Way way, String device, InetAddress from) {
+            return true;
+        }
+
+        @Override
+        public ServiceLoop service() {
+            return new ServiceLoop() {
+                @Override
+                public void execute(Runnable task) {
+                    tasks.add(task);
+                }
+
+                @Override
+                public Timer schedule(Runnable task, long nanos) {
+                    timers.add(task);
+                    return () -> timers.remove(task);
+                }
+
+                @Override
+                public Watch watch(int fd, Runnable onReadable) {
+                    throw new AssertionError("nothing to watch");
+                }
+            };
+        }
+
+        @Override
+        public void takeCmEvents() {
+            eventsTaken++;
+        }
+    };
+
+    private WayAttempt attempt(long limit) throws Exception {
+        WayAttempt attempt = new WayAttempt(new Way(null, memory), PEER, 1, limit, true, true);
+        attempt.start(maker);
+        return attempt;
     }
 
     private static RdmaConnectException why(Reason reason) {
         return new RdmaConnectException(reason, "as the test wants", null);
     }
 
+    private static void runAll(List<Runnable> tasks) {
+        List<Runnable> all = List.copyOf(tasks);
+        tasks.clear();
+        all.forEach(Runnable::run);
+    }
+
     @Test
-    void shouldNotBlameAHostThatAnsweredWhenTheCallersTimeWasUsedUpByWaiting() {
+    void shouldNotBlameAHostThatAnsweredWhenTheCallersTimeWasUsedUpByWaiting() throws Exception {
         WayAttempt asking = attempt(0);
-        WayAttempt waiting = attempt(1);
-        assertTrue(asking.mayBegin(first));
-        assertFalse(waiting.mayBegin(second));
+        WayAttempt waiting = attempt(HOUR);
+        assertEquals(1, made.size());
         asking.asked();
         asking.answered(Answer.OURS);
         memory.firstContacts().over(asking, null);
-        verify(second).begin();
+        waiting.onDone(() -> {});
+        assertEquals(2, made.size());
         assertEquals(TcpReason.TIMEOUT, waiting.reason(why(Reason.TIMEOUT)));
         assertEquals(TcpReason.UNREACHABLE, waiting.reason(why(Reason.UNREACHABLE)));
     }
 
     /** It would be counted as another silence. */
     @Test
-    void shouldLeaveItToTheFirstToSayWhatItMet() {
+    void shouldLeaveItToTheFirstToSayWhatItMet() throws Exception {
         WayAttempt asking = attempt(0);
         WayAttempt waiting = attempt(0);
-        assertTrue(asking.mayBegin(first));
-        assertFalse(waiting.mayBegin(second));
         RdmaConnectException unresolved = why(Reason.UNRESOLVED);
         memory.firstContacts().over(asking, unresolved);
-        verify(second).endWith(unresolved);
+        assertSame(unresolved, waiting.failure());
         assertEquals(TcpReason.UNRESOLVED, asking.reason(unresolved));
         assertEquals(TcpReason.TIMEOUT, waiting.reason(unresolved));
     }
 
     @Test
-    void shouldSayThatOneThatHadItsTimeAloneFoundNoRoute() {
-        WayAttempt alone = attempt(1);
-        assertTrue(alone.mayBegin(first));
-        assertEquals(TcpReason.UNRESOLVED, alone.reason(why(Reason.TIMEOUT)));
+    void shouldSayThatOneThatHadItsTimeAloneFoundNoRoute() throws Exception {
+        assertEquals(TcpReason.UNRESOLVED, attempt(1).reason(why(Reason.TIMEOUT)));
     }
 
-    /** Not even when the service thread gets to it late: the host owes nothing any more then. */
+    /** Threads and channels. */
     @Test
-    void shouldHaveNoTimeLeftToWaitForAHostThatHasTurnedOutToBeSilent() {
+    void shouldEndAllThatWaitInOnePassWhenTheHostHasBeenSilent() throws Exception {
+        WayAttempt asking = attempt(0);
+        List<WayAttempt> waiting = new ArrayList<>();
+        List<WayAttempt> told = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            waiting.add(attempt(0));
+        }
+        asking.asked();
+        for (int i = 0; i < 100; i++) {
+            waiting.add(attempt(0));
+        }
+        assertEquals(1, timers.size());
+        waiting.subList(0, 50).forEach(each -> each.onDone(() -> told.add(each)));
+        now.set(HOUR / 4);
+        timers.remove(0).run();
+        assertEquals(1, eventsTaken, "the answer may be among them");
+        assertEquals(0, timers.size());
+        runAll(tasks);
+        assertEquals(waiting.subList(0, 50), told);
+        RdmaConnectException why = waiting.get(0).failure();
+        assertEquals(Reason.TIMEOUT, why.reason());
+        for (WayAttempt each : waiting) {
+            assertSame(why, assertThrows(RdmaConnectException.class, each::await));
+        }
+        assertEquals(1, made.size());
+    }
+
+    /** The host owes nothing any more when the service thread gets to it. */
+    @Test
+    void shouldNotWaitForAHostThatHasTurnedOutToBeSilent() throws Exception {
         WayAttempt asking = attempt(0);
         WayAttempt waiting = attempt(0);
-        assertTrue(asking.mayBegin(first));
-        assertFalse(waiting.mayBegin(second));
         asking.asked();
-        assertTrue(waiting.left() > 0);
+        assertNull(waiting.failure());
         memory.unreachable(PEER); // which counts as a silence
-        assertTrue(waiting.isOverdue());
+        runAll(timers);
+        assertNotNull(waiting.failure());
+    }
+
+    /** What is open is somebody else's request, of whom nothing else is left. */
+    @Test
+    void shouldNotWaitLongerThanUsualForTheAnswerToARequestThatWasOutBefore() throws Exception {
+        memory.asked(PEER);
+        WayAttempt waiting = attempt(0);
+        assertEquals(0, made.size());
+        now.set(HOUR / 4);
+        runAll(timers);
+        assertEquals(Reason.TIMEOUT, waiting.failure().reason());
+    }
+
+    /** The one that asked is gone, and TCP has found the host down. */
+    @Test
+    void shouldAskWhenTheRequestThatWasOutBeforeSaysNothingAnyMore() throws Exception {
+        memory.asked(PEER);
+        WayAttempt waiting = attempt(0);
+        memory.down(PEER);
+        runAll(timers);
+        waiting.onDone(() -> {});
+        assertEquals(1, made.size());
     }
 
     @Test
-    void shouldGiveASilentHostItsTimeWhereThePolicyWantsRdma() {
+    void shouldWaitAsLongAsUsualForARequestThatWasSentInTheMeantime() throws Exception {
+        memory.asked(PEER);
+        WayAttempt waiting = attempt(0);
+        memory.down(PEER);
+        memory.asked(PEER);
+        now.set(1);
+        runAll(timers);
+        assertNull(waiting.failure());
+        now.set(HOUR / 4);
+        runAll(timers);
+        assertNotNull(waiting.failure());
+    }
+
+    @Test
+    void shouldBeginInItsOwnThreadWhenTheHostHasAnswered() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        asking.asked();
+        asking.answered(Answer.OURS);
+        memory.firstContacts().over(asking, null);
+        assertEquals(1, made.size());
+        assertNull(waiting.await()); // as the other's mock says
+        assertEquals(2, made.size());
+        verify(made.get(1)).await(any(LongSupplier.class));
+        assertEquals(List.of(), tasks);
+    }
+
+    @Test
+    void shouldBeginOnTheServiceThreadForACallerThatDoesNotWait() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        waiting.onDone(() -> {});
+        asking.asked();
+        asking.answered(Answer.OURS);
+        memory.firstContacts().over(asking, null);
+        assertEquals(1, made.size());
+        runAll(tasks);
+        assertEquals(2, made.size());
+        assertEquals(1, timers.size(), "that of all; its own is cancelled");
+    }
+
+    @Test
+    void shouldPassOnThePlaceOfTheFirstThatWasCancelledBeforeItBegan() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt second = attempt(0);
+        WayAttempt third = attempt(0);
+        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        second.cancel();
+        assertEquals(Reason.CANCELLED, second.failure().reason());
+        third.onDone(() -> {});
+        assertEquals(2, made.size());
+    }
+
+    @Test
+    void shouldGiveASilentHostItsTimeWhereThePolicyWantsRdma() throws Exception {
         memory.unreachable(PEER);
         WayAttempt oneOfTwo = new WayAttempt(new Way(null, memory), PEER, 1, 0, true, false);
-        assertTrue(oneOfTwo.mayBegin(first));
+        oneOfTwo.start(maker);
+        assertEquals(1, made.size());
         assertTrue(oneOfTwo.left() > 0);
     }
 }

@@ -117,7 +117,7 @@ public final class ConnectAttempt {
         for (; ; ) {
             WayAttempt now = current;
             try {
-                RdmaStream stream = now.pending().await(now::left);
+                RdmaStream stream = now.await();
                 failed.forEach(each -> Connector.connectedOtherwise(remote, each.memory, each.reason));
                 sparedReached();
                 connector.connected(remote, now.memory(), stream, System.nanoTime() - start);
@@ -191,17 +191,14 @@ public final class ConnectAttempt {
             action.run();
             return;
         }
-        now.pending().onDone(() -> {
-            RdmaConnectException e = ways.left() == 0 ? null : now.pending().failure();
+        now.onDone(() -> {
+            RdmaConnectException e = ways.left() == 0 ? null : now.failure();
             if (e != null && e.reason() != RdmaConnectException.Reason.CANCELLED && goOn(now, e)) {
                 whenDecided(action);
             } else {
                 action.run();
             }
         });
-        if (now.isLimited()) {
-            now.pending().expire(now::left);
-        }
     }
 
     private static IOException timedOut(RdmaConnectException cause) {
@@ -224,7 +221,7 @@ public final class ConnectAttempt {
             now = current;
         }
         if (now != null) {
-            now.pending().cancel();
+            now.cancel();
         }
     }
 

@@ -16,6 +16,7 @@ import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
@@ -114,6 +115,16 @@ public final class Connector {
         @Override
         public PendingConnect connect(Way way, PendingConnect.Observer observer) throws VerbsUnavailableException {
             return rdma.connect(way.bind(local), remote, config, observer);
+        }
+
+        @Override
+        public ServiceLoop service() throws VerbsUnavailableException {
+            return rdma.service();
+        }
+
+        @Override
+        public void takeCmEvents() {
+            rdma.takeCmEvents();
         }
 
         @Override

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 import org.jrsocket.connect.PeerMemory.Standing;
 import org.jrsocket.stream.RdmaConnectException;
+import org.jrsocket.stream.RdmaConnectException.Reason;
 
 /**
  * Connections to hosts of which nothing is known. The first one to such a host asks it; those that begin meanwhile wait
@@ -30,6 +30,7 @@ final class FirstContacts {
     private static final class Contact {
         private WayAttempt first; // null: it left, and its request is out
         private final Set<WayAttempt> waiting = new LinkedHashSet<>();
+        private boolean timed; // the service thread will look whether the host is silent
     }
 
     private final PeerMemory memory;
@@ -45,8 +46,10 @@ final class FirstContacts {
         if (memory.standing(attempt.remote()) == Standing.KNOWN) { // most are: no lock
             return Standing.KNOWN;
         }
+        Standing standing;
+        boolean untimed;
         synchronized (this) { // and whoever learns more has to wait for it
-            Standing standing = memory.standing(attempt.remote());
+            standing = memory.standing(attempt.remote());
             if (standing == Standing.KNOWN || standing == Standing.SILENT) {
                 return standing;
             }
@@ -56,20 +59,112 @@ final class FirstContacts {
                 return Standing.UNKNOWN;
             }
             contact.waiting.add(attempt);
-            return Standing.ASKED;
+            untimed = standing == Standing.ASKED && !contact.timed;
+            contact.timed |= untimed;
+        }
+        if (untimed) {
+            lookInTime(attempt);
+        }
+        return Standing.ASKED;
+    }
+
+    /** Its request went out: from now on it counts how long the host is silent. */
+    void asked(WayAttempt attempt) {
+        InetAddress host = attempt.remote().getAddress();
+        if (contacts.containsKey(host)) {
+            synchronized (this) {
+                Contact contact = contacts.get(host);
+                if (contact == null || contact.timed || contact.waiting.isEmpty()) {
+                    return;
+                }
+                contact.timed = true;
+            }
+            lookInTime(attempt);
         }
     }
 
-    /** A request went out: from now on it counts how long the host is silent. */
-    void asked(InetSocketAddress host) {
-        if (contacts.containsKey(host.getAddress())) {
-            waiting(host).forEach(WayAttempt::limitChanged); // without the lock, as all that has locks of its own
+    /** Looks for all that wait, when the host has been silent for as long as they may wait for it. */
+    private void lookInTime(WayAttempt any) {
+        InetSocketAddress host = any.remote();
+        any.service().schedule(new Look(host, any.maker()), memory.left(host, 0, -1, false));
+    }
+
+    /** Does not refer to the attempt, which has its connection. */
+    private final class Look implements Runnable {
+        private final InetSocketAddress host;
+        private final WayAttempt.Maker maker;
+
+        Look(InetSocketAddress host, WayAttempt.Maker maker) {
+            this.host = host;
+            this.maker = maker;
+        }
+
+        @Override
+        public void run() {
+            maker.takeCmEvents(); // what waits for this thread may be the answer
+            look(host);
         }
     }
 
-    private synchronized Collection<WayAttempt> waiting(InetSocketAddress host) {
-        Contact contact = contacts.get(host.getAddress());
-        return contact == null ? List.of() : List.copyOf(contact.waiting);
+    /**
+     * Without lambdas, as all on the way to those that wait: while they are linked, hundreds of threads that have gone
+     * to TCP at once take the processor.
+     */
+    private void look(InetSocketAddress host) {
+        WayAttempt again = null;
+        Collection<WayAttempt> ended = List.of();
+        Collection<WayAttempt> free = List.of();
+        synchronized (this) {
+            Contact contact = contacts.get(host.getAddress());
+            if (contact == null) {
+                return;
+            }
+            Standing standing = memory.standing(host);
+            if (standing == Standing.SILENT) {
+                ended = takeAll(contact);
+            } else if (standing == Standing.ASKED && !contact.waiting.isEmpty()) { // by another request, meanwhile
+                again = contact.waiting.iterator().next();
+            } else if (standing == Standing.UNKNOWN && contact.first == null) { // the request counts no longer
+                free = replaceFirst(contact);
+            }
+            contact.timed = again != null;
+            removeIfOver(host.getAddress(), contact);
+        }
+        if (again != null) {
+            lookInTime(again);
+        }
+        tell(ended, ended.isEmpty() ? null : silent(), free);
+    }
+
+    /** Without the lock, as all that wait have locks of their own. */
+    private static void tell(Collection<WayAttempt> ended, RdmaConnectException why, Collection<WayAttempt> free) {
+        for (WayAttempt one : ended) {
+            one.end(why);
+        }
+        for (WayAttempt one : free) {
+            one.begin();
+        }
+    }
+
+    /** With the lock. @return the one that is to begin, if any waits */
+    private static Collection<WayAttempt> replaceFirst(Contact contact) {
+        if (contact.waiting.isEmpty()) {
+            return List.of();
+        }
+        contact.first = contact.waiting.iterator().next();
+        contact.waiting.remove(contact.first);
+        return List.of(contact.first);
+    }
+
+    /** What those hear that another one has found out for. */
+    static RdmaConnectException silent() {
+        return new RdmaConnectException(Reason.TIMEOUT, "it did not answer another one", null);
+    }
+
+    private void removeIfOver(InetAddress host, Contact contact) {
+        if (contact.first == null && contact.waiting.isEmpty()) {
+            contacts.remove(host);
+        }
     }
 
     /** The host has answered: if the first is still there, it tells more when it is over. */
@@ -78,9 +173,9 @@ final class FirstContacts {
             Collection<WayAttempt> free;
             synchronized (this) {
                 Contact contact = contacts.get(host.getAddress());
-                free = contact == null || contact.first != null ? List.of() : take(contact, any -> true);
+                free = contact == null || contact.first != null ? List.of() : takeAll(contact);
             }
-            free.forEach(WayAttempt::begin);
+            tell(List.of(), null, free);
         }
     }
 
@@ -97,41 +192,43 @@ final class FirstContacts {
             contact.waiting.remove(attempt);
             if (contact.first == attempt) {
                 contact.first = null;
-                ended = take(contact, learnedBy(attempt, why));
+                ended = takeConcerned(contact, attempt, why);
                 if (memory.standing(attempt.remote()) == Standing.KNOWN) {
-                    free = take(contact, any -> true);
-                } else if (!attempt.hasAsked() && !contact.waiting.isEmpty()) {
-                    contact.first = contact.waiting.iterator().next();
-                    free = take(contact, next -> next == contact.first);
+                    free = takeAll(contact);
+                } else if (!attempt.hasAsked()) {
+                    free = replaceFirst(contact);
                 }
             }
-            if (contact.first == null && contact.waiting.isEmpty()) {
-                contacts.remove(host);
-            }
+            removeIfOver(host, contact);
         }
-        ended.forEach(one -> one.endWith(why));
-        free.forEach(WayAttempt::begin);
+        tell(ended, why, free);
     }
 
-    /** For whom the outcome holds too. */
-    private static Predicate<WayAttempt> learnedBy(WayAttempt first, RdmaConnectException why) {
+    /** Those for whom the outcome holds too. */
+    private static Collection<WayAttempt> takeConcerned(Contact contact, WayAttempt first, RdmaConnectException why) {
         if (why == null) {
-            return any -> false;
+            return List.of();
         }
         return switch (TcpReason.of(why.reason())) {
-            case UNRESOLVED, UNREACHABLE -> any -> true;
+            case UNRESOLVED, UNREACHABLE -> takeAll(contact);
             // Its caller may have had less patience, and an open request speaks for itself.
-            case TIMEOUT -> any -> !first.hasAsked() && first.isOverdue();
+            case TIMEOUT -> first.isLost() ? takeAll(contact) : List.of();
             case REFUSED, DENIED, UNABLE, PROTOCOL, NO_DEVICE ->
-                other -> other.remote().getPort() == first.remote().getPort();
-            default -> any -> false;
+                takeThoseTo(first.remote().getPort(), contact);
+            default -> List.of();
         };
     }
 
-    private static Collection<WayAttempt> take(Contact contact, Predicate<WayAttempt> which) {
+    private static Collection<WayAttempt> takeAll(Contact contact) {
+        List<WayAttempt> taken = List.copyOf(contact.waiting);
+        contact.waiting.clear();
+        return taken;
+    }
+
+    private static Collection<WayAttempt> takeThoseTo(int port, Contact contact) {
         List<WayAttempt> taken = new ArrayList<>(contact.waiting);
-        taken.removeIf(which.negate());
-        taken.forEach(contact.waiting::remove);
+        taken.removeIf(one -> one.remote().getPort() != port);
+        contact.waiting.removeIf(one -> one.remote().getPort() == port);
         return taken;
     }
 }

@@ -155,7 +155,7 @@ final class PeerMemory {
      */
     long left(InetSocketAddress peer, long age, long asked, boolean first) {
         KnownHost host = host(peer);
-        long most = Math.max(MOST_NANOS, (PREPARATION + 1) * headStartNanos) - age;
+        long most = most() - age;
         if (host == null) {
             return Math.min(most, asked < 0 ? PREPARATION * headStartNanos - age : headStartNanos - asked);
         }
@@ -168,6 +168,11 @@ final class PeerMemory {
                     : first || unansweredNanos == 0 ? host.limit() : host.followersLimit();
             return Math.min(most, limit - Math.min(silence < 0 ? age : silence, sign));
         }
+    }
+
+    /** The most that an attempt may take, nanoseconds. */
+    long most() {
+        return Math.max(MOST_NANOS, (PREPARATION + 1) * headStartNanos);
     }
 
     Standing standing(InetSocketAddress peer) {
@@ -200,9 +205,8 @@ final class PeerMemory {
             }
             host.open = true;
             host.openSince = now;
+            return true;
         }
-        firstContacts.asked(peer);
-        return true;
     }
 
     private KnownHost hostToBe(InetSocketAddress peer) {

@@ -25,5 +25,8 @@ interface StreamFactory {
 
     RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access) throws IOException;
 
+    /** As {@link org.jrsocket.stream.RdmaTransport#takeCmEvents}. */
+    void takeCmEvents();
+
     ServiceLoop service() throws VerbsUnavailableException;
 }

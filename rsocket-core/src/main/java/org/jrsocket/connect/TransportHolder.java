@@ -298,6 +298,14 @@ public final class TransportHolder implements StreamFactory {
     }
 
     @Override
+    public void takeCmEvents() {
+        RdmaTransport open = transport;
+        if (open != null) {
+            open.takeCmEvents();
+        }
+    }
+
+    @Override
     public ServiceLoop service() throws VerbsUnavailableException {
         return transport().service();
     }

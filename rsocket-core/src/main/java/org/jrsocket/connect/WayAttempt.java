@@ -4,16 +4,26 @@
  */
 package org.jrsocket.connect;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.connect.PeerMemory.Standing;
 import org.jrsocket.connect.Ways.Way;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.stream.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
-/** The part of a {@link ConnectAttempt} that takes one way: how long it may take, and what is learned of the peer. */
+/**
+ * The part of a {@link ConnectAttempt} that takes one way: how long it may take, and what is learned of the peer. It may
+ * have to wait for what another one hears of the peer ({@link FirstContacts}) before it begins. Until then it is this
+ * object, and the thread of its caller if that blocks: many wait at once, and nearly all of them for nothing.
+ */
 final class WayAttempt implements PendingConnect.Observer {
 
     /** Starts the connection itself. */
@@ -22,6 +32,12 @@ final class WayAttempt implements PendingConnect.Observer {
 
         /** Whether the connection may use this device, to which the way has led. */
         boolean mayUse(Way way, String device, InetAddress from);
+
+        /** @throws VerbsUnavailableException and so it says of each attempt */
+        ServiceLoop service() throws VerbsUnavailableException;
+
+        /** As {@link StreamFactory#takeCmEvents}. */
+        void takeCmEvents();
     }
 
     private final Way way;
@@ -31,10 +47,17 @@ final class WayAttempt implements PendingConnect.Observer {
     private final boolean hasHeadStart;
     private final boolean mayWait;
     private final long start = System.nanoTime();
-    private Maker maker; // written before the attempt is started, as the next by whoever starts it
-    private volatile PendingConnect pending;
-    private volatile boolean waits; // for what another one hears
+
+    private Maker maker; // written before the attempt is started, as the next
+    private ServiceLoop service;
+    private volatile boolean waits; // for what another one hears; while others know it, guarded by this
     private volatile boolean waited;
+    private volatile Thread waiter; // of a caller that blocks
+    private Runnable action; // of one that does not; guarded by this, as the next
+    private ServiceLoop.Timer timer;
+    private volatile RdmaConnectException ended; // before it has begun; written under this
+    private volatile PendingConnect pending; // null: it has not begun; written under this
+
     private boolean first; // to ask a peer that has not answered yet; published by the next
     private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
 
@@ -53,13 +76,33 @@ final class WayAttempt implements PendingConnect.Observer {
         this.mayWait = mayWait;
     }
 
+    /** Begins, or waits. */
     void start(Maker by) throws VerbsUnavailableException {
         maker = by;
-        pending = by.connect(way, this);
+        service = by.service();
+        Standing standing = Standing.KNOWN;
+        if (mayWait) {
+            waits = true; // before others know it
+            standing = contacts().join(this);
+        }
+        switch (standing) {
+            case KNOWN -> {
+                waits = false;
+                pending = by.connect(way, this);
+            }
+            case UNKNOWN -> {
+                waits = false;
+                connectAsOneOfMany();
+            }
+            case ASKED -> {
+                // somebody will tell
+            }
+            case SILENT -> end(FirstContacts.silent());
+        }
     }
 
-    PendingConnect pending() {
-        return pending;
+    private FirstContacts contacts() {
+        return memory().firstContacts();
     }
 
     Way way() {
@@ -70,8 +113,22 @@ final class WayAttempt implements PendingConnect.Observer {
         return way.memory();
     }
 
+    InetSocketAddress remote() {
+        return remote;
+    }
+
+    Maker maker() {
+        return maker;
+    }
+
+    ServiceLoop service() {
+        return service;
+    }
+
+    // ---- how long ----
+
     /** Whether {@link #left} ever ends it. */
-    boolean isLimited() {
+    private boolean isLimited() {
         return hasHeadStart || limit > 0;
     }
 
@@ -83,18 +140,173 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     private long leftOfHeadStart(long age) {
-        if (waits && memory().standing(remote) == Standing.SILENT) {
-            return 0; // what it waits for has been heard
-        }
         long asked = askedAfter;
         // As if the time went faster, since of the head start only a share is this one's.
         long own = memory().left(remote, shares * age, asked < 0 ? -1 : shares * (age - asked), asked >= 0 && first);
         return own / shares;
     }
 
+    /** The same while it waits: those who know of the head start tell it. */
+    private long leftToWait() {
+        long most = memory().most();
+        return (limit == 0 ? most : Math.min(limit, most)) - (System.nanoTime() - start);
+    }
+
     /** Whether its head start is over, whatever its caller's time. */
-    boolean isOverdue() {
+    private boolean isOverdue() {
         return hasHeadStart && leftOfHeadStart(System.nanoTime() - start) <= 0;
+    }
+
+    /** Whether it has had its head start and could not ask all the same. */
+    boolean isLost() {
+        return !hasAsked() && isOverdue();
+    }
+
+    // ---- beside others to the same host ----
+
+    /** It may begin, if it still waits: soon, by itself. Any thread, whatever it holds. */
+    synchronized void begin() {
+        if (waits) {
+            waited = true;
+            wake();
+        }
+    }
+
+    /** It is over, if it has not begun. As {@link #begin}. False if it has, or was over before. */
+    synchronized boolean end(RdmaConnectException why) {
+        if (pending != null || ended != null) {
+            return false;
+        }
+        ended = why;
+        wake();
+        return true;
+    }
+
+    /** With the lock. */
+    private void wake() {
+        waits = false;
+        Runnable then = action;
+        if (then == null) {
+            LockSupport.unpark(waiter);
+        } else {
+            action = null;
+            timer.cancel(); // else it would hold the stream, which may be over long before
+            service.execute(() -> onDone(then));
+        }
+    }
+
+    /** It ends by itself. */
+    private void leave(Reason reason, String message) {
+        RdmaConnectException why = new RdmaConnectException(reason, message, null);
+        if (end(why)) {
+            contacts().over(this, why);
+        }
+    }
+
+    private void leaveInTime() {
+        if (leftToWait() <= 0) {
+            leave(Reason.TIMEOUT, "another one has asked, and has heard nothing so far");
+        }
+    }
+
+    private void connectAsOneOfMany() throws VerbsUnavailableException {
+        PendingConnect begun;
+        synchronized (this) {
+            if (waits || ended != null || pending != null) {
+                return;
+            }
+            begun = maker.connect(way, this);
+            pending = begun;
+        }
+        begun.onDone(() -> contacts().over(this, begun.failure()));
+    }
+
+    /** Begins, if it has waited and may. */
+    private void goOn() {
+        if (pending == null) {
+            try {
+                connectAsOneOfMany();
+            } catch (VerbsUnavailableException e) {
+                leave(Reason.RESOURCES, e.getMessage());
+            }
+        }
+    }
+
+    // ---- what becomes of it ----
+
+    /**
+     * Waits for the outcome, as {@link PendingConnect#await}.
+     *
+     * @throws RdmaConnectException the reason; the same object for all that have waited for it
+     */
+    RdmaStream await() throws IOException {
+        if (waits) {
+            awaitWord();
+        }
+        goOn();
+        if (ended != null) {
+            throw ended;
+        }
+        return pending.await(this::left);
+    }
+
+    /** Until it may begin, or is over. */
+    private void awaitWord() throws InterruptedIOException {
+        boolean virtual = Threads.isVirtual();
+        boolean interrupted = false;
+        waiter = Thread.currentThread();
+        while (waits && !(interrupted && virtual)) {
+            LockSupport.parkNanos(this, leftToWait());
+            leaveInTime();
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (waits) {
+            leave(Reason.CANCELLED, "interrupted while connecting");
+            throw new InterruptedIOException("interrupted while connecting");
+        }
+    }
+
+    /**
+     * For those who do not block: runs {@code then} when there is an outcome, or its time is over. On the service
+     * thread, or on the caller's if that is so already; must not block.
+     */
+    void onDone(Runnable then) {
+        goOn();
+        synchronized (this) {
+            if (waits) {
+                action = then;
+                timer = service.schedule(this::leaveInTime, leftToWait());
+                return;
+            }
+        }
+        PendingConnect begun = pending;
+        if (begun == null) {
+            then.run();
+            return;
+        }
+        begun.onDone(then);
+        if (isLimited()) {
+            begun.expire(this::left);
+        }
+    }
+
+    /** Why there is no connection; null if there is one, or no outcome yet. */
+    RdmaConnectException failure() {
+        PendingConnect begun = pending;
+        return begun == null ? ended : begun.failure();
+    }
+
+    void cancel() {
+        if (pending == null) {
+            leave(Reason.CANCELLED, "cancelled");
+        }
+        PendingConnect begun = pending;
+        if (begun != null) {
+            begun.cancel();
+        }
     }
 
     /**
@@ -102,9 +314,10 @@ final class WayAttempt implements PendingConnect.Observer {
      */
     TcpReason reason(RdmaConnectException e) {
         TcpReason reason = TcpReason.of(e.reason());
+        boolean begun = pending != null;
         return switch (reason) {
-            case TIMEOUT -> hasAsked() || waits || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
-            case UNRESOLVED, UNREACHABLE -> waits ? TcpReason.TIMEOUT : reason; // the first one tells what it met
+            case TIMEOUT -> hasAsked() || !begun || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
+            case UNRESOLVED, UNREACHABLE -> begun ? reason : TcpReason.TIMEOUT; // the first one tells what it met
             default -> reason;
         };
     }
@@ -118,52 +331,6 @@ final class WayAttempt implements PendingConnect.Observer {
         return askedAfter >= 0;
     }
 
-    InetSocketAddress remote() {
-        return remote;
-    }
-
-    // ---- beside others to the same host ----
-
-    @Override
-    public boolean mayBegin(PendingConnect attempt) {
-        pending = attempt;
-        if (!mayWait) {
-            return true;
-        }
-        FirstContacts contacts = memory().firstContacts();
-        waits = true; // before others see it
-        Standing standing = contacts.join(this);
-        switch (standing) {
-            case UNKNOWN, ASKED -> attempt.onDone(() -> contacts.over(this, attempt.failure()));
-            case SILENT -> endWith(new RdmaConnectException(Reason.TIMEOUT, "it did not answer another one", null));
-            case KNOWN -> {
-                // as if it were alone
-            }
-        }
-        boolean begins = standing == Standing.UNKNOWN || standing == Standing.KNOWN;
-        if (begins) {
-            waits = false;
-        }
-        return begins;
-    }
-
-    void begin() {
-        waited = true;
-        waits = false;
-        pending.begin();
-    }
-
-    void endWith(RdmaConnectException why) {
-        pending.endWith(why);
-    }
-
-    /** What {@link #left} says is not what it has said: whoever waits for that long is to ask again. */
-    void limitChanged() {
-        if (isLimited()) {
-            pending.expire(this::left);
-        }
-    }
-
     // ---- what the service thread tells ----
 
     @Override
@@ -175,7 +342,11 @@ final class WayAttempt implements PendingConnect.Observer {
     public void asked() {
         first = memory().asked(remote);
         askedAfter = System.nanoTime() - start;
-        limitChanged();
+        contacts().asked(this);
+        PendingConnect begun = pending;
+        if (isLimited() && begun != null) {
+            begun.expire(this::left); // what left() says is not what it has said
+        }
     }
 
     @Override

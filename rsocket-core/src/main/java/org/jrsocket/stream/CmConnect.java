@@ -60,30 +60,6 @@ final class CmConnect implements PendingConnect, CmHandler {
     }
 
     void start() {
-        if (observer.mayBegin(this)) {
-            resolve();
-        }
-    }
-
-    @Override
-    public void begin() {
-        transport.service().execute(this::resolve);
-    }
-
-    @Override
-    public void endWith(RdmaConnectException why) {
-        transport.service().execute(() -> {
-            lock.lock();
-            try {
-                fail(why.reason(), why.getMessage(), why);
-            } finally {
-                lock.unlock();
-            }
-            runActions();
-        });
-    }
-
-    private void resolve() {
         lock.lock();
         try {
             if (done) {

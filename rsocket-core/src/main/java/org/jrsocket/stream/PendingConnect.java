@@ -43,14 +43,6 @@ public interface PendingConnect {
             }
         };
 
-        /**
-         * Whether the attempt may begin, asked before anything is made for it, on the thread that starts it. If not,
-         * {@link PendingConnect#begin} or {@link PendingConnect#endWith} follows; its time goes on.
-         */
-        default boolean mayBegin(PendingConnect attempt) {
-            return true;
-        }
-
         /** Whether the connection may use the device that the route leads to; asked before the peer is. */
         default boolean mayUse(String device, InetAddress local) {
             return true;
@@ -64,12 +56,6 @@ public interface PendingConnect {
          */
         void answered(Answer answer);
     }
-
-    /** Has one begin that was not to; soon, on the service thread, unless it is over. Any thread, whatever it holds. */
-    void begin();
-
-    /** As {@link #begin}, for one that is not to begin at all: ends it. */
-    void endWith(RdmaConnectException why);
 
     /**
      * Waits for the outcome. Not interruptible on a platform thread (as {@code Socket.connect}); on a virtual thread an

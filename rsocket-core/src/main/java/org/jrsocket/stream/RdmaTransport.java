@@ -199,7 +199,7 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /** Handles what has arrived. Service thread, not within a callback of the connection manager. */
-    void takeCmEvents() {
+    public void takeCmEvents() {
         events.takeAll();
     }
 
