@@ -36,14 +36,16 @@ final class DecisionLog {
                     address,
                     reason.text(),
                     because(detail));
-        } else {
+        } else if (LOG.isDebugEnabled()) { // else the text would be made for nothing, and many may connect at once
             LOG.debug("{} {} over TCP: {}{}", what, address, reason.text(), because(detail));
         }
     }
 
     /** What TCP comes to is not known yet: if the peer is down, it is no fallback. */
     void rdmaFailed(InetSocketAddress remote, TcpReason reason, Exception detail) {
-        LOG.debug("connecting to {} over RDMA failed, trying TCP: {}{}", remote, reason.text(), because(detail));
+        if (LOG.isDebugEnabled()) {
+            LOG.debug("connecting to {} over RDMA failed, trying TCP: {}{}", remote, reason.text(), because(detail));
+        }
     }
 
     void triesAnother(InetSocketAddress remote, InetAddress from, InetAddress next, Exception detail) {

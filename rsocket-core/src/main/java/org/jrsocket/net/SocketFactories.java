@@ -5,10 +5,15 @@
 package org.jrsocket.net;
 
 import java.io.IOException;
+import java.lang.StackWalker.StackFrame;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketImpl;
 import java.net.SocketImplFactory;
+import java.util.Iterator;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jrsocket.connect.TransportContext;
 
 /** Makes all of a JVM's {@link Socket}s and {@link ServerSocket}s ours. */
@@ -31,21 +36,37 @@ public final class SocketFactories {
         if (JdkInternals.hasFactory()) {
             throw new IOException("a socket factory is installed already");
         }
-        SocketImplFactory client = () -> new RSocketImpl(stack, !calledBySocketWithProxy());
         SocketImplFactory server = () -> new RServerSocketImpl(stack);
-        Socket.setSocketImplFactory(client);
+        Socket.setSocketImplFactory(new ClientFactory(stack));
         ServerSocket.setSocketFactory(server);
     }
 
+    private static final class ClientFactory implements SocketImplFactory {
+        private final TransportContext stack;
+
+        ClientFactory(TransportContext stack) {
+            this.stack = stack;
+        }
+
+        @Override
+        public SocketImpl createSocketImpl() {
+            return new RSocketImpl(stack, !CALLER.walk(CalledByConstructor.INSTANCE));
+        }
+    }
+
     /**
-     * Whether it is {@code new Socket(Proxy.NO_PROXY)}: the one constructor that asks the factory itself, and not by a
-     * method.
+     * Whether the frame before the first is a constructor's. {@code new Socket(Proxy.NO_PROXY)} is the only one that
+     * asks the factory itself, and not by a method. Every socket comes here, so it steps through the frames: what a
+     * stream makes to find one takes as long again, and more before it is compiled.
      */
-    private static boolean calledBySocketWithProxy() {
-        return CALLER.walk(
-                frames -> frames.dropWhile(frame -> frame.getClassName().startsWith(SocketFactories.class.getName()))
-                        .findFirst()
-                        .map(frame -> frame.getMethodName().equals("<init>"))
-                        .orElse(false));
+    private static final class CalledByConstructor implements Function<Stream<StackFrame>, Boolean> {
+        static final CalledByConstructor INSTANCE = new CalledByConstructor();
+
+        @Override
+        public Boolean apply(Stream<StackFrame> frames) {
+            Iterator<StackFrame> steps = frames.iterator();
+            steps.next();
+            return steps.next().getMethodName().equals("<init>");
+        }
     }
 }
