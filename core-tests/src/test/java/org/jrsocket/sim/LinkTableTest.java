@@ -4,8 +4,10 @@
  */
 package org.jrsocket.sim;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -13,6 +15,15 @@ import org.junit.jupiter.api.Test;
  * loaded machine changes nothing.
  */
 class LinkTableTest {
+
+    @Test
+    void shouldModelWhatStreamsHaveByDefault() {
+        StreamConfig config = StreamConfig.DEFAULT;
+        assertEquals(config.sendQueue(), LinkPair.SLOTS);
+        assertEquals(config.receiveQueue(), LinkPair.CREDITS);
+        assertEquals(config.receiveSlab(), LinkPair.SMALLEST);
+        assertEquals(config.inline(), LinkPair.INLINE);
+    }
 
     @Test
     void shouldFillTheLinkWithLentMemoryWhateverTheRoundTrip() {

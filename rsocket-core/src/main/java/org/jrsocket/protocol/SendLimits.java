@@ -22,6 +22,21 @@ public record SendLimits(int slots, int slotsPerMessage, int pieces, int maxMess
     /** Send queue slots that data leaves for grants, credits and the end of the stream. */
     static final int CONTROL_SLOTS = 8;
 
+    /**
+     * With so many requests on their way, small writes start to be collected: enough to hide a round trip, few enough
+     * to batch.
+     */
+    private static final int BUSY = 8;
+    /** With so many bytes pending, waiting for more gains nothing. */
+    public static final int BULK = 16 * 1024;
+    /** Largest request: small enough that memory comes back while the next one travels. */
+    public static final int MAX_MESSAGE = 64 * 1024;
+
+    /** What streams use. The others are the device's. */
+    public static SendLimits standard(int slots, int slotsPerMessage, int pieces, int inline) {
+        return new SendLimits(slots, slotsPerMessage, pieces, MAX_MESSAGE, inline, BUSY, BULK);
+    }
+
     public SendLimits {
         if (slots < 2 * CONTROL_SLOTS
                 || slotsPerMessage < 1

@@ -26,16 +26,6 @@ import org.jrsocket.wire.ConnData;
  */
 final class StreamCore {
 
-    /**
-     * With so many requests on their way, small writes start to be collected: enough to hide a round trip, few enough
-     * to batch.
-     */
-    private static final int BUSY = 8;
-    /** With so many bytes pending, waiting for more gains nothing. */
-    static final int BULK = 16 * 1024;
-    /** Largest request: small enough that memory comes back while the next one travels. */
-    static final int MAX_MESSAGE = 64 * 1024;
-
     /** Bits of {@link #ready}. */
     static final int READABLE = 1;
 
@@ -109,8 +99,7 @@ final class StreamCore {
         this.remote = remote;
         int credits = handles.credits();
         int perMessage = handles.words == null ? 1 : 2;
-        SendLimits limits = new SendLimits(
-                handles.sendSlots, perMessage, SendBatch.MAX_SGE, MAX_MESSAGE, handles.inlineLimit, BUSY, BULK);
+        SendLimits limits = SendLimits.standard(handles.sendSlots, perMessage, SendBatch.MAX_SGE, handles.inlineLimit);
         this.out = new Outbound(limits, peer, ConnectionResources.TABLE_ENTRIES, credits);
         this.in = new Inbound(
                 peer,
@@ -204,7 +193,7 @@ final class StreamCore {
      */
     private boolean hasRoom() {
         SendMemory memory = connection.sendMemory();
-        return memory.totalRoom() >= Math.min(handles.config.mostSendMemory() / 4, MAX_MESSAGE)
+        return memory.totalRoom() >= Math.min(handles.config.mostSendMemory() / 4, SendLimits.MAX_MESSAGE)
                 && (memory.room() > 0 || !growthRefused);
     }
 

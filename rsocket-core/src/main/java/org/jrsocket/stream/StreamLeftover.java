@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import java.net.SocketException;
 import org.jrsocket.protocol.Outbound;
+import org.jrsocket.protocol.SendLimits;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +45,7 @@ final class StreamLeftover {
      */
     void flushWritten(int call) {
         writesInRow++;
-        if (call >= StreamCore.BULK || writesInRow <= Burst.LENGTH) {
+        if (call >= SendLimits.BULK || writesInRow <= Burst.LENGTH) {
             burst.end();
             core.flush();
             return;
@@ -54,7 +55,7 @@ final class StreamLeftover {
             return;
         }
         long before = System.nanoTime();
-        if (burst.isRunning(before) && out.written() - out.posted() < StreamCore.BULK) {
+        if (burst.isRunning(before) && out.written() - out.posted() < SendLimits.BULK) {
             collected = true;
             return;
         }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import org.jrsocket.protocol.SendLimits;
 
 /** The writing half of a stream. Waits, and makes long copies, without the core's lock. */
 final class StreamWriter {
@@ -199,7 +200,7 @@ final class StreamWriter {
             if (n > 0) {
                 polled = false;
             }
-            if (unsent >= StreamCore.BULK || full && unsent > 0) {
+            if (unsent >= SendLimits.BULK || full && unsent > 0) {
                 flushWritten(unsent);
                 unsent = 0;
             } else if (full) {
@@ -261,7 +262,7 @@ final class StreamWriter {
             return 0;
         }
         wroteInVain = true;
-        return Math.min(length, StreamCore.MAX_MESSAGE);
+        return Math.min(length, SendLimits.MAX_MESSAGE);
     }
 
     /**
@@ -269,7 +270,7 @@ final class StreamWriter {
      * has ended.
      */
     int put(byte[] source, int offset, int length) {
-        int n = Math.min(Math.min(core.writeRoom(), StreamCore.MAX_MESSAGE), length);
+        int n = Math.min(Math.min(core.writeRoom(), SendLimits.MAX_MESSAGE), length);
         if (n > 0) {
             RegisteredSlab slab = (RegisteredSlab) core.connection.sendMemory().slab();
             int at = reserve(slab);
@@ -293,7 +294,7 @@ final class StreamWriter {
 
     /** As {@link #put(byte[], int, int)}; moves the source's position. */
     private int put(ByteBuffer source) {
-        int n = Math.min(Math.min(core.writeRoom(), StreamCore.MAX_MESSAGE), source.remaining());
+        int n = Math.min(Math.min(core.writeRoom(), SendLimits.MAX_MESSAGE), source.remaining());
         if (n > 0) {
             RegisteredSlab slab = (RegisteredSlab) core.connection.sendMemory().slab();
             int at = reserve(slab);

@@ -18,17 +18,18 @@ import org.jrsocket.wire.ConnData;
 /** Two ends that are the engine, with one thread each that never sleeps, on a link whose times are given. */
 final class LinkPair {
 
-    private static final int SLOTS = 256;
-    private static final int CREDITS = 384;
+    // A stream's by default, as the next two: LinkTableTest compares them.
+    static final int SLOTS = 63;
+    static final int CREDITS = 231;
     private static final int ENTRIES = 16;
-    private static final int SMALLEST = 8 << 10;
+    static final int SMALLEST = 8 << 10;
     private static final int MOST = 16 << 20;
-    private static final int INLINE = 128;
+    static final int INLINE = 128;
     private static final int CHAIN = 16;
     /** Bytes that a writer copies before it lets the device begin. */
     private static final int CHUNK = 64 << 10;
 
-    private static final SendLimits LIMITS = new SendLimits(SLOTS, 1, 2, 1 << 20, INLINE, 4, 4 << 10);
+    private static final SendLimits LIMITS = SendLimits.standard(SLOTS, 1, 2, INLINE);
 
     private final Simulation simulation = new Simulation(0);
     final Side[] sides = new Side[2];
@@ -132,6 +133,12 @@ final class LinkPair {
             if (left == 0) {
                 left = n;
                 queues.spent += LinkTable.call();
+                if (pump.mayWriteNow(n)) {
+                    left = 0;
+                    queues.spent += LinkTable.copying(n);
+                    pump.writeNow(lent.base, n);
+                    return queues.spent;
+                }
             }
             int room = Math.min(Math.min(left, CHUNK), connection.writeRoom());
             if (room == 0) {
