@@ -51,6 +51,14 @@ class EventLoopSelectorTest extends SelectionFairnessSuite {
         return kind;
     }
 
+    @Override
+    void pauseUntilTheKernelIsAsked() {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start <= RSelector.YIELD_NANOS) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** That looks once, if its keys are always busy. */
     private RSelector patient() throws IOException {
         RSelectorProvider provider = (RSelectorProvider) kind.provider();
