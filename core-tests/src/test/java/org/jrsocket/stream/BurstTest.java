@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.protocol.SendLimits;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
 
@@ -198,7 +199,7 @@ class BurstTest extends RawPeerTests {
         for (int i = 0; i < 200; i++) {
             l.stream().write(new byte[SIZE], 0, SIZE, PATIENCE);
         }
-        int odd = StreamCore.BULK + SIZE;
+        int odd = SendLimits.BULK + SIZE;
         l.stream().write(new byte[odd], 0, odd, PATIENCE);
         assertEquals(200 * SIZE + odd, l.peer().dataBytes());
     }

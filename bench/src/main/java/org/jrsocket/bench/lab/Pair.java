@@ -31,8 +31,14 @@ public final class Pair implements AutoCloseable {
     private static final long START_SECONDS = 120;
     private static final int TICKS_PER_SECOND = 100;
 
+    /** What a JVM says of a crash begins on its standard output, within so many lines. */
+    private static final int TELLING_LINES = 12;
+
     private final Process server;
     private final Process client;
+    private final Path serverErrors;
+    private final Path clientErrors;
+    private final BlockingQueue<String> serverLines;
     private final Writer commands;
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 
@@ -47,11 +53,13 @@ public final class Pair implements AutoCloseable {
             Map<String, String> environment,
             Path log)
             throws IOException {
-        server = start(program, serverArguments, environment, log.resolveSibling(log.getFileName() + ".server.err"));
+        serverErrors = log.resolveSibling(log.getFileName() + ".server.err");
+        clientErrors = log.resolveSibling(log.getFileName() + ".client.err");
+        server = start(program, serverArguments, environment, serverErrors);
+        serverLines = lines(server);
         try {
-            awaitReady(server, lines(server), "server");
-            client =
-                    start(program, clientArguments, environment, log.resolveSibling(log.getFileName() + ".client.err"));
+            awaitReady(server, serverLines, "server");
+            client = start(program, clientArguments, environment, clientErrors);
         } catch (IOException e) {
             server.destroyForcibly();
             throw e;
@@ -118,7 +126,9 @@ public final class Pair implements AutoCloseable {
     public Map<String, Double> answer(long seconds) throws IOException {
         String line = next(answers, seconds);
         if (!line.startsWith("ok ")) {
-            throw new IOException(line);
+            throw new IOException(line
+                    + remains(client, answers, clientErrors, "client")
+                    + remains(server, serverLines, serverErrors, "server"));
         }
         Map<String, Double> values = new HashMap<>();
         for (String word : line.substring(3).split(" ")) {
@@ -126,6 +136,25 @@ public final class Pair implements AutoCloseable {
             values.put(word.substring(0, equals), Double.parseDouble(word.substring(equals + 1)));
         }
         return values;
+    }
+
+    /** What is known of a process that was not to fail: how it ended, and what it said last. */
+    private static String remains(Process process, BlockingQueue<String> lines, Path errors, String role)
+            throws IOException {
+        boolean ended;
+        try {
+            ended = process.waitFor(2, TimeUnit.SECONDS); // one that crashes writes its report first
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+        List<String> said = new ArrayList<>();
+        lines.drainTo(said, TELLING_LINES);
+        try (Stream<String> more = Files.lines(errors)) {
+            more.limit(TELLING_LINES).forEach(said::add);
+        }
+        said.removeIf(line -> line.isBlank() || line.equals("#"));
+        return "; the " + role + (ended ? " has ended with " + process.exitValue() : " lives")
+                + (said.isEmpty() ? "" : " and said: " + String.join(" / ", said));
     }
 
     public Map<String, Double> ask(String command) throws IOException {
