@@ -3,15 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * A Netty transport over RDMA streams, with TCP where there is no RDMA: {@link org.jrsocket.netty.RdmaIoHandler} for the
- * event loops, {@link org.jrsocket.netty.RdmaSocketChannel}, {@link org.jrsocket.netty.RdmaServerSocketChannel}, and
- * {@link org.jrsocket.netty.RdmaByteBufAllocator}, whose buffers are sent from where they lie.
+ * A Netty transport over RDMA streams, with TCP where there is no RDMA: {@link org.jrsocket.netty.RdmaIoHandler} for
+ * the event loops, {@link org.jrsocket.netty.RdmaSocketChannel}, {@link org.jrsocket.netty.RdmaServerSocketChannel},
+ * and {@link org.jrsocket.netty.RdmaByteBufAllocator}, whose buffers are sent from where they lie.
  *
- * <p>Which transport a connection gets, how the loop waits, and TCP are the NIO provider's, under Netty's NIO transport.
- * This package adds what a socket's interface cannot have: memory that is lent, for sending until the peer's device has
- * acknowledged it, and for reading until the application has released it.
+ * <p>Which transport a connection gets, how the loop waits, and TCP are the NIO provider's, under Netty's NIO
+ * transport. This package adds what a socket's interface cannot have: memory that is lent, for sending until the peer's
+ * device has acknowledged it, and for reading until the application has released it.
  *
- * <p>May use Netty, {@code nio}, {@code stream}, and of {@code os} and {@code verbs} addresses of memory and exceptions.
+ * <p>May use Netty, {@code nio}, {@code stream}, and of {@code os} and {@code verbs} addresses of memory and
+ * exceptions.
  *
  * <p>From top to bottom: the handler and the server channel; the channel; {@code MessageWriter} and its
  * {@code FileReader}, the configuration, {@code LentSends}, {@code Registrations}, {@code LendingHandle} and

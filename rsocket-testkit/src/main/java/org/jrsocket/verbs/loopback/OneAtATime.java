@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * Notices when two threads do together what the seam allows to one at a time. Lets both go on: a real device would not
  * stop them either.
  *
- * <p>Nothing here is atomic, because each thread looks twice. Of two that entered at the same moment and saw nobody, one
- * loses its mark to the other and finds that when it leaves. Between entering and leaving a thread must take the lock of
- * what is guarded here: so its mark is seen by whoever takes that lock after it.
+ * <p>Nothing here is atomic, because each thread looks twice. Of two that entered at the same moment and saw nobody,
+ * one loses its mark to the other and finds that when it leaves. Between entering and leaving a thread must take the
+ * lock of what is guarded here: so its mark is seen by whoever takes that lock after it.
  */
 final class OneAtATime {
 
