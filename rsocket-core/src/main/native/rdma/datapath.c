@@ -59,9 +59,9 @@ _Static_assert(IBV_WC_RETRY_EXC_ERR == 12, "WcBatch's statuses");
 #define CHUNK 64
 
 /*
- * Polls between two looks at the clock, which costs as much as one or two polls do. There is no pause between them: each
- * has locked instructions, which leave the core's other thread its share, while a pause takes longer than a poll (140
- * cycles on some processors, far more in an emulator), and a message waits for the end of it.
+ * Polls between two looks at the clock, which costs as much as one or two polls do. There is no pause between them:
+ * each has locked instructions, which leave the core's other thread its share, while a pause takes longer than a poll
+ * (140 cycles on some processors, far more in an emulator), and a message waits for the end of it.
  */
 #define POLLS_PER_CLOCK 32
 

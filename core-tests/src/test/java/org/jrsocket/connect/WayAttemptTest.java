@@ -40,11 +40,15 @@ class WayAttemptTest {
     private final List<Runnable> tasks = new ArrayList<>();
     private final List<Runnable> timers = new ArrayList<>();
     private final List<PendingConnect> made = new ArrayList<>();
+    private Error refusal; // to make one; null makes it
     private int eventsTaken;
 
     private final WayAttempt.Maker maker = new WayAttempt.Maker() {
         @Override
         public PendingConnect connect(Way way, PendingConnect.Observer observer) {
+            if (refusal != null) {
+                throw refusal;
+            }
             PendingConnect pending = mock(PendingConnect.class);
             made.add(pending);
             return pending;
@@ -127,6 +131,29 @@ class WayAttemptTest {
     @Test
     void shouldSayThatOneThatHadItsTimeAloneFoundNoRoute() throws Exception {
         assertEquals(TcpReason.UNRESOLVED, attempt(1).reason(why(Reason.TIMEOUT)));
+    }
+
+    /** Lack of memory, say: nobody would ask the host, and everybody wait for that. */
+    @Test
+    void shouldLetAnotherOneAskIfTheFirstCannotBegin() throws Exception {
+        refusal = new OutOfMemoryError("says a test");
+        assertThrows(OutOfMemoryError.class, () -> attempt(0));
+        refusal = null;
+        attempt(0);
+        assertEquals(1, made.size());
+    }
+
+    @Test
+    void shouldLetThoseThatWaitGoOnIfTheNextOneCannotBegin() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt next = attempt(0);
+        WayAttempt last = attempt(0);
+        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        refusal = new OutOfMemoryError("says a test");
+        assertThrows(OutOfMemoryError.class, () -> next.onDone(() -> {}));
+        refusal = null;
+        last.onDone(() -> {});
+        assertEquals(2, made.size());
     }
 
     /** Threads and channels. */

@@ -210,15 +210,24 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     private void connectAsOneOfMany() throws VerbsUnavailableException {
-        PendingConnect begun;
-        synchronized (this) {
-            if (waits || ended != null || pending != null) {
-                return;
+        PendingConnect begun = null;
+        boolean tried = false;
+        try {
+            synchronized (this) {
+                if (waits || ended != null || pending != null) {
+                    return;
+                }
+                tried = true;
+                begun = maker.connect(way, this);
+                pending = begun;
             }
-            begun = maker.connect(way, this);
-            pending = begun;
+        } finally {
+            if (tried && begun == null) { // others wait for it to ask: one of them has to
+                contacts().over(this, null);
+            }
         }
-        begun.onDone(() -> contacts().over(this, begun.failure()));
+        PendingConnect mine = begun;
+        begun.onDone(() -> contacts().over(this, mine.failure()));
     }
 
     /** Begins, if it has waited and may. */

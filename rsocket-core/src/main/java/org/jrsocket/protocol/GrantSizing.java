@@ -11,7 +11,8 @@ package org.jrsocket.protocol;
  * window since: a reader that is always a little behind would otherwise take small pieces for ever, each with a grant
  * of its own, and that is what keeps it behind. Up to that size it grows, too, while much is read in a short time: a
  * grant is a message more, and a busy connection had better need few of them. So a connection that is idle, or that
- * exchanges few messages, stays small; one that streams reaches after a few round trips what bandwidth and round trip need.
+ * exchanges few messages, stays small; one that streams reaches after a few round trips what bandwidth and round trip
+ * need.
  */
 final class GrantSizing {
 

@@ -91,7 +91,7 @@ final class StreamWaiter {
         }
     }
 
-    /** Whether the reader had to wait the last time: then it is likely that there is nothing for it this time either. */
+    /** Whether the reader had to wait the last time: then there is probably nothing for it this time either. */
     boolean isReaderLikelyToWait() {
         return readerWaits;
     }

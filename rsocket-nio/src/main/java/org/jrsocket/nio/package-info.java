@@ -14,9 +14,9 @@
  * <p>In which order the transports are tried, and how a listener takes from both, is {@code connect}'s: this package
  * hands it the inner channel.
  *
- * <p>May use {@code connect}, {@code stream}, of {@code verbs} and {@code os} the descriptors and exceptions, slf4j, and
- * the JDK's internals through {@link org.jrsocket.nio.JdkChannels} alone. Knows nothing of {@code java.net.SocketImpl}
- * or of Netty.
+ * <p>May use {@code connect}, {@code stream}, of {@code verbs} and {@code os} the descriptors and exceptions, slf4j,
+ * and the JDK's internals through {@link org.jrsocket.nio.JdkChannels} alone. Knows nothing of
+ * {@code java.net.SocketImpl} or of Netty.
  *
  * <p>From top to bottom: server channel, socket channel (on the one that reads and writes, which is on the one that
  * connects), selector, provider, adaptors, keys, and what they are made of. Arrows that point up, and why:
