@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import org.jrsocket.wire.ConnData;
@@ -23,17 +24,19 @@ class PumpTest {
 
     private final Queues queues = mock();
     private Connection connection;
+    private int granted = 4;
+    private int inline = 64;
 
     private Pump pump() {
         when(queues.post()).thenReturn(true);
         when(queues.postReceives(anyInt())).thenReturn(true);
         when(queues.room()).thenReturn(16);
         when(queues.batch()).thenReturn(1);
-        ConnData peer = ConnData.local(CREDITS, 0x1000, 1, 2, 0x2000, 2, 4); // grants 4 bytes
+        ConnData peer = ConnData.local(CREDITS, 0x1000, 1, 2, 0x2000, 2, granted);
         Slab first = new Slab(0x3000, 64, 3, 4);
         connection = new Connection(
                 new Inbound(peer, 2, CREDITS, first, 128),
-                new Outbound(new SendLimits(32, 1, 2, 1024, 64, 4, 64), peer, 2, CREDITS),
+                new Outbound(new SendLimits(32, 1, 2, 1024, inline, 4, 64), peer, 2, CREDITS),
                 new SendMemory(new Slab(0x4000, 64, 5, 6), 64),
                 mock(),
                 mock());
@@ -69,7 +72,8 @@ class PumpTest {
         Pump pump = pump();
         assertFalse(pump.mayWriteNow(5), "more than was granted");
         assertTrue(pump.mayWriteNow(4));
-        pump.writeNow(0x5000, 4);
+        assertTrue(pump.isInline(4));
+        pump.writeInline(0x5000, 4);
 
         InOrder order = inOrder(queues);
         order.verify(queues).data(Imm.data(4), 0x2000, 2, true, false);
@@ -79,6 +83,38 @@ class PumpTest {
         assertEquals(4, connection.out().posted());
         assertFalse(pump.mayWriteNow(1), "all that was granted is used");
         assertEquals(64, connection.writeRoom(), "it took no send memory");
+    }
+
+    @Test
+    void shouldWriteAtOnceFromSendMemoryWhatIsNotInline() {
+        inline = 3;
+        Pump pump = pump();
+        assertTrue(pump.mayWriteNow(4));
+        assertFalse(pump.isInline(4));
+        pump.writeCopied(4);
+
+        InOrder order = inOrder(queues);
+        order.verify(queues).data(Imm.data(4), 0x2000, 2, false, false);
+        order.verify(queues).piece(0x4000, 4, 5);
+        order.verify(queues).post();
+        assertEquals(4, connection.out().posted());
+        assertEquals(0x4004, connection.sendMemory().next(), "the bytes stay until they are acknowledged");
+    }
+
+    @Test
+    void shouldAskForACompletionWhenTheLastOfItsMemoryGoesOut() {
+        inline = 3;
+        granted = 64;
+        Pump pump = pump();
+        assertFalse(pump.mayWriteNow(65), "more than there is memory");
+        pump.writeCopied(60);
+        assertFalse(pump.mayWriteNow(5));
+        assertTrue(pump.mayWriteNow(4));
+        pump.writeCopied(4);
+
+        verify(queues).data(Imm.data(60), 0x2000, 2, false, false);
+        verify(queues).data(Imm.data(4), 0x2000 + 60, 2, false, true);
+        assertEquals(0, connection.sendMemory().room());
     }
 
     @Test

@@ -174,6 +174,19 @@ public final class Connection {
         out.write(address, n, key, last);
     }
 
+    /** Whether so many bytes may go out at once: all is sent, and they fit where they have to be copied to. */
+    boolean mayWriteNow(RequestSink sink, int n) {
+        return out.mayWriteNow(sink, n) && (out.isInline(n) || n <= sendMemory.room());
+    }
+
+    /** Builds the request for {@code n} bytes that were copied to {@link SendMemory#next}, if {@link #mayWriteNow}. */
+    void writeCopied(RequestSink sink, int n) {
+        long address = sendMemory.next();
+        int key = sendMemory.localKey();
+        boolean last = sendMemory.wrote(n, out.written() + n);
+        out.writeNow(sink, address, n, key, last);
+    }
+
     // ---- the reader ----
 
     /** The next {@code n} bytes were read. */

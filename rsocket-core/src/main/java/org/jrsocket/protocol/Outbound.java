@@ -88,8 +88,8 @@ public final class Outbound {
      */
     boolean mayWriteNow(RequestSink sink, int length) {
         return extents.bytes() == 0
-                && length <= limits.inline()
                 && length <= window.room()
+                && length <= limits.maxMessage()
                 && !queue.isBusy()
                 && ending.isOpen()
                 && announcements.isEmpty()
@@ -97,16 +97,29 @@ public final class Outbound {
                 && queue.fits(limits.slotsPerMessage(), SendLimits.CONTROL_SLOTS);
     }
 
+    /** Whether nothing is left to be sent, and more requests are on their way than should be for a small write. */
+    boolean isOnlyBusy() {
+        return extents.bytes() == 0 && queue.isBusy();
+    }
+
+    /** Whether the device takes so many bytes as soon as their request is posted. */
+    boolean isInline(int length) {
+        return length <= limits.inline();
+    }
+
     /**
-     * Builds the request for bytes that the device takes as soon as it is posted, if {@link #mayWriteNow}. No send
-     * memory is needed for them.
+     * Builds the request for bytes that go out at once, if {@link #mayWriteNow}. Memory of what {@link #isInline} is
+     * free again once the request is posted; other memory stays as it is until {@link #acknowledged} has passed it.
+     *
+     * @param localKey not looked at for what is inline
+     * @param awaited whether somebody waits to have the memory back
      */
-    void writeNow(RequestSink sink, long address, int length) {
+    void writeNow(RequestSink sink, long address, int length, int localKey, boolean awaited) {
         written += length;
         releaseWanted = false;
-        boolean signaled = queue.wantsSignal(limits.slotsPerMessage());
-        sink.data(Imm.data(length), window.address(), window.key(), true, signaled);
-        sink.piece(address, length, 0);
+        boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || awaited;
+        sink.data(Imm.data(length), window.address(), window.key(), isInline(length), signaled);
+        sink.piece(address, length, localKey);
         sent(length, signaled);
     }
 

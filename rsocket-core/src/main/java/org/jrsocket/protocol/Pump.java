@@ -127,19 +127,42 @@ public final class Pump {
     }
 
     /**
-     * Whether a write of so many bytes may go out as {@link #writeNow} does it: so few that the device takes them with
-     * the request, and with nothing to wait for.
+     * Whether a write of so many bytes may go out in one request and at once, by {@link #writeInline} or
+     * {@link #writeCopied}: there is nothing to wait for. Where most writes go, so it is worth its own way past the
+     * list of what is to be sent.
      */
     public boolean mayWriteNow(int length) {
-        return connection.out().mayWriteNow(queues, length);
+        return connection.mayWriteNow(queues, length);
+    }
+
+    /**
+     * If so many requests are on their way that {@link #mayWriteNow} says no, looks whether some of them are complete.
+     */
+    public int pollIfBusy() {
+        return connection.out().isOnlyBusy() ? pollSends() : Effects.NONE;
+    }
+
+    /** Whether a request carries so many bytes itself. */
+    public boolean isInline(int length) {
+        return connection.out().isInline(length);
     }
 
     /**
      * Sends bytes in one request, which the device takes in this call: the memory is free again when it returns. Only
-     * if {@link #mayWriteNow}.
+     * if {@link #mayWriteNow} and {@link #isInline}.
      */
-    public int writeNow(long address, int length) {
-        connection.out().writeNow(queues, address, length);
+    public int writeInline(long address, int length) {
+        connection.out().writeNow(queues, address, length, 0, false);
+        return post();
+    }
+
+    /** Sends bytes that were copied to {@link SendMemory#next}. Only if {@link #mayWriteNow} and not inline. */
+    public int writeCopied(int length) {
+        connection.writeCopied(queues, length);
+        return post();
+    }
+
+    private int post() {
         return queues.post() ? Effects.NONE : sendFailed("requests cannot be posted");
     }
 

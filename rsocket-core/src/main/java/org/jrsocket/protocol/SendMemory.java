@@ -51,12 +51,22 @@ public final class SendMemory {
     /** Where the next bytes go. The place belongs to the writer until {@link #wrote}. */
     public long reserve() {
         reserved = true;
+        return next();
+    }
+
+    /** As {@link #reserve}, for a writer that copies before anybody else uses the connection. */
+    public long next() {
         return current.address() + current.filled;
     }
 
     /** The slab in which {@link #reserve} lies. Only while there is {@link #room}. */
     public Slab slab() {
         return current;
+    }
+
+    /** Bytes of {@link #slab} before {@link #next}. */
+    public int filled() {
+        return current.filled;
     }
 
     public int localKey() {

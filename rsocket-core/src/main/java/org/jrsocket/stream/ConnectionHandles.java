@@ -158,7 +158,7 @@ final class ConnectionHandles {
         attr.cap().setMax_inline_data(inline);
         // the device may grant more slots; the completion queues are sized for these
         Qp created = cm.createQP(id, bundle.pd(), attr);
-        inlineLimit = attr.cap().getMax_inline_data();
+        inlineLimit = Math.min(attr.cap().getMax_inline_data(), SendBatch.PAYLOAD);
         return created;
     }
 

@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.protocol.Connection;
 import org.jrsocket.protocol.Effects;
@@ -213,17 +214,34 @@ final class StreamCore {
         return room;
     }
 
-    /**
-     * Whether a write of so many bytes goes out at once, as {@link #writeNow} does it: what its request can carry needs
-     * no send memory.
-     */
+    /** Whether a write of so many bytes, few, goes out at once: copied to {@link #nextBytes}, then {@link #writeNow}. */
     boolean mayWriteNow(int n) {
-        return n <= SendBatch.PAYLOAD && pump.mayWriteNow(n) && leftover.goesAtOnce();
+        if (n > StreamReader.SHORT_COPY) {
+            return false;
+        }
+        if (!pump.mayWriteNow(n)) {
+            effects.handle(pump.pollIfBusy());
+            if (!pump.mayWriteNow(n)) {
+                return false;
+            }
+        }
+        return leftover.goesAtOnce();
     }
 
-    /** Sends the first bytes of {@link VerbsQueues#payload}. */
+    /** Where {@code n} bytes that go out at once are copied to, from {@link #nextOffset}. */
+    ByteBuffer nextBytes(int n) {
+        return pump.isInline(n)
+                ? queues.payload()
+                : ((RegisteredSlab) connection.sendMemory().slab()).bytes;
+    }
+
+    int nextOffset(int n) {
+        return pump.isInline(n) ? 0 : connection.sendMemory().filled();
+    }
+
+    /** Sends them. */
     void writeNow(int n) {
-        effects.handle(pump.writeNow(queues.payloadAddress(), n));
+        effects.handle(pump.isInline(n) ? pump.writeInline(queues.payloadAddress(), n) : pump.writeCopied(n));
     }
 
     /** Whether a read or a write would find something to do; any thread, without the lock. */

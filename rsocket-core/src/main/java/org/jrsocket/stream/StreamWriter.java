@@ -33,8 +33,9 @@ final class StreamWriter {
                 while (at < end) {
                     checkWritable();
                     if (core.mayWriteNow(end - at)) {
-                        core.queues.payload().put(0, source, at, end - at);
-                        core.writeNow(end - at);
+                        int left = end - at;
+                        core.nextBytes(left).put(core.nextOffset(left), source, at, left);
+                        core.writeNow(left);
                         return;
                     }
                     int n = put(source, at, end - at);
@@ -67,7 +68,7 @@ final class StreamWriter {
                 }
                 checkWritable();
                 if (call > 0 && core.mayWriteNow(call)) {
-                    core.queues.payload().put(0, source, source.position(), call);
+                    core.nextBytes(call).put(core.nextOffset(call), source, source.position(), call);
                     source.position(source.limit());
                     core.writeNow(call);
                     return call;

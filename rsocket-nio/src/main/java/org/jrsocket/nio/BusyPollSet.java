@@ -87,6 +87,7 @@ final class BusyPollSet {
         }
         key.hot = false;
         key.arrived = false;
+        key.wasReady = false;
         keys[index] = keys[--size];
         keys[size] = null;
     }

@@ -37,8 +37,10 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     boolean hot;
     /** The selecting thread's: its stream is armed, and nobody looks at it before that has an event. */
     boolean armed;
-    /** The selecting thread's: this hot key was ready, or a message has arrived for it, or others saw it change. */
+    /** The selecting thread's: a message has arrived for this hot key, or others saw it change: to be polled. */
     boolean arrived;
+    /** The selecting thread's: this hot key was ready when it was looked at last. */
+    boolean wasReady;
     /** Selections in a row in which a hot key had nothing. */
     int idleRounds;
     /** Its place in {@link SelectedKeys}, which alone uses it. */

@@ -136,7 +136,7 @@ final class ReadyKeys {
             return true;
         }
         if (key.hot) {
-            key.arrived = true; // the message is taken: no look at the hot keys will find it again
+            key.wasReady = true; // the message is taken: no look at the hot keys will find it again
             found(key, ops);
         } else {
             foundAgain(key, ops);
@@ -164,9 +164,11 @@ final class ReadyKeys {
             RSelectionKey key = hot.get(i);
             int interest = key.interest();
             // Room to write comes without a message, too.
-            boolean look = key.arrived || (interest & RdmaIo.SENDS) != 0;
-            int ops = look && interest != 0 && key.isValid() ? key.member.readyOps(interest, true) : 0;
-            key.arrived = ops != 0; // until it is not ready any more, whatever the application takes
+            boolean polled = key.arrived || (interest & RdmaIo.SENDS) != 0;
+            boolean look = polled || key.wasReady; // until it is not ready any more, whatever the application takes
+            int ops = look && interest != 0 && key.isValid() ? key.member.readyOps(interest, polled) : 0;
+            key.arrived = false;
+            key.wasReady = ops != 0;
             if (ops != 0) {
                 any = true;
                 key.idleRounds = 0;

@@ -199,8 +199,16 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         return simulation.chance.oneIn(2) && pump.mayWriteNow(n);
     }
 
-    void writeNow(long address, int n) {
-        handle(pump.writeNow(address, n));
+    boolean isInline(int n) {
+        return pump.isInline(n);
+    }
+
+    void writeInline(long address, int n) {
+        handle(pump.writeInline(address, n));
+    }
+
+    void writeCopied(int n) {
+        handle(pump.writeCopied(n));
     }
 
     /** Before a program's call returns. */

@@ -108,20 +108,32 @@ final class EngineWriter extends Actor {
         }
     }
 
-    /** From memory that is used for something else as soon as the call is over. */
     private void writeNow(int n) {
         end.world.tally.writesNow++;
+        if (simulation.tracing) {
+            simulation.trace(end.name + " writes " + n + " bytes at once, behind " + end.out.written());
+        }
+        left -= n;
+        if (end.isInline(n)) {
+            writeInline(n);
+        } else {
+            long at = end.connection.sendMemory().next();
+            SimMemory.Region region = end.memory.region(at, n);
+            end.out.fill(region.bytes, region.at(at), n);
+            end.out.wrote(n);
+            end.writeCopied(n);
+        }
+        end.leave();
+    }
+
+    /** From memory that is used for something else as soon as the call is over. */
+    private void writeInline(int n) {
         SimMemory.Region region = end.memory.register(n);
         end.out.fill(region.bytes, 0, n);
         end.out.wrote(n);
-        left -= n;
-        if (simulation.tracing) {
-            simulation.trace(end.name + " writes " + n + " bytes at once, in all " + end.out.written());
-        }
-        end.writeNow(region.base, n);
+        end.writeInline(region.base, n);
         Arrays.fill(region.bytes, (byte) 0xdd);
         end.memory.deregister(region);
-        end.leave();
     }
 
     private void lend(int n) {

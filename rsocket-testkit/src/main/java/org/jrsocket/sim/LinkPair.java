@@ -28,6 +28,8 @@ final class LinkPair {
     private static final int CHAIN = 16;
     /** Bytes that a writer copies before it lets the device begin. */
     private static final int CHUNK = 64 << 10;
+    /** Longer copies are made without the stream's lock, so they cannot go out at once. */
+    private static final int SHORT_COPY = 4096;
 
     private static final SendLimits LIMITS = SendLimits.standard(SLOTS, 1, 2, INLINE);
 
@@ -133,10 +135,14 @@ final class LinkPair {
             if (left == 0) {
                 left = n;
                 queues.spent += LinkTable.call();
-                if (pump.mayWriteNow(n)) {
+                if (n <= SHORT_COPY && pump.mayWriteNow(n)) {
                     left = 0;
                     queues.spent += LinkTable.copying(n);
-                    pump.writeNow(lent.base, n);
+                    if (pump.isInline(n)) {
+                        pump.writeInline(lent.base, n);
+                    } else {
+                        pump.writeCopied(n);
+                    }
                     return queues.spent;
                 }
             }

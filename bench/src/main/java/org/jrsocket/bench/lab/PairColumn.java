@@ -56,13 +56,13 @@ final class PairColumn implements Column {
     private static final double QUICK_SAMPLE_SECONDS = 0.3;
     private static final int MAX_ROUNDS = 15;
     private static final int QUICK_MAX_ROUNDS = 6;
-    private static final int BRIEF_MAX_ROUNDS = 12;
+    private static final int BRIEF_SECONDS_OF_ROUND = 4;
     /** That many of 64 bytes make a JVM warm, if nobody wants to wait for its compilers to rest. */
     private static final int WARM_ROUND_TRIPS = 40_000;
 
     private static final int WARM_AT_ONCE = 5000;
     /** After so many seconds those that were made have to be enough, and after as many more the rounds. */
-    private static final int WARM_SECONDS = 40;
+    private static final int WARM_SECONDS = Integer.getInteger("jrsocket.bench.warm", 40);
 
     private static final int QUICK_WARM_SECONDS = 10;
     /** Warm enough: the compilers of both JVMs used less than this part of a round's time, two rounds running. */
@@ -136,9 +136,8 @@ final class PairColumn implements Column {
                 operations += WARM_AT_ONCE;
             }
         }
-        while (round < (brief ? BRIEF_MAX_ROUNDS : quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS)
-                && calm < 2
-                && !(brief && round > 0 && secondsSince(start) >= 2 * patience)) {
+        int most = brief ? 2 * patience / BRIEF_SECONDS_OF_ROUND : quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS;
+        while (round < most && calm < 2 && !(brief && round > 0 && secondsSince(start) >= 2 * patience)) {
             round++;
             long roundStart = System.nanoTime();
             double before = pair.compilerSeconds();

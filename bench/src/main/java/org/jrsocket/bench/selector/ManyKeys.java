@@ -19,7 +19,8 @@ import org.jrsocket.bench.lab.Proof;
 /**
  * The driver, in the guest: {@code ManyKeys FOLDER CONNECTIONS ACTIVE REPETITIONS}. ACTIVE connections, in a selector
  * of as many and in a selector of CONNECTIONS, and forty in a selector of forty, ours over RDMA and the JDK's over TCP,
- * measured in turn again and again; then all idle. With 0 for CONNECTIONS the forty alone. FOLDER has the jars.
+ * measured in turn again and again; then all idle. With 0 for CONNECTIONS the forty alone. FOLDER has the jars, and
+ * {@code loops}, which does the same with bare verbs: what the device allows.
  */
 public final class ManyKeys {
 
@@ -97,6 +98,7 @@ public final class ManyKeys {
             columns.add(open("ours, RDMA", true, sizes[0], sizes[1], agent));
             columns.add(open("JDK's, TCP", false, sizes[0], sizes[1], List.of()));
         }
+        columns.add(openBare());
         for (int i = 0; i < WARM_UPS; i++) {
             for (Column column : columns) {
                 measure(column);
@@ -113,7 +115,7 @@ public final class ManyKeys {
         if (many > 0) {
             print();
         }
-        printLoops(columns.get(columns.size() - 2), columns.get(columns.size() - 1));
+        printLoops(columns.subList(columns.size() - 3, columns.size()));
         if (many > 0) {
             IdleCpu.measure(
                     IDLE_SECONDS,
@@ -138,11 +140,22 @@ public final class ManyKeys {
         program.addAll(flags());
         program.addAll(more);
         program.addAll(List.of("-cp", folder.resolve("benchmarks.jar").toString()));
+        return open(name, rdma, connections, busy, program, EchoKeys.class.getName(), PingKeys.class.getName());
+    }
+
+    private Column openBare() throws IOException {
+        List<String> program = List.of(folder.resolve("loops").toString());
+        return open("bare verbs", true, LOOPS, LOOPS, program, "server", "client");
+    }
+
+    private Column open(
+            String name, boolean rdma, int connections, int busy, List<String> program, String server, String client)
+            throws IOException {
         String port = Integer.toString(20_100 + columns.size());
         Pair pair = new Pair(
                 program,
-                List.of(EchoKeys.class.getName(), address, port),
-                List.of(PingKeys.class.getName(), address, port, Integer.toString(connections), Integer.toString(busy)),
+                List.of(server, address, port),
+                List.of(client, address, port, Integer.toString(connections), Integer.toString(busy)),
                 Map.of(),
                 folder.resolve("selector-" + columns.size() + ".log"));
         Column column = new Column(name, rdma, connections, pair);
@@ -197,13 +210,14 @@ public final class ManyKeys {
         }
     }
 
-    private static void printLoops(Column ours, Column tcp) {
+    /** Ours, the JDK's, and the bare device. */
+    private static void printLoops(List<Column> loops) {
         System.out.printf(
                 "%n%d closed loops in one selector, %d B: round trips in %d ms, of all and of each, medians of the"
                         + " repetitions (lowest to highest)%n",
                 LOOPS, EchoKeys.MESSAGE, SAMPLE_MILLIS);
         System.out.printf("%-12s %26s %24s %24s %24s%n", "selector", "all", "slowest", "median", "fastest");
-        for (Column column : List.of(ours, tcp)) {
+        for (Column column : loops) {
             System.out.printf(
                     "%-12s %26s %24s %24s %24s%n",
                     column.name,
@@ -212,6 +226,12 @@ public final class ManyKeys {
                     range(column, "median"),
                     range(column, "fastest"));
         }
+        Column ours = loops.get(0);
+        Column tcp = loops.get(1);
+        System.out.printf(
+                Locale.ROOT,
+                "rate of the bare device / the JDK's over TCP: %.2f%n",
+                median(loops.get(2), "count") / median(tcp, "count"));
         double ratio = median(ours, "count") / median(tcp, "count");
         System.out.printf(
                 Locale.ROOT,
