@@ -7,6 +7,7 @@ package org.jrsocket.bench.selector;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -28,16 +29,15 @@ public final class ManyKeys {
     private static final int LOOPS = 40;
 
     private static final int SAMPLE_MILLIS = 2000;
-    private static final int WARM_UPS = 10;
+    private static final int WARM_UPS = Integer.getInteger("jrsocket.bench.warm", 40) / 4;
     private static final int IDLE_SECONDS = 20;
     private static final double TARGET_RATIO = 1.5;
     private static final double TARGET_IDLE_PERCENT = 1;
     private static final double TARGET_LOOPS_RATE = 2;
     private static final double TARGET_LOOPS_SLOWEST = 0.5;
 
-    /** For all JVMs alike. One compiler: the emulator lets JVMs that replace compiled methods crash now and then. */
-    private static final List<String> JVM_FLAGS =
-            List.of("-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1");
+    /** For all JVMs alike. */
+    private static final List<String> JVM_FLAGS = List.of("-XX:+UseSerialGC", "-XX:-UsePerfData");
 
     /** A pair of processes, and what was measured of it. */
     private static final class Column {
@@ -131,6 +131,8 @@ public final class ManyKeys {
         List<String> flags = new ArrayList<>(JVM_FLAGS);
         String heap = 96 + many / 50 + "m";
         flags.addAll(List.of("-Xms" + heap, "-Xmx" + heap));
+        flags.addAll(Arrays.asList(System.getProperty("jrsocket.bench.jvm", "-XX:TieredStopAtLevel=1")
+                .split(" +")));
         return flags;
     }
 
