@@ -12,11 +12,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A whole conversation, message by message, and messages that say little: what a stream puts on the wire and what it
@@ -50,6 +52,29 @@ class ConversationTest extends RawPeerTests {
         l.stream().close();
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
         assertEquals(List.of(), peer.takeMessages(), "a peer that disconnected is told nothing more");
+    }
+
+    /** Short buffers go out together, whether a request carries them itself or not. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 1000})
+    void shouldSendWhatAWriteGathersInOneMessage(int size) throws Exception {
+        Link l = link(Role.ACTIVE);
+        RawPeer peer = l.peer();
+        peer.takeMessages(1);
+        peer.grantRing(65536, 65536);
+        ByteBuffer[] parts = {
+            ByteBuffer.wrap("before".getBytes(UTF_8)),
+            ByteBuffer.wrap("head".getBytes(UTF_8)),
+            ByteBuffer.allocate(0),
+            ByteBuffer.allocateDirect(size).put("tail".getBytes(UTF_8)).rewind()
+        };
+        assertEquals(4 + size, l.stream().write(parts, 1, 3));
+        RawPeer.Message data = peer.takeMessages(1).get(0);
+        assertEquals(4 + size, data.imm());
+        assertEquals("headtail", new String(data.payload(), 0, 8, UTF_8));
+        assertEquals(
+                List.of(0, 4, 0, size),
+                Stream.of(parts).map(ByteBuffer::position).toList());
     }
 
     /** Unknown flags and reserved bytes are ignored. */

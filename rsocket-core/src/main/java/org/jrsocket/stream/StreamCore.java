@@ -50,6 +50,7 @@ final class StreamCore {
     private final StreamWaiter waits;
     private final StreamLeftover leftover;
     private final KeepAlive keepAlive;
+    private final int worthWriting; // bytes of room for which a waiting writer goes on
     private final StreamEffects effects;
     private final FloodBudget flood = new FloodBudget();
 
@@ -119,6 +120,7 @@ final class StreamCore {
         this.effects = new StreamEffects(this, pump, peer.hasFeature(ConnData.FEATURE_RESET));
         this.leftover = new StreamLeftover(this);
         this.waits = new StreamWaiter(this, transport.serviceThread());
+        this.worthWriting = Math.min(handles.config.mostSendMemory() / 4, SendLimits.MAX_MESSAGE);
         this.keepAlive = new KeepAlive(transport.service(), this::probePeer);
         this.sweep = new StreamSweep(this);
     }
@@ -194,8 +196,7 @@ final class StreamCore {
      */
     private boolean hasRoom() {
         SendMemory memory = connection.sendMemory();
-        return memory.totalRoom() >= Math.min(handles.config.mostSendMemory() / 4, SendLimits.MAX_MESSAGE)
-                && (memory.room() > 0 || !growthRefused);
+        return memory.totalRoom() >= worthWriting && (memory.room() > 0 || !growthRefused);
     }
 
     /** With the lock. */

@@ -101,14 +101,20 @@ final class StreamWriter {
         try {
             enter();
             try {
+                long call = 0;
                 for (int i = offset; i < offset + length; i++) {
                     int vain = inVain(sources[i].remaining());
                     if (vain > 0) {
                         sources[i].position(sources[i].position() + vain);
                         return vain;
                     }
+                    call += sources[i].remaining();
                 }
                 checkWritable();
+                if (call > 0 && call <= StreamReader.SHORT_COPY && core.mayWriteNow((int) call)) {
+                    writeNow(sources, offset, offset + length, (int) call);
+                    return call;
+                }
                 return gather(sources, offset, offset + length);
             } finally {
                 leave();
@@ -179,6 +185,21 @@ final class StreamWriter {
         if (core.out.waitsForPeer()) {
             core.poll();
         }
+    }
+
+    /** All of them, if all can be read; else none. */
+    private void writeNow(ByteBuffer[] sources, int from, int to, int call) {
+        ByteBuffer target = core.nextBytes(call);
+        int at = core.nextOffset(call);
+        for (int i = from; i < to; i++) {
+            ByteBuffer source = sources[i];
+            target.put(at, source, source.position(), source.remaining());
+            at += source.remaining();
+        }
+        for (int i = from; i < to; i++) {
+            sources[i].position(sources[i].limit());
+        }
+        core.writeNow(call);
     }
 
     private long gather(ByteBuffer[] sources, int from, int to) {

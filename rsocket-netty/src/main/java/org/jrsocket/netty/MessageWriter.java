@@ -80,7 +80,8 @@ final class MessageWriter {
     private Taken writeSmall(ChannelOutboundBuffer out) throws Exception {
         ByteBuffer[] pieces = out.nioBuffers(MOST_MESSAGES, small.count(out));
         long bytes = out.nioBufferSize();
-        long n = stream.write(pieces, 0, out.nioBufferCount());
+        int count = out.nioBufferCount();
+        long n = count == 1 ? stream.write(pieces[0]) : stream.write(pieces, 0, count);
         metrics.sentCopied(n);
         out.removeBytes(n);
         return n < bytes ? Taken.UNTIL_ROOM : Taken.ALL;

@@ -65,7 +65,7 @@ abstract class DataChannel extends ConnectingChannel {
                 throw e;
             }
         }
-        return (int) readRdma(rdma, new ByteBuffer[] {target}, 0, 1);
+        return (int) readRdma(rdma, target, null, 0, 0);
     }
 
     @Override
@@ -80,21 +80,23 @@ abstract class DataChannel extends ConnectingChannel {
                 throw e;
             }
         }
-        return readRdma(rdma, targets, offset, length);
+        return readRdma(rdma, null, targets, offset, length);
     }
 
-    private long readRdma(RdmaIo rdma, ByteBuffer[] targets, int offset, int length) throws IOException {
+    /** Into {@code one}, or if that is null into several. */
+    private long readRdma(RdmaIo rdma, ByteBuffer one, ByteBuffer[] targets, int offset, int length)
+            throws IOException {
         readLock.lock();
         try {
             ensureOpen();
             if (!isBlocking()) {
-                return rdma.read(targets, offset, length);
+                return one != null ? rdma.read(one) : rdma.read(targets, offset, length);
             }
             long n = 0;
             try {
                 begin();
                 ensureOpen();
-                n = rdma.readBlocking(targets, offset, length, 0);
+                n = one != null ? rdma.readBlocking(one, 0) : rdma.readBlocking(targets, offset, length);
             } catch (SocketException e) {
                 ensureStillOpen(e);
             } finally {
@@ -139,7 +141,7 @@ abstract class DataChannel extends ConnectingChannel {
             try {
                 begin();
                 ensureOpen();
-                n = io.readBlocking(new ByteBuffer[] {target}, 0, 1, nanos);
+                n = io.readBlocking(target, nanos);
                 done = true;
             } catch (java.net.SocketTimeoutException e) {
                 done = isOpen();
@@ -167,7 +169,7 @@ abstract class DataChannel extends ConnectingChannel {
                 throw e;
             }
         }
-        return (int) writeRdma(rdma, new ByteBuffer[] {source}, 0, 1);
+        return (int) writeRdma(rdma, source, null, 0, 0);
     }
 
     @Override
@@ -182,23 +184,25 @@ abstract class DataChannel extends ConnectingChannel {
                 throw e;
             }
         }
-        return writeRdma(rdma, sources, offset, length);
+        return writeRdma(rdma, null, sources, offset, length);
     }
 
-    private long writeRdma(RdmaIo rdma, ByteBuffer[] sources, int offset, int length) throws IOException {
+    /** From {@code one}, or if that is null from several. */
+    private long writeRdma(RdmaIo rdma, ByteBuffer one, ByteBuffer[] sources, int offset, int length)
+            throws IOException {
         writeLock.lock();
         try {
             ensureOpen();
             rdma.ensureOutputOpen();
             if (!isBlocking()) {
-                return rdma.write(sources, offset, length);
+                return one != null ? rdma.write(one) : rdma.write(sources, offset, length);
             }
             boolean done = false;
             long n = 0;
             try {
                 begin();
                 ensureOpen();
-                n = rdma.writeBlocking(sources, offset, length);
+                n = rdma.writeBlocking(one, sources, offset, length);
                 done = n > 0 || isOpen();
             } catch (SocketException e) {
                 ensureStillOpen(e);
@@ -229,7 +233,7 @@ abstract class DataChannel extends ConnectingChannel {
                 begin();
                 ensureOpen();
                 while (source.hasRemaining()) {
-                    io.writeBlocking(new ByteBuffer[] {source}, 0, 1);
+                    io.writeBlocking(source, null, 0, 0);
                 }
             } catch (SocketException e) {
                 throw failure(io, e);

@@ -227,7 +227,13 @@ final class RSelector extends AbstractSelector {
                 if (waitStart == 0) {
                     waitStart = nanos > 0 ? start : System.nanoTime();
                 }
-                if (spin(left) || !ready.armHot()) {
+                if (spin(left)) {
+                    if (!ready.isEmpty()) {
+                        break; // what else there is, the next selection sees
+                    }
+                    continue;
+                }
+                if (!ready.armHot()) {
                     continue;
                 }
             }

@@ -28,9 +28,23 @@ final class RdmaIo {
     }
 
     /** Without waiting: 0 if nothing is there, -1 at the end. */
-    long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+    int read(ByteBuffer target) throws IOException {
         if (inputShut) {
             return -1; // whether or not there is room to read into
+        }
+        checkWritable(target);
+        try {
+            return stream.read(target);
+        } catch (SocketException e) {
+            resetTold = true;
+            throw e;
+        }
+    }
+
+    /** As {@link #read(ByteBuffer)}, into several in turn. */
+    long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        if (inputShut) {
+            return -1;
         }
         checkWritable(targets, offset, length);
         return readNow(targets, offset, length, 0);
@@ -60,11 +74,15 @@ final class RdmaIo {
     }
 
     /** As the JDK has it: whether or not there is anything to read, but not after {@link #shutdownInput}. */
+    private void checkWritable(ByteBuffer target) {
+        if (!inputShut && target.isReadOnly()) {
+            throw new IllegalArgumentException("Read-only buffer");
+        }
+    }
+
     private void checkWritable(ByteBuffer[] targets, int offset, int length) {
         for (int i = offset; i < offset + length; i++) {
-            if (!inputShut && targets[i].isReadOnly()) {
-                throw new IllegalArgumentException("Read-only buffer");
-            }
+            checkWritable(targets[i]);
         }
     }
 
@@ -73,28 +91,46 @@ final class RdmaIo {
      *
      * @param nanos 0 waits for ever
      */
-    long readBlocking(ByteBuffer[] targets, int offset, int length, long nanos) throws IOException {
-        checkWritable(targets, offset, length);
-        if (!inputShut && !hasRemaining(targets, offset, length)) {
+    int readBlocking(ByteBuffer target, long nanos) throws IOException {
+        checkWritable(target);
+        if (!inputShut && !target.hasRemaining()) {
             return 0;
         }
         if (inputShut) {
             return -1;
         }
-        int first = offset;
-        while (!targets[first].hasRemaining()) {
-            first++;
-        }
-        int n;
         try {
-            n = stream.read(targets[first], nanos);
+            return stream.read(target, nanos);
         } catch (SocketException e) {
             resetTold = true;
             throw e;
         }
+    }
+
+    /** As {@link #readBlocking(ByteBuffer, long)}, into several in turn, for ever. */
+    long readBlocking(ByteBuffer[] targets, int offset, int length) throws IOException {
+        checkWritable(targets, offset, length);
+        int first = offset;
+        while (first < offset + length && !targets[first].hasRemaining()) {
+            first++;
+        }
+        if (first == offset + length) {
+            return inputShut ? -1 : 0;
+        }
+        int n = readBlocking(targets[first], 0);
         int rest = offset + length - first - 1;
         boolean more = n > 0 && rest > 0 && !targets[first].hasRemaining();
         return more ? readNow(targets, first + 1, rest, n) : n;
+    }
+
+    /** Without waiting; what there is room for. Nothing can be written whatever has become of the peer. */
+    int write(ByteBuffer source) throws IOException {
+        return source.hasRemaining() ? stream.write(source) : 0;
+    }
+
+    /** As {@link #write(ByteBuffer)}, from several in turn. */
+    long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        return hasRemaining(sources, offset, length) ? stream.write(sources, offset, length) : 0;
     }
 
     private static boolean hasRemaining(ByteBuffer[] buffers, int offset, int length) {
@@ -106,20 +142,15 @@ final class RdmaIo {
         return false;
     }
 
-    /** Without waiting; what there is room for. Nothing can be written whatever has become of the peer. */
-    long write(ByteBuffer[] sources, int offset, int length) throws IOException {
-        if (!hasRemaining(sources, offset, length)) {
-            return 0;
-        }
-        return length == 1 ? stream.write(sources[offset]) : stream.write(sources, offset, length);
-    }
-
-    /** All of it; less if that became impossible meanwhile, which the next write is told. */
-    long writeBlocking(ByteBuffer[] sources, int offset, int length) throws IOException {
+    /**
+     * All of {@code one}, or if that is null of several; less if that became impossible meanwhile, which the next write
+     * is told.
+     */
+    long writeBlocking(ByteBuffer one, ByteBuffer[] sources, int offset, int length) throws IOException {
         long sum = 0;
         try {
-            while (hasRemaining(sources, offset, length)) {
-                long n = write(sources, offset, length);
+            while (one != null ? one.hasRemaining() : hasRemaining(sources, offset, length)) {
+                long n = one != null ? stream.write(one) : stream.write(sources, offset, length);
                 sum += n;
                 if (n == 0) {
                     stream.awaitWritable(0);
