@@ -67,12 +67,16 @@ public final class Agent {
 
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
-        start(arguments, instrumentation, TransportHolder.rdmaCore());
+        if (!BootPath.handOn("premain", arguments, instrumentation)) {
+            start(arguments, instrumentation, TransportHolder.rdmaCore());
+        }
     }
 
     /** Called by the JVM when the agent is attached. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
-        attach(arguments, instrumentation, TransportHolder.rdmaCore());
+        if (!BootPath.handOn("agentmain", arguments, instrumentation)) {
+            attach(arguments, instrumentation, TransportHolder.rdmaCore());
+        }
     }
 
     static void start(String arguments, Instrumentation instrumentation, TransportHolder holder) {

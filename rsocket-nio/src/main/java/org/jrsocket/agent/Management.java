@@ -47,7 +47,7 @@ final class Management {
                 // does not find it, there is no MBean server at all. Nor is JMX started here: it would load the log
                 // manager before the program has named its own.
                 LOG.debug(
-                        "no JMX bean {}: the agent is not on the boot class path (its file must be called rsocket.jar)",
+                        "no JMX bean {}: the agent is not on the boot class path, where rsocket.jar puts itself",
                         TransportBean.NAME);
                 return;
             }

@@ -138,7 +138,7 @@ final class RemoteTransport implements AutoCloseable {
         } catch (InstanceNotFoundException e) {
             throw new IOException(
                     target + " has no bean " + TransportBean.NAME
-                            + ": it runs without the agent, or the agent's file is not called rsocket.jar",
+                            + ": it runs without the agent, or without the agent on its boot class path",
                     e);
         } catch (RuntimeMBeanException e) { // what the bean says itself
             throw new IOException(e.getCause().getMessage(), e);
