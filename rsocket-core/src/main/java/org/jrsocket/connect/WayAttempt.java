@@ -20,9 +20,9 @@ import org.jrsocket.stream.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * The part of a {@link ConnectAttempt} that takes one way: how long it may take, and what is learned of the peer. It may
- * have to wait for what another one hears of the peer ({@link FirstContacts}) before it begins. Until then it is this
- * object, and the thread of its caller if that blocks: many wait at once, and nearly all of them for nothing.
+ * The part of a {@link ConnectAttempt} that takes one way: how long it may take, and what is learned of the peer. It
+ * may have to wait for what another one hears of the peer ({@link FirstContacts}) before it begins. Until then it is
+ * this object, and the thread of its caller if that blocks: many wait at once, and nearly all of them for nothing.
  */
 final class WayAttempt implements PendingConnect.Observer {
 

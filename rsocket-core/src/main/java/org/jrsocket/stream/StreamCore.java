@@ -215,7 +215,7 @@ final class StreamCore {
         return room;
     }
 
-    /** Whether a write of so many bytes, few, goes out at once: copied to {@link #nextBytes}, then {@link #writeNow}. */
+    /** Whether a write of so many bytes may go out at once: by a copy to {@link #nextBytes} and {@link #writeNow}. */
     boolean mayWriteNow(int n) {
         if (n > StreamReader.SHORT_COPY) {
             return false;
