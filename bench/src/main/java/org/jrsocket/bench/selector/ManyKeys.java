@@ -120,7 +120,7 @@ public final class ManyKeys {
             IdleCpu.measure(
                     IDLE_SECONDS,
                     TARGET_IDLE_PERCENT,
-                    columns.stream()
+                    columns.subList(0, columns.size() - 1).stream() // not the bare device
                             .map(column -> new IdleCpu.Use(column.toString(), column.pair, column.rdma))
                             .toList());
         }
