@@ -17,6 +17,7 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.wire.Imm;
@@ -56,6 +57,52 @@ class LendingTest extends RawPeerTests {
             RawPeer.await(() -> p.client.acknowledged() == SIZE, () -> p.client.acknowledged() + " acknowledged");
             assertTrue(memory.isFree());
         }
+    }
+
+    @Test
+    void shouldSendAHeaderAndLentMemoryInOneMessageWhileCorked() throws Exception {
+        Link l = link(Role.PASSIVE);
+        LentMemory memory = l.stream().register(direct(bytes(8192)));
+        l.stream().cork(true);
+        for (int at = 0; at < 8192; at += 4096) {
+            l.stream().write(new byte[9], 0, 9, PATIENCE);
+            l.stream().writeLent(memory, at, 4096);
+        }
+        assertEquals(0, l.stream().acknowledged(), "nobody was told that it is all");
+        l.stream().cork(false);
+        assertEquals(List.of(9 + 4096, 9 + 4096), lengths(awaitData(l.peer(), 2 * (9 + 4096))));
+        l.stream().write(new byte[9], 0, 9, PATIENCE);
+        assertEquals(List.of(9), lengths(awaitData(l.peer(), 9)));
+    }
+
+    private static List<Integer> lengths(List<RawPeer.Message> messages) {
+        return messages.stream()
+                .map(RawPeer.Message::imm)
+                .filter(imm -> Imm.op(imm) == Imm.OP_DATA)
+                .map(Imm::value)
+                .toList();
+    }
+
+    @Test
+    void shouldHoldBackNoMoreThanAMessageWhileCorked() throws Exception {
+        StreamPair p = pair();
+        byte[] content = bytes(SIZE);
+        p.client.cork(true);
+        Future<?> writer = background(() -> {
+            p.client.write(content, 0, SIZE, PATIENCE); // waits for room, so it has to be sent
+            p.client.write(content, 0, 1, PATIENCE);
+            p.client.cork(false);
+            return null;
+        });
+        assertArrayEquals(content, read(p.server, SIZE));
+        assertEquals(content[0], read(p.server, 1)[0]);
+        get(writer);
+        p.client.cork(true);
+        p.client.write(content, 0, 1, PATIENCE);
+        p.client.close();
+        p.client.cork(false);
+        assertEquals(content[0], read(p.server, 1)[0]);
+        assertEquals(-1, p.server.read(new byte[1], 0, 1, PATIENCE));
     }
 
     @Test

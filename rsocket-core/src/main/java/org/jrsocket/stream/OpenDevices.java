@@ -85,7 +85,7 @@ final class OpenDevices {
         transport.inlineLimits().deviceRemoved(device);
         transport.bundles().deviceRemoved(device);
         for (RdmaStream stream : transport.streams()) {
-            if (stream.isOn(device)) {
+            if (stream.core().handles.device == device) {
                 end(stream);
             }
         }

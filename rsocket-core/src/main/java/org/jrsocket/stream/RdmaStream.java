@@ -13,7 +13,6 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.verbs.CmEvent;
-import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 
 /**
@@ -107,6 +106,14 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
         return writer.write(sources, offset, length);
+    }
+
+    /**
+     * While corked, writes may wait for each other, up to 64 KiB of them, to go out together; what waits is sent when it
+     * is uncorked, which has to follow. Counts as the writer. Harmless once the stream has ended.
+     */
+    public void cork(boolean on) {
+        writer.cork(on);
     }
 
     /** Waits until a write would take something or fail; false when the time is over. Counts as the writer. */
@@ -217,8 +224,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /**
      * Whether a close, or any of the first {@code written} bytes, is still on its way out, or a reaper is about to hand
-     * the end to {@link Farewells}. If the stream is not closed, asks the peer's device for the acknowledgement that
-     * tells.
+     * the end to {@link Farewells}. If the stream is open, asks the peer's device for the acknowledgement that tells.
      */
     boolean isDelivering(long written) {
         return closing.isDelivering(written);
@@ -235,10 +241,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     public void onCmEvent(CmEvent event) {
         core.effects().onCmEvent(event);
         closing.step();
-    }
-
-    boolean isOn(Device device) {
-        return core.handles.device == device;
     }
 
     /** Service thread. */

@@ -24,6 +24,7 @@ final class StreamLeftover {
     private final Burst burst = new Burst();
 
     private boolean collected; // something is written, and left for the next write to take along
+    private boolean corked; // the writer has more, and says when that was all
     private boolean listed; // among the streams that are looked after
     private int writesInRow;
     private long seenWritten;
@@ -45,6 +46,10 @@ final class StreamLeftover {
      */
     void flushWritten(int call) {
         writesInRow++;
+        if (corked && out.written() - out.posted() < SendLimits.MAX_MESSAGE) {
+            collected = true;
+            return;
+        }
         if (call >= SendLimits.BULK || writesInRow <= Burst.LENGTH) {
             burst.end();
             core.flush();
@@ -71,6 +76,9 @@ final class StreamLeftover {
      * if not, that has to decide.
      */
     boolean goesAtOnce() {
+        if (corked) {
+            return false;
+        }
         if (writesInRow < Burst.LENGTH) {
             burst.end();
         } else if (!burst.isCheap()) {
@@ -78,6 +86,19 @@ final class StreamLeftover {
         }
         writesInRow++;
         return true;
+    }
+
+    /** See {@link RdmaStream#cork}. */
+    void cork() {
+        corked = true;
+    }
+
+    /** Sends what was held back. Harmless when repeated, and once the stream has ended. */
+    void uncork() {
+        corked = false;
+        if (collected) {
+            core.flush();
+        }
     }
 
     /** Whether much was written since anything was read. */
@@ -115,7 +136,7 @@ final class StreamLeftover {
 
     /** Asked by whoever leaves the stream: whether it has to be added to the list now. */
     boolean toBeListed() {
-        if (listed || core.writerInside || !any()) {
+        if (listed || core.writerInside || corked || !any()) {
             return false;
         }
         // What is collected waits for no event: that somebody waits for one is not enough.

@@ -177,6 +177,20 @@ final class StreamWriter {
         }
     }
 
+    /** See {@link RdmaStream#cork}. */
+    void cork(boolean on) {
+        core.enter();
+        try {
+            if (on) {
+                core.leftover().cork();
+            } else {
+                core.leftover().uncork();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
     // ---- parts of them, with the core's lock ----
 
     /** If the peer's room is used up, looks whether more came meanwhile. */
