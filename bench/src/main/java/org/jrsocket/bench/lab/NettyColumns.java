@@ -100,6 +100,8 @@ final class NettyColumns {
         all.add(Target.of("plugin / Netty over TCP", Row.RTT_64, "p50", "plugin", "tcp-netty", true, 0.35));
         for (String column : List.of("plugin", "plugin-lend")) {
             all.add(Target.of(column + " / ib_write_bw", Row.BW_64K, "rate", column, "verbs-write", false, 0.9));
+            all.add(Target.of(
+                    column + " / bare verbs that are read", Row.BW_64K, "rate", column, "verbs-lend", false, 0.9));
         }
         for (String key : Row.RTT_64.kind.keys) {
             all.add(Target.of("gRPC, plugin / TCP", Row.RTT_64, key, "plugin-grpc", "tcp-grpc", true, 1));

@@ -24,11 +24,14 @@ enum Question {
             Columns.OURS),
     STREAMS(
             Set.of(Row.BW_1K, Row.BW_64K, Row.BW_1M),
-            List.of("verbs-write", "tcp", "tcp-channel"),
+            List.of("verbs-write", "verbs-stream", "verbs-lend", "tcp", "tcp-channel"),
             Columns.PRELOAD,
             Columns.OURS),
     CONNECTS(Set.of(Row.TOUCH), List.of("cm", "tcp", "tcp-channel"), Columns.PRELOAD, Columns.OURS),
-    NETTY(Set.of(Row.RTT_64, Row.RTT_64K, Row.BW_64K), List.of("verbs-write", "channel"), NettyColumns.IDS);
+    NETTY(
+            Set.of(Row.RTT_64, Row.RTT_64K, Row.BW_64K),
+            List.of("verbs-write", "verbs-lend", "channel"),
+            NettyColumns.IDS);
 
     private static final class Columns {
         static final List<String> BARE = List.of("verbs-send");

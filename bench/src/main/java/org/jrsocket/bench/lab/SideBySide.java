@@ -114,6 +114,15 @@ public final class SideBySide {
         all.add(new PerftestColumn("write", false, address, folder));
         all.add(new PairColumn(
                 "cm", "verbs cm", true, "sleep", program("cm", 20_000), amongRows(EnumSet.of(Row.TOUCH))));
+        for (boolean copies : new boolean[] {true, false}) {
+            all.add(new PairColumn(
+                    copies ? "verbs-stream" : "verbs-lend",
+                    copies ? "verbs stream" : "verbs lend",
+                    true,
+                    "spin",
+                    program("bulk", copies ? 20_200 : 20_210, copies ? "copy" : "lend"),
+                    amongRows(EnumSet.of(Row.BW_64K, Row.BW_1M))));
+        }
         all.add(new RstreamColumn(address, folder));
         all.add(new PairColumn("rsock", "C rsocket", true, "spin", program("rsock", 20_020), warm));
         all.add(new PairColumn("tcp", "TCP", false, "sleep", jvm("tcp", "net", 20_030, List.of(), Map.of()), every));
@@ -173,14 +182,20 @@ public final class SideBySide {
     }
 
     /** One of the C programs that take the same commands as the JVMs. */
-    private PairColumn.Shared program(String name, int port) {
+    private PairColumn.Shared program(String name, int port, String... more) {
         String where = Integer.toString(port);
         return new PairColumn.Shared(again -> new Pair(
                 List.of(folder.resolve(name).toString()),
-                List.of("server", address, where),
-                List.of("client", address, where),
+                arguments("server", where, more),
+                arguments("client", where, more),
                 Map.of(),
                 folder.resolve(name + ".log")));
+    }
+
+    private List<String> arguments(String side, String port, String... more) {
+        List<String> arguments = new ArrayList<>(List.of(side, address, port));
+        arguments.addAll(List.of(more));
+        return arguments;
     }
 
     private PairColumn.Shared jvm(

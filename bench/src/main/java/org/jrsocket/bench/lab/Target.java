@@ -101,6 +101,18 @@ record Target(String text, Row row, String key, String ours, String reference, b
                 all.add(of("the device by itself, " + bare + " / tcp", row, "mean", bare, "tcp", true, 1));
             }
         }
+        for (Row row : List.of(Row.BW_64K, Row.BW_1M)) {
+            for (String bare : List.of("verbs-stream", "verbs-lend")) {
+                all.add(of(
+                        "the device by itself, " + bare + " / ib_write_bw",
+                        row,
+                        "rate",
+                        bare,
+                        "verbs-write",
+                        false,
+                        0.85));
+            }
+        }
         for (String api : List.of("net", "channel")) {
             String preload = api.equals("net") ? "preload" : "preload-channel";
             for (Row row : List.of(Row.RTT_64, Row.RTT_1K)) {
@@ -112,6 +124,7 @@ record Target(String text, Row row, String key, String ours, String reference, b
             for (Row row : List.of(Row.BW_64K, Row.BW_1M)) {
                 all.add(of(api + " / " + preload, row, "rate", api, preload, false, 1.2));
                 all.add(of(api + " / ib_write_bw", row, "rate", api, "verbs-write", false, 0.85));
+                all.add(of(api + " / bare verbs that are read", row, "rate", api, "verbs-stream", false, 0.9));
             }
             for (Row row : List.of(Row.BW_1K, Row.BW_64K, Row.BW_1M)) {
                 all.add(of(api + ", lowest / median", row, "rate", api, api, false, 0.7));

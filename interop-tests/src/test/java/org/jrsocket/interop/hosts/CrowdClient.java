@@ -16,7 +16,9 @@ import java.net.Socket;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -24,11 +26,14 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * {@code CrowdClient LOCAL}: connects as its input says and tells the times. A line is {@code NAME ADDRESS PORT COUNT
+ * {@code CrowdClient LOCAL [WAIT]}: connects as its input says and tells the times. A line is {@code NAME ADDRESS PORT COUNT
  * CROWD MILLIS}: so many connections, so many of them at once, each with that limit (0: none) and as many as ten tries.
  * ADDRESS {@code self} is a server that it has itself, for classes to be loaded. Answers {@code NAME count=N failed=N
  * tries=N p50=MICROS p99=MICROS most=MICROS used={TRANSPORT OR REASON=COUNT, ...}}. Forgets before each line what the
  * agent remembers of peers, if there is an agent and NAME does not begin with {@code still-}.
+ *
+ * <p>With WAIT all connections of a line wait for one timer, which ends so many milliseconds after the first has begun;
+ * that counts as theirs. What is left is what it costs that all of them go on at once, whoever made them wait.
  */
 final class CrowdClient {
 
@@ -37,10 +42,14 @@ final class CrowdClient {
     private final MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
     private final ObjectName bean = new ObjectName("org.jrsocket:type=Transport");
 
-    private CrowdClient() throws Exception {}
+    private final int wait; // milliseconds
+
+    private CrowdClient(int wait) throws Exception {
+        this.wait = wait;
+    }
 
     public static void main(String[] args) throws Exception {
-        CrowdClient client = new CrowdClient();
+        CrowdClient client = new CrowdClient(args.length > 1 ? Integer.parseInt(args[1]) : 0);
         int own = echo(args[0]);
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -91,6 +100,7 @@ final class CrowdClient {
         AtomicInteger next = new AtomicInteger();
         AtomicInteger tries = new AtomicInteger();
         AtomicInteger failed = new AtomicInteger();
+        HeadStart headStart = new HeadStart();
         CountDownLatch all = new CountDownLatch(crowd);
         Thread[] threads = new Thread[crowd];
         for (int i = 0; i < crowd; i++) {
@@ -102,7 +112,7 @@ final class CrowdClient {
                     return;
                 }
                 for (int n = next.getAndIncrement(); n < count; n = next.getAndIncrement()) {
-                    micros[n] = connect(to, millis, tries, failed);
+                    micros[n] = connect(to, millis, headStart, tries, failed);
                 }
             });
             threads[i].start();
@@ -118,9 +128,28 @@ final class CrowdClient {
                 + micros[count * 99 / 100] + " most=" + micros[count - 1] + " used=" + used;
     }
 
+    /** What all connections of a line wait for. */
+    private final class HeadStart {
+        private final AtomicInteger begun = new AtomicInteger();
+        private final CountDownLatch over = new CountDownLatch(wait == 0 ? 0 : 1);
+
+        void await() {
+            if (wait > 0 && begun.getAndIncrement() == 0) {
+                CompletableFuture.delayedExecutor(wait, TimeUnit.MILLISECONDS).execute(over::countDown);
+            }
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
     /** @return microseconds until it was connected, all tries included */
-    private static long connect(InetSocketAddress to, int millis, AtomicInteger tries, AtomicInteger failed) {
+    private static long connect(
+            InetSocketAddress to, int millis, HeadStart headStart, AtomicInteger tries, AtomicInteger failed) {
         long start = System.nanoTime();
+        headStart.await();
         for (int i = 0; i < TRIES; i++) {
             tries.incrementAndGet();
             try (Socket socket = new Socket()) {
