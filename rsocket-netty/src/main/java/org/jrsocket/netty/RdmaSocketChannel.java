@@ -266,9 +266,9 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         lent.release();
         Taken taken = Taken.ALL;
         boolean told;
-        boolean several = out.size() > 1;
+        boolean several = out.size() > 1 || out.current() instanceof ByteBuf only && only.nioBufferCount() > 1;
         if (several) {
-            rdma.cork(true); // a header and its content in one request
+            rdma.cork(true); // a header and its content in one request, and all of them in one post
         }
         try {
             for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !closing && !out.isEmpty(); spins--) {

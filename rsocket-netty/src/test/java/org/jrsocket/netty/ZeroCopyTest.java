@@ -26,9 +26,12 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,6 +69,37 @@ class ZeroCopyTest extends ChannelTests {
             }
         }
         last.sync();
+    }
+
+    /** Two messages would cost the device twice as much as the few bytes of a header are worth. */
+    @Test
+    void shouldSendASmallBufferAndTheLargeOneBehindItInOneMessage() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(3 * (9 + 1024));
+        Pair pair = pair(ignoring(), checker);
+        Queue<Integer> lengths = new ConcurrentLinkedQueue<>();
+        verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
+            if (Imm.op(imm) == Imm.OP_DATA) {
+                lengths.add(length);
+            }
+        });
+        RdmaSocketChannel client = pair.client();
+        client.config().setLendSendsFrom(1024); // all of it fits into the peer's first grant
+        client.eventLoop().submit(() -> {
+            for (int at = 0; at < 2 * (9 + 1024); at += 9 + 1024) {
+                client.write(Pattern.fill(OURS.directBuffer(9), at, 9));
+                client.write(Pattern.fill(OURS.directBuffer(1024), at + 9, 1024));
+            }
+            client.flush();
+        });
+        int last = 2 * (9 + 1024);
+        CompositeByteBuf composite = OURS.compositeDirectBuffer()
+                .addComponent(true, Pattern.fill(OURS.directBuffer(9), last, 9))
+                .addComponent(true, Pattern.fill(OURS.directBuffer(1024), last + 9, 1024));
+        client.writeAndFlush(composite);
+        checker.await();
+        verbs.onMessage(null);
+        assertEquals(List.of(9 + 1024, 9 + 1024, 9 + 1024), List.copyOf(lengths));
+        assertEquals(3 * 9, metrics.sentCopiedBytes() - sentCopied, metrics::toString);
     }
 
     @Test
