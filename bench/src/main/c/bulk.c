@@ -17,8 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <rdma/rdma_cma.h>
-#include <rdma/rdma_verbs.h>
+#include "device.h"
 
 enum {
 	SLOT = 64 * 1024, /* of a ring; the largest request */
@@ -42,30 +41,17 @@ static volatile uint64_t slots_read; /* the writer's: the reader's device writes
 static struct ibv_mr *ring_mr, *read_mr, *application_mr;
 static int copies;
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static void setup(const char *address, const char *port, int flags)
 {
-	struct rdma_addrinfo hints = { .ai_flags = flags, .ai_port_space = RDMA_PS_TCP };
-	struct ibv_context **devices = rdma_get_devices(NULL);
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
-	if (!devices || !devices[0])
-		die("no RDMA device");
-	pd = ibv_alloc_pd(devices[0]);
-	if (!pd)
-		die("ibv_alloc_pd");
+	pd = open_device();
 	ring_mr = ibv_reg_mr(pd, ring, sizeof(ring), access);
 	read_mr = ibv_reg_mr(pd, (void *)&slots_read, sizeof(slots_read), access);
 	application_mr = ibv_reg_mr(pd, application, sizeof(application), access);
 	if (!ring_mr || !read_mr || !application_mr)
 		die("ibv_reg_mr");
-	if (rdma_getaddrinfo(address, port, &hints, &where))
-		die("rdma_getaddrinfo");
+	where = resolve(address, port, flags);
 }
 
 static struct rdma_cm_id *endpoint(void)

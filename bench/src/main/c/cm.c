@@ -16,33 +16,20 @@
 #include <string.h>
 #include <time.h>
 
-#include <rdma/rdma_cma.h>
-#include <rdma/rdma_verbs.h>
+#include "device.h"
 
 static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static char memory[64]; /* every byte received lands here; nobody looks at it */
 static struct rdma_addrinfo *where;
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static void setup(const char *address, const char *port, int flags)
 {
-	struct rdma_addrinfo hints = { .ai_flags = flags, .ai_port_space = RDMA_PS_TCP };
-	struct ibv_context **devices = rdma_get_devices(NULL);
-
-	if (!devices || !devices[0])
-		die("no RDMA device");
-	pd = ibv_alloc_pd(devices[0]);
-	mr = pd ? ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE) : NULL;
+	pd = open_device();
+	mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
 	if (!mr)
 		die("ibv_reg_mr");
-	if (rdma_getaddrinfo(address, port, &hints, &where))
-		die("rdma_getaddrinfo");
+	where = resolve(address, port, flags);
 }
 
 static struct rdma_cm_id *endpoint(void)

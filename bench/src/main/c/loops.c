@@ -17,8 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <rdma/rdma_cma.h>
-#include <rdma/rdma_verbs.h>
+#include "device.h"
 
 enum {
 	MESSAGE = 64,
@@ -45,12 +44,6 @@ static struct rdma_addrinfo *where;
 static uint32_t samples[MOST_SAMPLES];
 static long count;
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static uint64_t now(void)
 {
 	struct timespec t;
@@ -61,18 +54,12 @@ static uint64_t now(void)
 
 static void setup(const char *address, const char *port, int flags)
 {
-	struct rdma_addrinfo hints = { .ai_flags = flags, .ai_port_space = RDMA_PS_TCP };
-	struct ibv_context **devices = rdma_get_devices(NULL);
-
-	if (!devices || !devices[0])
-		die("no RDMA device");
-	pd = ibv_alloc_pd(devices[0]);
-	channel = ibv_create_comp_channel(devices[0]);
-	cq = channel ? ibv_create_cq(devices[0], 4096, NULL, channel, 0) : NULL;
-	if (!pd || !cq)
+	pd = open_device();
+	channel = ibv_create_comp_channel(pd->context);
+	cq = channel ? ibv_create_cq(pd->context, 4096, NULL, channel, 0) : NULL;
+	if (!cq)
 		die("queues");
-	if (rdma_getaddrinfo(address, port, &hints, &where))
-		die("rdma_getaddrinfo");
+	where = resolve(address, port, flags);
 }
 
 static struct rdma_cm_id *endpoint(void)
