@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "device.h"
 
@@ -112,6 +111,29 @@ static void tell(struct rdma_cm_id *id, const struct place *peer, uint64_t slots
 	post(id, &wr);
 }
 
+/* Waits for a message; one poll after another while the writer writes. */
+static void await(struct rdma_cm_id *id, struct ibv_wc *wc)
+{
+	uint64_t start = now();
+	struct ibv_cq *which;
+	void *context;
+	int armed = 0;
+
+	while (!ibv_poll_cq(id->recv_cq, 1, wc)) {
+		if (now() - start < IDLE_NANOS)
+			continue;
+		if (!armed) {
+			if (ibv_req_notify_cq(id->recv_cq, 0))
+				die("ibv_req_notify_cq");
+		} else {
+			if (ibv_get_cq_event(id->recv_cq_channel, &which, &context))
+				die("ibv_get_cq_event");
+			ibv_ack_cq_events(which, 1);
+		}
+		armed = !armed;
+	}
+}
+
 static void serve(struct rdma_cm_id *id)
 {
 	struct place peer, mine = { (uintptr_t)ring, ring_mr->rkey };
@@ -128,8 +150,7 @@ static void serve(struct rdma_cm_id *id)
 	for (;;) {
 		uint32_t imm;
 
-		if (!ibv_poll_cq(id->recv_cq, 1, &wc))
-			continue;
+		await(id, &wc);
 		if (wc.status != IBV_WC_SUCCESS)
 			return; /* the client is gone */
 		imm = ntohl(wc.imm_data);

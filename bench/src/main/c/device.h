@@ -7,16 +7,31 @@
 #ifndef DEVICE_H
 #define DEVICE_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
+
+enum {
+	IDLE_NANOS = 500000, /* who polls so long for nothing sleeps: other programs are measured then */
+};
 
 static void die(const char *what)
 {
 	perror(what);
 	exit(1);
+}
+
+/* Nanoseconds of a clock that never goes back. */
+static inline uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* A protection domain of the first device. */

@@ -25,7 +25,6 @@ enum {
 	SIGNAL_EVERY = 8,      /* sends */
 	BATCH = 16,            /* completions at a time */
 	MOST_SAMPLES = 1 << 20,
-	IDLE_NANOS = 500000,   /* polls so long for nothing, then sleeps */
 };
 
 struct connection {
@@ -43,14 +42,6 @@ static struct ibv_comp_channel *channel;
 static struct rdma_addrinfo *where;
 static uint32_t samples[MOST_SAMPLES];
 static long count;
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void setup(const char *address, const char *port, int flags)
 {
