@@ -90,7 +90,7 @@ class DeviceRemovalTest {
             RawPeer.await(() -> isBare(verbs.liveObjects()), () -> "still there: " + verbs.liveObjects());
             assertTrue(device.isLost());
             assertTrue(pair.client.isOpen());
-            assertTrue(pair.server.isFreed());
+            RawPeer.await(pair.server::isFreed, () -> "its objects are gone, and it does not know");
         }
     }
 
