@@ -2,10 +2,10 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a stream costs the device if its reader has the bytes: RDMA WRITE with immediate into a ring, a reader that polls
- * and tells now and then how much it has read; "copy": with the two copies that a socket cannot do without; "lend":
- * without them. ib_write_bw, whose reader sleeps and never looks, is faster; this is the limit for every stream on top
- * of the device.
+ * What a stream costs the device if its reader has the bytes: RDMA WRITE with immediate into a ring, and a reader that
+ * polls and tells now and then how much it has read; "copy": with the two copies that a socket cannot do without;
+ * "lend": without them. ib_write_bw, whose reader sleeps and never looks, is faster; this is the limit for every stream
+ * on top of the device.
  *
  *   bulk server ADDRESS PORT copy|lend
  *   bulk client ADDRESS PORT copy|lend        reads "stream SIZE COUNT ..." as Client.java does

@@ -2,8 +2,8 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * An rsocket peer that breaks the rules as it is told: Hostile.java says what to do, a line each on standard input, and is
- * answered with a line each.
+ * An rsocket peer that breaks the rules as it is told: Hostile.java says what to do, a line each on standard input, and
+ * is answered with a line each.
  *
  *   hostile connect ADDRESS PORT [LIE]   a client; "connected", or "refused STATUS"
  *   hostile mute ADDRESS PORT            one that never says that it has the server's answer; "answered"

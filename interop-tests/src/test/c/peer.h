@@ -61,7 +61,9 @@ void peer_request(struct peer *p, const void *data, size_t length);
 void peer_learn(struct peer *p, const void *data);
 void peer_to_rts(struct peer *p);
 void peer_accept(struct peer *p, const void *data, size_t length);
-/* The next event, its type in *type; its private data stays good until the next call. NULL when there is none in time. */
+/*
+ * The next event, its type in *type; its private data stays good until the next call. NULL when there is none in time.
+ */
 struct rdma_cm_event *peer_event(struct peer *p, int milliseconds);
 struct rdma_cm_event *peer_expect(struct peer *p, enum rdma_cm_event_type type);
 /* Whether the connection is over, for which it waits so long. */

@@ -156,8 +156,8 @@ static jint async_event(JNIEnv *env, jclass type, jlong device)
 }
 
 /*
- * The context is librdmacm's, which closes it when it likes, and closes the descriptors' numbers then: they become those
- * of /dev/null. The kernel sees the last of the context and of all that was made on it.
+ * The context is librdmacm's, which closes it when it likes, and closes the descriptors' numbers then: they become
+ * those of /dev/null. The kernel sees the last of the context and of all that was made on it.
  */
 static jint detach_device(JNIEnv *env, jclass type, jlong device)
 {

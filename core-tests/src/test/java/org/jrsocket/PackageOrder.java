@@ -46,7 +46,7 @@ final class PackageOrder {
 
     private PackageOrder() {}
 
-    /** Uses that the table does not have, as "file uses package"; {@code sources} is a module's {@code src/main/java}. */
+    /** Uses that the table has not, as "file uses package"; {@code sources} is a module's {@code src/main/java}. */
     static List<String> violations(Path sources) throws IOException {
         Path root = sources.resolve("org/jrsocket");
         List<String> found = new ArrayList<>();

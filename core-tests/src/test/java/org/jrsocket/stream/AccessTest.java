@@ -19,7 +19,9 @@ import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.junit.jupiter.api.Test;
 
-/** Listeners that take connections from some addresses only. A client of this host is seen with its target's address. */
+/**
+ * Listeners that take connections from some addresses only. A client of this host is seen with its target's address.
+ */
 class AccessTest extends RawPeerTests {
 
     private final List<String> asked = new CopyOnWriteArrayList<>();

@@ -25,8 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The addresses of this host's RDMA devices whose ports are up, as sysfs and the interfaces say. Read when somebody asks
- * and then at most once a second, by one thread; the others take what was there before. Safe for use by many threads.
+ * The addresses of this host's RDMA devices whose ports are up, as sysfs and the interfaces say. Read when somebody
+ * asks and then at most once a second, by one thread; the others take what was there before. Safe for use by many
+ * threads.
  */
 final class Adapters {
 

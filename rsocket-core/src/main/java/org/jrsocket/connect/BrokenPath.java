@@ -7,9 +7,9 @@ package org.jrsocket.connect;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A host to which connections are made and then lost, because the path carries the handshake and not the data: an MTU or
- * flow control that is set up wrongly, for example. It is left alone for a while, each time longer. Then one connection
- * tries it, and only if that is not lost, the others do too. Its owner's lock guards it.
+ * A host to which connections are made and then lost, because the path carries the handshake and not the data: an MTU
+ * or flow control that is set up wrongly, for example. It is left alone for a while, each time longer. Then one
+ * connection tries it, and only if that is not lost, the others do too. Its owner's lock guards it.
  */
 final class BrokenPath {
 

@@ -7,8 +7,8 @@ package org.jrsocket.connect;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * The buffers that an application asked a socket for. Over RDMA they bound the memory of the stream in each direction. A
- * TCP socket cannot be asked for them: the kernel cuts its own to its own limits. Safe for use by many threads.
+ * The buffers that an application asked a socket for. Over RDMA they bound the memory of the stream in each direction.
+ * A TCP socket cannot be asked for them: the kernel cuts its own to its own limits. Safe for use by many threads.
  */
 public final class BufferSizes {
 

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.function.BiFunction;
 
 /**
- * The options of a socket that the kernel does not know of yet: those that the JDK would accept for sure, until there is
- * a TCP socket to set them on. The others need one at once. Not safe for use by many threads; its owner has a lock.
+ * The options of a socket that the kernel does not know of yet: those that the JDK would accept for sure, until there
+ * is a TCP socket to set them on. The others need one at once. Not safe for use by many threads; its owner has a lock.
  *
  * @param <K> how the socket API names options
  */

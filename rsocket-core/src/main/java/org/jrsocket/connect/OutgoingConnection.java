@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * One outgoing connection, from {@link Connector#connect}: RDMA in its time, if it is tried at all, and then TCP in what
- * is left of the caller's. TCP is the socket API's own; this tells it when to connect.
+ * One outgoing connection, from {@link Connector#connect}: RDMA in its time, if it is tried at all, and then TCP in
+ * what is left of the caller's. TCP is the socket API's own; this tells it when to connect.
  *
  * <pre>
  *   blocking:      {@link #awaitRdma} ---- a stream

@@ -197,8 +197,8 @@ public final class Rules {
     }
 
     /**
-     * Whether an RDMA connection from there may be taken at this address and device of ours. As soon as there is one {@code accept}
-     * rule, whom none names may not.
+     * Whether an RDMA connection from there may be taken at this address and device of ours. As soon as there is one
+     * {@code accept} rule, whom none names may not.
      */
     boolean admit(InetAddress source, InetSocketAddress local, String device) {
         byte[] bytes = source.getAddress();

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * One setting: its name, what it is when nobody sets it, and what it may be. All of them are made and read while the JVM
- * starts: neither a record that is the key of a map nor a lambda, whose code the JDK makes at run time.
+ * One setting: its name, what it is when nobody sets it, and what it may be. All of them are made and read while the
+ * JVM starts: neither a record that is the key of a map nor a lambda, whose code the JDK makes at run time.
  */
 public abstract class SettingKey<T> {
 

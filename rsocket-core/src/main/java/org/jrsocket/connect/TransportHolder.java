@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The process's RDMA transport: verbs are opened when somebody first asks whether there are any, the transport with its
  * thread when the first socket needs it, each once. If verbs cannot be had, the reason is kept, and while somebody goes
- * on asking, a thread of ours looks again every few seconds: a driver may be loaded later. Safe for use by many threads.
+ * on asking, a thread of ours looks again every few seconds: a driver may be loaded later. Safe for use by many
+ * threads.
  */
 public final class TransportHolder implements StreamFactory {
 

@@ -10,8 +10,8 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 
 /**
- * An open device ({@code ibv_context}), found by resolving an address. librdmacm owns it. It stays open until the device
- * is removed from the host; a device that comes back under the same name is another object.
+ * An open device ({@code ibv_context}), found by resolving an address. librdmacm owns it. It stays open until the
+ * device is removed from the host; a device that comes back under the same name is another object.
  */
 public abstract class Device extends IbvContext {
 

@@ -7,8 +7,8 @@ package org.jrsocket.netty;
 import io.netty.channel.ChannelOption;
 
 /**
- * Options of {@link RdmaSocketChannel} beyond those of any socket channel. {@code SO_SNDBUF} and {@code SO_RCVBUF} bound
- * the memory of an RDMA connection; set them before it connects.
+ * Options of {@link RdmaSocketChannel} beyond those of any socket channel. {@code SO_SNDBUF} and {@code SO_RCVBUF}
+ * bound the memory of an RDMA connection; set them before it connects.
  */
 public final class RdmaChannelOption {
 
@@ -20,8 +20,8 @@ public final class RdmaChannelOption {
             ChannelOption.valueOf(RdmaChannelOption.class, "LEND_RECEIVES");
 
     /**
-     * From how many bytes on a piece of a {@link RdmaByteBufAllocator}'s memory is sent from where it lies. Smaller ones
-     * are copied, which costs less. Default: 4096.
+     * From how many bytes on a piece of a {@link RdmaByteBufAllocator}'s memory is sent from where it lies. Smaller
+     * ones are copied, which costs less. Default: 4096.
      */
     public static final ChannelOption<Integer> LEND_SENDS_FROM =
             ChannelOption.valueOf(RdmaChannelOption.class, "LEND_SENDS_FROM");

@@ -7,8 +7,8 @@ package org.jrsocket.netty;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Payload bytes that the channels of this process have carried over RDMA, by what was done with them. Bytes over TCP are
- * not counted. JMX has the same numbers: {@link RdmaMetricsMXBean}. Safe for use by many threads.
+ * Payload bytes that the channels of this process have carried over RDMA, by what was done with them. Bytes over TCP
+ * are not counted. JMX has the same numbers: {@link RdmaMetricsMXBean}. Safe for use by many threads.
  */
 public final class RdmaMetrics {
 

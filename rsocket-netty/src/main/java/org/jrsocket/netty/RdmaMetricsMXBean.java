@@ -5,8 +5,8 @@
 package org.jrsocket.netty;
 
 /**
- * {@code org.jrsocket:type=Netty}: what {@link RdmaMetrics} counts. There is a bean as soon as an event loop or a channel
- * of this transport was made.
+ * {@code org.jrsocket:type=Netty}: what {@link RdmaMetrics} counts. There is a bean as soon as an event loop or a
+ * channel of this transport was made.
  */
 public interface RdmaMetricsMXBean {
 

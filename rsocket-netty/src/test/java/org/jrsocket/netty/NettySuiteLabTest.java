@@ -21,9 +21,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Netty's suite on our channels, on a device. The suite binds to the loopback address, of which no device knows: channels
- * are bound to the device's address instead. It takes many minutes in an emulated machine: by hand, and some of its
- * classes at a time ({@code scripts/test lab 'NettySuiteLabTest$SocketEcho,SocketRst'}).
+ * Netty's suite on our channels, on a device. The suite binds to the loopback address, of which no device knows:
+ * channels are bound to the device's address instead. It takes many minutes in an emulated machine: by hand, and some
+ * of its classes at a time ({@code scripts/test lab 'NettySuiteLabTest$SocketEcho,SocketRst'}).
  */
 @Tag("device")
 @Tag("lab")

@@ -128,7 +128,9 @@ final class Soak {
         return connecting;
     }
 
-    /** By the event loop of the end that closes last; by the client's if it is not to be known whether that is the last. */
+    /**
+     * By the event loop of the end that closes last; by the client's if it is not to be known whether that is the last.
+     */
     void endOf(SoakConversation conversation) {
         if (conversations.remove(conversation.id()) == null) {
             return;

@@ -18,8 +18,8 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One end of a {@link SoakConversation}. Sends as fast as the channel takes it, stops reading now and then, and keeps some
- * of what it has read for a while: only when it gives it back it compares it.
+ * One end of a {@link SoakConversation}. Sends as fast as the channel takes it, stops reading now and then, and keeps
+ * some of what it has read for a while: only when it gives it back it compares it.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
 final class SoakEnd extends ChannelInboundHandlerAdapter {

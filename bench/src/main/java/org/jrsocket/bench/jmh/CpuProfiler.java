@@ -17,7 +17,9 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
-/** CPU time per operation of the thread that does them: a busy machine does not make it longer by what it takes away. */
+/**
+ * CPU time per operation of the thread that does them: a busy machine does not make it longer by what it takes away.
+ */
 public final class CpuProfiler implements InternalProfiler {
 
     /** The name of the result. */

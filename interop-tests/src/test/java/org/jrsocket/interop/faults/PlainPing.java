@@ -10,8 +10,8 @@ import java.io.IOException;
 import org.jrsocket.interop.Tool;
 
 /**
- * Whether the devices make a connection between the hosts without any of ours: rdma-core's {@code rping}, from this host
- * to the other.
+ * Whether the devices make a connection between the hosts without any of ours: rdma-core's {@code rping}, from this
+ * host to the other.
  */
 final class PlainPing {
 

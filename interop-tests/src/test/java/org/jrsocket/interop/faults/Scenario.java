@@ -10,7 +10,8 @@ package org.jrsocket.interop.faults;
  * @param name for the command line
  * @param title for people
  * @param promise what happens then, and in which time
- * @param play makes it go wrong and looks; returns what happened. Throws an AssertionError if it is not what is promised
+ * @param play makes it go wrong and looks; returns what happened. Throws an AssertionError if it is not what is
+ * promised
  */
 record Scenario(String name, String title, String promise, Play play) {
 

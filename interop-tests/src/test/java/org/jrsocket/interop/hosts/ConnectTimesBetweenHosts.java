@@ -174,7 +174,8 @@ class ConnectTimesBetweenHosts {
                 far.run(ADD_DEVICE);
             }
             System.out.printf(
-                    "microseconds to connect         without the agent           with it%n%-30s %8s %8s %8s %8s %8s %8s  %s%n%s",
+                    "microseconds to connect         without the agent           with it%n"
+                            + "%-30s %8s %8s %8s %8s %8s %8s  %s%n%s",
                     "", "p50", "p99", "most", "p50", "p99", "most", "used", table);
             for (JvmProcess each : new JvmProcess[] {plain, waiting, with}) {
                 if (each != null) {

@@ -26,11 +26,12 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * {@code CrowdClient LOCAL [WAIT]}: connects as its input says and tells the times. A line is {@code NAME ADDRESS PORT COUNT
- * CROWD MILLIS}: so many connections, so many of them at once, each with that limit (0: none) and as many as ten tries.
- * ADDRESS {@code self} is a server that it has itself, for classes to be loaded. Answers {@code NAME count=N failed=N
- * tries=N p50=MICROS p99=MICROS most=MICROS used={TRANSPORT OR REASON=COUNT, ...}}. Forgets before each line what the
- * agent remembers of peers, if there is an agent and NAME does not begin with {@code still-}.
+ * {@code CrowdClient LOCAL [WAIT]}: connects as its input says and tells the times. A line is
+ * {@code NAME ADDRESS PORT COUNT CROWD MILLIS}: so many connections, so many of them at once, each with that limit (0:
+ * none) and as many as ten tries. ADDRESS {@code self} is a server that it has itself, for classes to be loaded.
+ * Answers {@code NAME count=N failed=N tries=N p50=MICROS p99=MICROS most=MICROS used={TRANSPORT OR REASON=COUNT,
+ * ...}}. Forgets before each line what the agent remembers of peers, if there is an agent and NAME does not begin with
+ * {@code still-}.
  *
  * <p>With WAIT all connections of a line wait for one timer, which ends so many milliseconds after the first has begun;
  * that counts as theirs. What is left is what it costs that all of them go on at once, whoever made them wait.

@@ -8,9 +8,9 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * {@code EchoServer ADDRESS NET NIO NETTY LATE}: gives back what it gets, on ports of which 0 is any, until it is killed.
- * LATE is that of a server that has a short queue and accepts a connection a second. Prints {@code listening=PID
- * NET NIO NETTY LATE}.
+ * {@code EchoServer ADDRESS NET NIO NETTY LATE}: gives back what it gets, on ports of which 0 is any, until it is
+ * killed. LATE is that of a server that has a short queue and accepts a connection a second. Prints {@code
+ * listening=PID NET NIO NETTY LATE}.
  */
 public final class EchoServer {
 
