@@ -4,9 +4,12 @@
  */
 package org.jrsocket.stream;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -18,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.wire.Imm;
@@ -151,6 +155,52 @@ class LendingTest extends RawPeerTests {
         assertFalse(l.stream().isAcknowledged());
         l.stream().abort();
         assertTrue(l.stream().isAcknowledged());
+    }
+
+    @Test
+    void shouldHaveAThreadWaitUntilAnOffsetIsAcknowledged() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(8192));
+        verbs.faults().holdAcks(true);
+        LentMemory memory = l.stream().register(direct(bytes(4096)));
+        long end = l.stream().writeLent(memory, 0, 4096);
+        assertFalse(l.stream().awaitAcknowledged(end, MILLISECONDS.toNanos(20)), "nobody has acknowledged it");
+        Future<Boolean> waiting = background(() -> l.stream().awaitAcknowledged(end, PATIENCE));
+        Thread.sleep(20);
+        assertFalse(waiting.isDone());
+        verbs.faults().holdAcks(false);
+        assertTrue(get(waiting));
+        assertTrue(memory.isFree());
+        assertTrue(l.stream().awaitAcknowledged(end, 1), "it is already");
+    }
+
+    @Test
+    void shouldEndTheWaitForAnAcknowledgementThatNeverComes() throws Exception {
+        Link closed = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        LentMemory memory = closed.stream().register(direct(bytes(4096)));
+        long end = closed.stream().writeLent(memory, 0, 4096);
+        Future<Boolean> waiting = background(() -> closed.stream().awaitAcknowledged(end, PATIENCE));
+        Thread.sleep(20);
+        assertFalse(waiting.isDone());
+        closed.stream().abort();
+        assertEquals("Socket closed", failure(waiting).getMessage());
+        RawPeer.await(closed.stream()::isFreed, () -> "not freed");
+        assertEquals(100, closed.stream().acknowledged(), "what was dropped has not arrived");
+
+        Link left = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        LentMemory other = left.stream().register(direct(bytes(4096)));
+        long never = left.stream().writeLent(other, 0, 4096);
+        Future<Boolean> inVain = background(() -> left.stream().awaitAcknowledged(never, PATIENCE));
+        awaitData(left.peer(), 100);
+        assertFalse(inVain.isDone());
+        left.peer().ctrl(Imm.CTRL_DISCONNECT);
+        assertEquals("Broken pipe", failure(inVain).getMessage());
+    }
+
+    private static SocketException failure(Future<?> of) {
+        return assertInstanceOf(
+                SocketException.class,
+                assertThrows(ExecutionException.class, () -> of.get(30, SECONDS))
+                        .getCause());
     }
 
     /** Else whoever waits for it would wait for ever: the peer's device is there, but takes nothing any more. */

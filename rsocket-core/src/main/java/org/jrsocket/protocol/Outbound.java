@@ -44,6 +44,7 @@ public final class Outbound {
     private long written;
     private long posted;
     private long acknowledged;
+    private long lostFrom = Long.MAX_VALUE; // from this offset on nothing was posted, nor will be
     private long completions;
     private int grantsBuilt;
     private int grantsAcknowledged;
@@ -149,6 +150,7 @@ public final class Outbound {
     }
 
     private void drop() {
+        lostFrom = Math.min(lostFrom, posted);
         posted = written;
         extents.clear();
     }
@@ -172,7 +174,7 @@ public final class Outbound {
         }
         completions++;
         grantsAcknowledged = queue.nextGrants();
-        acknowledged = queue.completed();
+        acknowledged = Math.min(queue.completed(), lostFrom);
         int effects = Effects.ACKNOWLEDGED;
         if (blocked) {
             effects |= Effects.SEND;

@@ -111,7 +111,7 @@ final class Handshake implements CmHandler {
             return;
         }
         stream.onCmEvent(event);
-        if (stream.hasInput()) {
+        if (stream.core().hasInput()) {
             listening.established(this, stream);
         } else {
             LOG.debug("a connection to the {} did not come about: {}", listening, event);

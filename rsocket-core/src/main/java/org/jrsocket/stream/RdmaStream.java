@@ -33,6 +33,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private final StreamCore core;
     private final StreamReader reader;
     private final StreamWriter writer;
+    private final StreamLender lender;
     private final StreamWaiter waits;
     private final StreamClosing closing;
 
@@ -46,6 +47,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         this.core = new StreamCore(this, transport, handles, peer, local, remote);
         this.reader = new StreamReader(core);
         this.writer = new StreamWriter(core);
+        this.lender = new StreamLender(core, writer);
         this.waits = core.waits();
         this.closing = new StreamClosing(core);
         handles.id.attach(this);
@@ -109,8 +111,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * While corked, writes may wait for each other, up to 64 KiB of them, to go out together; what waits is sent when it
-     * is uncorked, which has to follow. Counts as the writer. Harmless once the stream has ended.
+     * While corked, writes may wait for each other, up to 64 KiB of them, to go out together; what waits is sent when
+     * it is uncorked, which has to follow. Counts as the writer. Harmless once the stream has ended.
      */
     public void cork(boolean on) {
         writer.cork(on);
@@ -129,7 +131,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * @throws IOException if the device, the system or the bound on registered memory refuses
      */
     public LentMemory register(ByteBuffer buffer) throws IOException {
-        return writer.register(buffer);
+        return lender.register(buffer);
     }
 
     /**
@@ -139,12 +141,12 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * @return the offset of the stream behind these bytes: they are sent when {@link #acknowledged} has reached it
      */
     public long writeLent(LentMemory memory, int offset, int length) throws IOException {
-        return writer.writeLent(memory, offset, length);
+        return lender.writeLent(memory, offset, length);
     }
 
     /** Makes progress; returns the offset of the stream up to which the peer's device has acknowledged everything. */
     public long acknowledged() {
-        return writer.acknowledged();
+        return lender.acknowledged();
     }
 
     /**
@@ -152,20 +154,30 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * event loop waits for it as for room: {@link #arm} with {@code writing}.
      */
     public void awaitAcknowledged(long offset) {
-        writer.awaitAcknowledged(offset);
+        lender.awaitAcknowledged(offset);
     }
 
     /**
-     * Whether the offset of {@link #awaitAcknowledged} is reached, or never will be because the stream has failed or is
-     * closed; false if nobody has asked. Any thread, without progress.
+     * Whether the offset of {@link #awaitAcknowledged(long)} is reached, or never will be because the stream has failed
+     * or is closed; false if nobody has asked. Any thread, without progress.
      */
     public boolean isAcknowledged() {
         return core.isReady(StreamCore.ACKNOWLEDGED);
     }
 
     /**
-     * Runs {@code action} once the stream {@linkplain #isFreed is freed}: at once, or in the thread that frees it, which
-     * must not be held up. One action for a stream.
+     * For a thread that has no selector: waits until all up to an offset that {@link #writeLent} has returned is
+     * acknowledged; false when the time is over. Counts as the writer, and as {@link #awaitAcknowledged(long)}.
+     *
+     * @throws IOException if the offset never will be reached, as a write would
+     */
+    public boolean awaitAcknowledged(long offset, long nanos) throws IOException {
+        return lender.awaitAcknowledged(offset, nanos);
+    }
+
+    /**
+     * Runs {@code action} once the stream {@linkplain #isFreed is freed}: at once, or in the thread that frees it,
+     * which must not be held up. One action for a stream.
      */
     public void whenFreed(Runnable action) {
         closing.whenFreed(action);
@@ -249,11 +261,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         closing.step();
     }
 
-    /** The completion channel had events; service thread. */
-    void onWatched() {
-        closing.onWatched();
-    }
-
     // ---- for selectors ----
 
     /**
@@ -315,11 +322,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return core.isReady(StreamCore.WRITABLE);
     }
 
-    /** Whether the peer has sent data that is not read, or the end of the stream. */
-    boolean hasInput() {
-        return locked(() -> core.in.readable() > 0 || core.ended);
-    }
-
     /** Whether what it has to send waits for the peer and for nothing else. Any thread. */
     boolean isStarved() {
         return locked(() -> core.out.waitsForPeer());
@@ -376,11 +378,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     /** Memory that is registered for it now. */
     public long registeredBytes() {
         return locked(() -> core.freed ? 0 : core.handles.registeredBytes());
-    }
-
-    /** Called now and then: if nothing has moved for long, gives back what an idle connection does not need. */
-    void sweep() {
-        core.sweep();
     }
 
     /** For questions that are not asked for every message. */

@@ -371,6 +371,16 @@ final class StreamCore {
         }
     }
 
+    /** Whether the peer has sent data that is not read, or the end of the stream. Any thread. */
+    boolean hasInput() {
+        enter();
+        try {
+            return in.readable() > 0 || ended;
+        } finally {
+            exit();
+        }
+    }
+
     void ensureOpen() throws SocketException {
         if (closed) {
             throw new SocketException("Socket closed");

@@ -149,8 +149,8 @@ final class StreamLeftover {
     }
 
     /**
-     * Looks after what a writer left behind; called by the service thread now and then. Done once that is not needed any
-     * more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
+     * Looks after what a writer left behind; called by the service thread now and then. Done once that is not needed
+     * any more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
      */
     Leftovers.Look lookAfter() {
         core.enter();

@@ -143,7 +143,7 @@ final class StreamReader {
             enter();
             try {
                 core.pollMessages();
-                return core.waits().await(true, nanos);
+                return core.waits().await(StreamCore.READABLE, nanos);
             } finally {
                 leave();
             }
@@ -275,7 +275,7 @@ final class StreamReader {
         if (isInputOver()) {
             return false;
         }
-        if (!core.waits().await(true, nanos)) {
+        if (!core.waits().await(StreamCore.READABLE, nanos)) {
             throw new SocketTimeoutException("Read timed out");
         }
         return true;

@@ -29,6 +29,7 @@ final class StreamWaiter {
 
     private volatile Sleeper reader;
     private volatile Sleeper writer;
+    private int writerAwaits; // set before the writer is
     private volatile StreamObserver observer;
     private final SpinBudget readerSpin; // the reader's own
     private final SpinBudget writerSpin; // the writer's own
@@ -48,15 +49,15 @@ final class StreamWaiter {
     }
 
     /**
-     * Waits until the reader (or the writer) should look again. It is inside, and holds the lock, which is left for the
-     * wait and held again afterwards. It need not have polled.
+     * Waits until the stream is ready for what {@code bit} says: the reader for READABLE, the writer for another one.
+     * It is inside, and holds the lock, which is left for the wait and held again afterwards. It need not have polled.
      *
      * @param nanos 0 waits for ever
      * @return false when the time is over
      */
-    boolean await(boolean reading, long nanos) throws IOException {
+    boolean await(int bit, long nanos) throws IOException {
         assert core.isHeld();
-        int bit = bit(reading);
+        boolean reading = bit == StreamCore.READABLE;
         if (!reading) {
             core.poll();
         }
@@ -69,7 +70,7 @@ final class StreamWaiter {
         try {
             if (spin > 0) {
                 try {
-                    if (spin(budget, reading, start, spin)) {
+                    if (spin(budget, bit, start, spin)) {
                         return true;
                     }
                 } finally {
@@ -78,7 +79,7 @@ final class StreamWaiter {
             }
             core.exit();
             try {
-                return sleep(reading, start, nanos);
+                return sleep(bit, start, nanos);
             } finally {
                 core.enter();
             }
@@ -97,8 +98,8 @@ final class StreamWaiter {
     }
 
     /** With the lock, but for the waits between two looks. */
-    private boolean spin(SpinBudget budget, boolean reading, long start, long spin) {
-        int bit = bit(reading);
+    private boolean spin(SpinBudget budget, int bit, long start, long spin) {
+        boolean reading = bit == StreamCore.READABLE;
         long slice = Math.min(SLICE_NANOS, spin);
         long yield = start + YIELD_NANOS;
         long last = start;
@@ -130,7 +131,9 @@ final class StreamWaiter {
                 return false;
             }
             last = now;
-            if (now - yield >= 0) { // whoever else wants this CPU gets it: perhaps the very thread we wait for
+            if (now - yield >= 0
+                    && budget
+                            .mayGiveWay()) { // whoever else wants this CPU gets it: perhaps the very thread we wait for
                 core.exit();
                 try {
                     Thread.yield();
@@ -146,25 +149,19 @@ final class StreamWaiter {
         }
     }
 
-    private static int bit(boolean reading) {
-        return reading ? StreamCore.READABLE : StreamCore.WRITABLE;
-    }
-
-    private boolean isReady(boolean reading) {
-        return core.isReady(bit(reading));
-    }
-
-    private boolean sleep(boolean reading, long start, long nanos) throws IOException {
+    private boolean sleep(int bit, long start, long nanos) throws IOException {
+        boolean reading = bit == StreamCore.READABLE;
         Sleeper me = Sleeper.acquire();
         try {
             if (reading) {
                 reader = me;
             } else {
+                writerAwaits = bit;
                 writer = me;
             }
             for (; ; ) {
                 arm(!reading);
-                if (isReady(reading)) {
+                if (core.isReady(bit)) {
                     return true;
                 }
                 long left = -1;
@@ -239,11 +236,11 @@ final class StreamWaiter {
     /** Wakes those whose wait is over. Called after something has happened, without the lock. */
     void progressed() {
         Sleeper r = reader;
-        if (r != null && !r.isMine() && isReady(true)) {
+        if (r != null && !r.isMine() && core.isReady(StreamCore.READABLE)) {
             r.wake();
         }
         Sleeper w = writer;
-        if (w != null && !w.isMine() && isReady(false)) {
+        if (w != null && !w.isMine() && core.isReady(writerAwaits)) {
             w.wake();
         }
         StreamObserver o = observer;
@@ -321,7 +318,7 @@ final class StreamWaiter {
             leftoverWatched &= core.leftover().any() && !core.writerInside;
             Sleeper r = reader;
             Sleeper w = writer;
-            boolean anyWriter = leftoverWatched || w != null && !isReady(false);
+            boolean anyWriter = leftoverWatched || w != null && !core.isReady(writerAwaits);
             again = anyWriter || r != null;
             if (again || observer != null) {
                 core.armAndPoll(anyWriter || observer != null);
@@ -336,7 +333,7 @@ final class StreamWaiter {
         if (again) {
             watch();
         }
-        core.stream().onWatched();
+        core.stream().closing().onWatched();
     }
 
     void stopWatching() {

@@ -42,7 +42,7 @@ final class StreamWriter {
                     if (n > 0) {
                         at += n;
                         flushWritten(length);
-                    } else if (!core.waits().await(false, nanos)) {
+                    } else if (!core.waits().await(StreamCore.WRITABLE, nanos)) {
                         throw new SocketTimeoutException("Write timed out");
                     }
                 }
@@ -130,45 +130,7 @@ final class StreamWriter {
         try {
             enter();
             try {
-                return core.waits().await(false, nanos);
-            } finally {
-                leave();
-            }
-        } finally {
-            core.exit();
-        }
-    }
-
-    /** See {@link RdmaStream#register}. */
-    LentMemory register(ByteBuffer buffer) throws IOException {
-        core.enter();
-        try {
-            core.ensureOpen();
-            if (core.releasing) {
-                throw StreamReader.again(core.failure, "Connection reset");
-            }
-            return LentMemory.register(core, buffer);
-        } finally {
-            core.exit();
-        }
-    }
-
-    /** See {@link RdmaStream#writeLent}. */
-    long writeLent(LentMemory memory, int offset, int length) throws IOException {
-        core.enter();
-        try {
-            enter();
-            try {
-                if (!memory.isOf(core)) {
-                    throw new IllegalArgumentException("memory that is registered for another stream");
-                }
-                if (inVain(length) > 0) {
-                    return core.out.written(); // with what was written before: acknowledged, or never
-                }
-                checkWritable();
-                long end = memory.write(offset, length);
-                flushWritten(length);
-                return end;
+                return core.waits().await(StreamCore.WRITABLE, nanos);
             } finally {
                 leave();
             }
@@ -194,7 +156,7 @@ final class StreamWriter {
     // ---- parts of them, with the core's lock ----
 
     /** If the peer's room is used up, looks whether more came meanwhile. */
-    private void flushWritten(int call) {
+    void flushWritten(int call) {
         core.leftover().flushWritten(call);
         if (core.out.waitsForPeer()) {
             core.poll();
@@ -292,7 +254,7 @@ final class StreamWriter {
      * answer that the peer is gone. Programs depend on it, such as those that flush before they close, and do not close
      * if that fails. Returns how much of {@code length} such a write takes; 0 if this is none.
      */
-    private int inVain(int length) {
+    int inVain(int length) {
         boolean first = length > 0 && core.peerGone && core.ended && !wroteInVain;
         if (!first || core.failure != null || core.outputShut || core.closed) {
             return 0;
@@ -363,26 +325,5 @@ final class StreamWriter {
         int taken = core.out.isOpen() ? n : 0;
         core.connection.wrote(taken);
         return taken;
-    }
-
-    /** See {@link RdmaStream#acknowledged}. */
-    long acknowledged() {
-        core.enter();
-        try {
-            core.poll();
-            return core.out.acknowledged();
-        } finally {
-            core.exit();
-        }
-    }
-
-    /** See {@link RdmaStream#awaitAcknowledged}. */
-    void awaitAcknowledged(long offset) {
-        core.enter();
-        try {
-            core.awaitAcknowledged(offset);
-        } finally {
-            core.exit();
-        }
     }
 }

@@ -7,7 +7,7 @@ package org.jrsocket.bench.lab;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/** What makes connections: {@code java.net}, NIO, asynchronous channels, or the stream API. */
+/** What makes connections: {@code java.net}, NIO, asynchronous channels, or the stream API with and without copies. */
 interface Carrier {
 
     /** {@code spinning}: waits poll rather than sleep, where the carrier has a choice. */
@@ -22,13 +22,14 @@ interface Carrier {
     static Carrier named(String name) throws IOException {
         return switch (name) {
             case "net" -> new NetCarrier();
-            case "stream" -> new StreamCarrier();
+            case "stream" -> new StreamCarrier(StreamWire::new);
+            case "lend" -> new StreamCarrier(LendWire::new);
             case "channel" -> new ChannelCarrier(false);
             case "selector" -> new ChannelCarrier(true);
             case "aio" -> new AioCarrier();
             default ->
                 throw new IllegalArgumentException(
-                        "carrier '" + name + "' is none of net, stream, channel, selector, aio");
+                        "carrier '" + name + "' is none of net, stream, lend, channel, selector, aio");
         };
     }
 }

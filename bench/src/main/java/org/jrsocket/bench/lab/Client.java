@@ -95,9 +95,7 @@ public final class Client {
         new Request(Request.SINK, read, bytes / read).send(wire);
         byte[] data = new byte[size];
         long start = System.nanoTime();
-        for (int i = 0; i < count; i++) {
-            wire.write(data, size);
-        }
+        wire.writeAll(data, count);
         wire.readFully(data, 1);
         return seconds(start);
     }

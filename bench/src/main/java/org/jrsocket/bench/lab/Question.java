@@ -24,7 +24,7 @@ enum Question {
             Columns.OURS),
     STREAMS(
             Set.of(Row.BW_1K, Row.BW_64K, Row.BW_1M),
-            List.of("verbs-write", "verbs-stream", "verbs-lend", "tcp", "tcp-channel"),
+            List.of("verbs-write", "verbs-stream", "verbs-lend", "tcp", "tcp-channel", "lend"),
             Columns.PRELOAD,
             Columns.OURS),
     CONNECTS(Set.of(Row.TOUCH), List.of("cm", "tcp", "tcp-channel"), Columns.PRELOAD, Columns.OURS),

@@ -53,7 +53,10 @@ public final class Server {
             Request request = Request.receive(wire);
             switch (request.what()) {
                 case Request.ECHO -> wire.echo(new byte[request.size()]);
-                case Request.SINK -> sink(wire, new byte[request.size()], request.size() * request.count());
+                case Request.SINK -> {
+                    wire.readAll(new byte[request.size()], request.size() * request.count());
+                    wire.write(new byte[1], 1);
+                }
                 case Request.TOUCH -> wire.write(new byte[1], 1);
                 default -> throw new IOException("a client asked for '" + (char) request.what() + "'");
             }
@@ -63,16 +66,5 @@ public final class Server {
         } catch (IOException e) {
             e.printStackTrace();
         }
-    }
-
-    private static void sink(Wire wire, byte[] buffer, long bytes) throws IOException {
-        for (long left = bytes; left > 0; ) {
-            int n = wire.read(buffer, 0, (int) Math.min(buffer.length, left));
-            if (n < 0) {
-                throw new IOException("the stream ended " + left + " bytes early");
-            }
-            left -= n;
-        }
-        wire.write(new byte[1], 1);
     }
 }

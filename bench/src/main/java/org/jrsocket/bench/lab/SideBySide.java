@@ -129,6 +129,13 @@ public final class SideBySide {
         all.add(new PairColumn("spin", "stream spin", true, "spin", stream, exchanges));
         all.add(new PairColumn("stream", "stream", true, "sleep", stream, every));
         all.add(new PairColumn(
+                "lend",
+                "stream lend",
+                true,
+                "sleep",
+                jvm("lend", "lend", 20_220, List.of(), Map.of()),
+                amongRows(EnumSet.of(Row.BW_64K, Row.BW_1M))));
+        all.add(new PairColumn(
                 "net",
                 "java.net",
                 true,

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
@@ -21,26 +22,11 @@ final class StreamCarrier implements Carrier {
     /** Longer than any exchange takes: a wait that spins never sleeps. */
     private static final StreamConfig SPINNING = StreamConfig.DEFAULT.withSpinNanos(TimeUnit.SECONDS.toNanos(1));
 
-    private record StreamWire(RdmaStream stream) implements Wire {
-        @Override
-        public int read(byte[] target, int offset, int length) throws IOException {
-            return stream.read(target, offset, length, 0);
-        }
-
-        @Override
-        public void write(byte[] source, int length) throws IOException {
-            stream.write(source, 0, length, 0);
-        }
-
-        @Override
-        public void close() {
-            stream.close();
-        }
-    }
-
     private final RdmaTransport transport;
+    private final Function<RdmaStream, Wire> wires;
 
-    StreamCarrier() throws IOException {
+    StreamCarrier(Function<RdmaStream, Wire> wires) throws IOException {
+        this.wires = wires;
         transport = TransportHolder.rdmaCore().transport();
     }
 
@@ -50,7 +36,7 @@ final class StreamCarrier implements Carrier {
 
     @Override
     public Wire connect(InetSocketAddress to, boolean spinning) throws IOException {
-        return new StreamWire(transport.connect(null, to, config(spinning)).await(CONNECT_NANOS));
+        return wires.apply(transport.connect(null, to, config(spinning)).await(CONNECT_NANOS));
     }
 
     @Override
@@ -64,7 +50,7 @@ final class StreamCarrier implements Carrier {
                 ready.acquireUninterruptibly();
                 stream = listener.poll();
             }
-            return new StreamWire(stream);
+            return wires.apply(stream);
         };
     }
 }

@@ -113,6 +113,10 @@ record Target(String text, Row row, String key, String ours, String reference, b
                         0.85));
             }
         }
+        for (Row row : List.of(Row.BW_64K, Row.BW_1M)) {
+            all.add(of("lent memory / ib_write_bw", row, "rate", "lend", "verbs-write", false, 0.9));
+            all.add(of("lent memory / bare verbs without copies", row, "rate", "lend", "verbs-lend", false, 0.9));
+        }
         for (String api : List.of("net", "channel")) {
             String preload = api.equals("net") ? "preload" : "preload-channel";
             for (Row row : List.of(Row.RTT_64, Row.RTT_1K)) {

@@ -30,6 +30,24 @@ interface Wire extends AutoCloseable {
         }
     }
 
+    /** Writes all of {@code data}, {@code count} times. */
+    default void writeAll(byte[] data, int count) throws IOException {
+        for (int i = 0; i < count; i++) {
+            write(data, data.length);
+        }
+    }
+
+    /** Reads so many bytes, as many at a time as the buffer takes. */
+    default void readAll(byte[] buffer, long bytes) throws IOException {
+        for (long left = bytes; left > 0; ) {
+            int n = read(buffer, 0, (int) Math.min(buffer.length, left));
+            if (n < 0) {
+                throw new EOFException(left + " bytes early");
+            }
+            left -= n;
+        }
+    }
+
     /** As a program does that is written for this wire. */
     default void run(RoundTrips trips) throws IOException {
         do {

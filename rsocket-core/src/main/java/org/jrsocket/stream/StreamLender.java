@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** Sending from the application's own memory, and learning when it is free again. */
+final class StreamLender {
+
+    private final StreamCore core;
+    private final StreamWriter writer;
+
+    StreamLender(StreamCore core, StreamWriter writer) {
+        this.core = core;
+        this.writer = writer;
+    }
+
+    /** See {@link RdmaStream#register}. */
+    LentMemory register(ByteBuffer buffer) throws IOException {
+        core.enter();
+        try {
+            core.ensureOpen();
+            if (core.releasing) {
+                throw StreamReader.again(core.failure, "Connection reset");
+            }
+            return LentMemory.register(core, buffer);
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#writeLent}. */
+    long writeLent(LentMemory memory, int offset, int length) throws IOException {
+        core.enter();
+        try {
+            writer.enter();
+            try {
+                if (!memory.isOf(core)) {
+                    throw new IllegalArgumentException("memory that is registered for another stream");
+                }
+                if (writer.inVain(length) > 0) {
+                    return core.out.written(); // with what was written before: acknowledged, or never
+                }
+                writer.checkWritable();
+                long end = memory.write(offset, length);
+                writer.flushWritten(length);
+                return end;
+            } finally {
+                writer.leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#acknowledged}. */
+    long acknowledged() {
+        core.enter();
+        try {
+            core.poll();
+            return core.out.acknowledged();
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#awaitAcknowledged(long)}. */
+    void awaitAcknowledged(long offset) {
+        core.enter();
+        try {
+            core.awaitAcknowledged(offset);
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** See {@link RdmaStream#awaitAcknowledged(long, long)}. */
+    boolean awaitAcknowledged(long offset, long nanos) throws IOException {
+        core.enter();
+        try {
+            writer.enter();
+            try {
+                core.awaitAcknowledged(offset);
+                boolean inTime = core.waits().await(StreamCore.ACKNOWLEDGED, nanos);
+                if (inTime && core.out.acknowledged() < offset) {
+                    writer.checkWritable(); // it never will be
+                }
+                return inTime;
+            } finally {
+                writer.leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+}
