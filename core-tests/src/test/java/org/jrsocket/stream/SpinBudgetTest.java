@@ -128,6 +128,43 @@ class SpinBudgetTest {
         }
     }
 
+    /** How many of so many waits kept the processor; the others gave way once, for that long. */
+    private static int holds(SpinBudget budget, int waits, long nanos) {
+        int held = 0;
+        for (int i = 0; i < waits; i++) {
+            if (budget.mayGiveWay()) {
+                assertEquals(MAX, take(budget, 0));
+                assertFalse(budget.gaveWay(nanos));
+            } else {
+                assertEquals(SpinBudget.HOLD_NANOS, take(budget, 0));
+                assertEquals(MAX, take(budget, MAX), "a wait with a limit");
+                held++;
+            }
+            budget.waited(MAX);
+        }
+        return held;
+    }
+
+    @Test
+    void shouldKeepItsProcessorOnceWhenItSharesIt() {
+        SpinBudget budget = new SpinBudget(MAX);
+        assertEquals(0, holds(budget, SpinBudget.SHARED_IN_A_ROW, 200_000));
+        assertEquals(1, holds(budget, 1 + SpinBudget.FIRST_REST, 200_000), "once, not again soon");
+        assertEquals(1, holds(budget, 1, 200_000), "the other one is still there");
+        int held = holds(budget, 10_000, 200_000);
+        assertTrue(held > 0 && held < 10_000 / SpinBudget.LONGEST_REST + 5, held + " of 10000");
+    }
+
+    @Test
+    void shouldGiveWayWhereNobodyElseWantsTheProcessorOrOnlyNowAndThen() {
+        SpinBudget budget = new SpinBudget(MAX);
+        assertEquals(0, holds(budget, 10_000, 5_000));
+        for (int i = 0; i < 1_000; i++) {
+            assertEquals(0, holds(budget, SpinBudget.SHARED_IN_A_ROW - 1, 200_000));
+            assertEquals(0, holds(budget, 1, 5_000));
+        }
+    }
+
     @Test
     void shouldPollAsBeforeOnceTheOthersHaveGone() {
         SpinBudget budget = new SpinBudget(MAX);

@@ -18,6 +18,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * least of all, and short waits are no reason to try again soon. Now and then it says nothing: a hypervisor takes
  * processors away, too.
  *
+ * <p>Two ends that poll on one processor and give way to each other in turn stay there for long, although another one
+ * is idle: Linux moves no thread that has just run. Nor does it if they sleep; busy as they are, a thread that is woken
+ * stays where it was. A waiter that was shown several times running that it shares its processor therefore keeps it
+ * once, for some milliseconds, without giving way. Meanwhile the other one waits, and is moved.
+ *
  * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. Each
  * waiter has its own object, used by one thread at a time.
  */
@@ -46,6 +51,13 @@ public final class SpinBudget {
     /** Crowded waits in a row after which polling is given up the first time. */
     static final int CROWDED_IN_A_ROW = 6;
 
+    /** Giving way took so long: another thread had the processor. */
+    private static final long SHARED_NANOS = 30_000;
+    /** Waits in a row in which that happened, after which it gives way no more for once. */
+    static final int SHARED_IN_A_ROW = 3;
+    /** How long: Linux looks for threads to be moved at its ticks, which are 1 to 10 ms apart, mostly 4. */
+    static final long HOLD_NANOS = 8_000_000;
+
     private static final int MAX_SPINNERS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     private static final AtomicInteger SPINNERS = new AtomicInteger();
 
@@ -57,6 +69,11 @@ public final class SpinBudget {
     private int crowd; // how many of the last waits were crowded, a moving average up to ALL
     private boolean wasCrowded; // this wait
     private boolean crowded; // why it rests
+    private boolean wasShared; // this wait
+    private int sharedWaits; // in a row
+    private boolean holds; // this wait, or the next one
+    private int share; // waits that are still to come before it holds its processor again
+    private int nextShare = FIRST_REST;
 
     /** @param max nanoseconds to poll at most; 0 never polls */
     public SpinBudget(long max) {
@@ -77,11 +94,17 @@ public final class SpinBudget {
             SPINNERS.decrementAndGet();
             return 0;
         }
-        return nanos > 0 ? Math.min(nanos, max) : max;
+        long most = holds ? Math.max(max, HOLD_NANOS) : max;
+        return nanos > 0 ? Math.min(nanos, most) : most;
     }
 
     public void end() {
         SPINNERS.decrementAndGet();
+    }
+
+    /** Whether this poll may give way to other threads. */
+    public boolean mayGiveWay() {
+        return !holds;
     }
 
     /**
@@ -99,6 +122,17 @@ public final class SpinBudget {
         return crowdAfter(true) > MANY;
     }
 
+    /**
+     * A poll gave way to other threads.
+     *
+     * @param nanos until it had the processor again
+     * @return as {@link #passed}
+     */
+    public boolean gaveWay(long nanos) {
+        wasShared |= nanos >= SHARED_NANOS;
+        return passed(nanos);
+    }
+
     private int crowdAfter(boolean crowdedWait) {
         return crowd + ((crowdedWait ? ALL - crowd : -crowd) >> LAST_WAITS);
     }
@@ -106,6 +140,7 @@ public final class SpinBudget {
     /** A wait is over, after that many nanoseconds of polling and sleeping; also one whose time ran out. */
     public void waited(long nanos) {
         boolean isShort = nanos / SHORT_WAITS <= max;
+        lookWhoElseIsHere();
         if (rest > 0) {
             rest--;
             shortWaits = isShort ? shortWaits + 1 : 0;
@@ -128,6 +163,21 @@ public final class SpinBudget {
             }
         } else if (++longWaits >= LONG_IN_A_ROW) {
             giveUp();
+        }
+    }
+
+    private void lookWhoElseIsHere() {
+        sharedWaits = wasShared ? sharedWaits + 1 : 0;
+        wasShared = false;
+        holds = false;
+        if (share > 0) {
+            share--;
+        } else if (sharedWaits >= SHARED_IN_A_ROW) {
+            holds = true;
+            share = nextShare;
+            nextShare = Math.min(2 * nextShare, LONGEST_REST);
+        } else if (sharedWaits == 0) {
+            nextShare = FIRST_REST;
         }
     }
 

@@ -141,7 +141,7 @@ final class StreamWaiter {
                     core.enter();
                 }
                 last = System.nanoTime();
-                if (budget.passed(last - now)) {
+                if (budget.gaveWay(last - now)) {
                     return false;
                 }
                 yield = last + YIELD_NANOS;

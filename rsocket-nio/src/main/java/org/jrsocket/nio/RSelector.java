@@ -304,9 +304,11 @@ final class RSelector extends AbstractSelector {
                     if (lookAtDescriptors()) {
                         return true;
                     }
-                    Thread.yield(); // whoever else wants this CPU, perhaps the very one we wait for, gets it
+                    if (budget.mayGiveWay()) {
+                        Thread.yield(); // whoever else wants this CPU, perhaps the very one we wait for, gets it
+                    }
                     last = System.nanoTime();
-                    if (budget.passed(last - now)) {
+                    if (budget.gaveWay(last - now)) {
                         return false;
                     }
                     yield = last + YIELD_NANOS;
