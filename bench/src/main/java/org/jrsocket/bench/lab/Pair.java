@@ -168,16 +168,30 @@ public final class Pair implements AutoCloseable {
 
     /** Has both JVMs say what their threads do, on their standard output or error. */
     void dumpThreads() {
-        for (Process process : List.of(server, client)) {
-            try {
-                new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid()))
-                        .start()
-                        .waitFor(10, TimeUnit.SECONDS);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+        signal("QUIT");
+    }
+
+    /**
+     * Stops both processes until {@link #go}: an idle JVM still wakes dozens of times a second, and a dozen of them are
+     * in the way of whoever is measured.
+     */
+    void rest() {
+        signal("STOP");
+    }
+
+    void go() {
+        signal("CONT");
+    }
+
+    private void signal(String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, Long.toString(server.pid()), Long.toString(client.pid()))
+                    .start()
+                    .waitFor(10, TimeUnit.SECONDS);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -221,6 +235,7 @@ public final class Pair implements AutoCloseable {
 
     @Override
     public void close() {
+        go();
         for (Process process : List.of(client, server)) {
             try {
                 process.getOutputStream().close();

@@ -124,6 +124,15 @@ final class PairColumn implements Column {
         }
         Pair pair = shared.get();
         warm = pair;
+        pair.go();
+        try {
+            return warmUp(pair, quick);
+        } finally {
+            pair.rest();
+        }
+    }
+
+    private String warmUp(Pair pair, boolean quick) throws IOException {
         int calm = 0;
         int round = 0;
         long operations = 0;
@@ -209,6 +218,7 @@ final class PairColumn implements Column {
         }
         Pair pair = warm;
         int count = row.kind == Row.Kind.IDLE ? quick ? 4 : row.count : count(row, quick);
+        pair.go();
         try {
             Map<String, Double> values = new HashMap<>(run(pair, row, count));
             if (values.containsKey("seconds")) {
@@ -219,6 +229,8 @@ final class PairColumn implements Column {
             pair.dumpThreads();
             shared.close();
             throw e;
+        } finally {
+            pair.rest();
         }
     }
 
