@@ -14,7 +14,9 @@ import org.jrsocket.stream.RdmaStream;
 /** A stream whose bulk is sent from the program's own memory and read where it arrives; the rest is copied. */
 final class LendWire extends StreamWire {
 
-    /** So much may be on its way: a program has to know when its memory is free again. */
+    /**
+     * So much may be on its way: a program has to know when its memory is free again. It waits until half of that is.
+     */
     private static final int AHEAD = 1 << 20;
 
     LendWire(RdmaStream stream) {
@@ -24,10 +26,15 @@ final class LendWire extends StreamWire {
     @Override
     public void writeAll(byte[] data, int count) throws IOException {
         int ahead = Math.max(AHEAD, 2 * data.length);
+        long free = stream.bytesWritten();
         try (LentMemory memory =
                 stream.register(ByteBuffer.allocateDirect(data.length).put(data))) {
             for (int i = 0; i < count; i++) {
-                stream.awaitAcknowledged(stream.writeLent(memory, 0, data.length) - ahead, 0);
+                long end = stream.writeLent(memory, 0, data.length);
+                if (end - free > ahead) {
+                    free = end - ahead / 2;
+                    stream.awaitAcknowledged(free, 0);
+                }
             }
         }
     }

@@ -53,6 +53,9 @@ final class PairColumn implements Column {
     }
 
     private static final double SAMPLE_SECONDS = 1.0;
+    /** A sample that takes so many times as long as it was to does not count, and is listed. */
+    private static final int STALLED = 10;
+
     private static final double QUICK_SAMPLE_SECONDS = 0.3;
     private static final int MAX_ROUNDS = 15;
     private static final int QUICK_MAX_ROUNDS = 6;
@@ -218,13 +221,10 @@ final class PairColumn implements Column {
         }
         Pair pair = warm;
         int count = row.kind == Row.Kind.IDLE ? quick ? 4 : row.count : count(row, quick);
+        Map<String, Double> values;
         pair.go();
         try {
-            Map<String, Double> values = new HashMap<>(run(pair, row, count));
-            if (values.containsKey("seconds")) {
-                values.put("rate", row.rate(count, values.get("seconds")));
-            }
-            return new Sample(values, count);
+            values = new HashMap<>(run(pair, row, count));
         } catch (IOException e) {
             pair.dumpThreads();
             shared.close();
@@ -232,6 +232,14 @@ final class PairColumn implements Column {
         } finally {
             pair.rest();
         }
+        Double seconds = values.get("seconds");
+        if (seconds != null) {
+            if (seconds > STALLED * sampleSeconds(row, quick)) { // one connection that hangs is not a rate
+                throw new IOException("it stood still: " + seconds + " s for " + count + " operations");
+            }
+            values.put("rate", row.rate(count, seconds));
+        }
+        return new Sample(values, count);
     }
 
     @Override
