@@ -57,11 +57,18 @@ public final class SpinBudget {
     static final int SHARED_IN_A_ROW = 3;
     /** How long: Linux looks for threads to be moved at its ticks, which are 1 to 10 ms apart, mostly 4. */
     static final long HOLD_NANOS = 8_000_000;
+    /**
+     * Waits between two times that it does so, at most: where every wait shares the processor, because there are more
+     * threads than processors, holding it helps nobody, and is to take a hundredth of it.
+     */
+    static final int LONGEST_SHARE = 4096;
 
-    private static final int MAX_SPINNERS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+    private static final int MAX_SPINNERS = Math.max(1, PROCESSORS / 2);
     private static final AtomicInteger SPINNERS = new AtomicInteger();
 
     private final long max;
+    private final boolean mayHold;
     private int longWaits; // in a row, while it polls
     private int shortWaits; // in a row, while it does not
     private int rest; // waits without polling that are still to come
@@ -77,7 +84,12 @@ public final class SpinBudget {
 
     /** @param max nanoseconds to poll at most; 0 never polls */
     public SpinBudget(long max) {
+        this(max, PROCESSORS);
+    }
+
+    SpinBudget(long max, int processors) {
         this.max = max;
+        this.mayHold = processors > 1;
     }
 
     /**
@@ -129,7 +141,7 @@ public final class SpinBudget {
      * @return as {@link #passed}
      */
     public boolean gaveWay(long nanos) {
-        wasShared |= nanos >= SHARED_NANOS;
+        wasShared |= nanos >= SHARED_NANOS && !Threads.isVirtual(); // whose carrier has others to run, as it should
         return passed(nanos);
     }
 
@@ -173,9 +185,9 @@ public final class SpinBudget {
         if (share > 0) {
             share--;
         } else if (sharedWaits >= SHARED_IN_A_ROW) {
-            holds = true;
+            holds = mayHold;
             share = nextShare;
-            nextShare = Math.min(2 * nextShare, LONGEST_REST);
+            nextShare = Math.min(2 * nextShare, LONGEST_SHARE);
         } else if (sharedWaits == 0) {
             nextShare = FIRST_REST;
         }
