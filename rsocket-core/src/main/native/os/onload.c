@@ -8,9 +8,8 @@
 
 extern const struct jrs_methods jrs_memory;
 extern const struct jrs_methods jrs_fds;
-extern const struct jrs_methods jrs_threads;
 
-static const struct jrs_methods *const tables[] = { &jrs_memory, &jrs_fds, &jrs_threads };
+static const struct jrs_methods *const tables[] = { &jrs_memory, &jrs_fds };
 
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 {

@@ -17,7 +17,7 @@ final class OsNative {
      * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
      * be the same.
      */
-    static final int ABI = 6;
+    static final int ABI = 5;
 
     private OsNative() {}
 
@@ -55,9 +55,4 @@ final class OsNative {
 
     /** Fills 16-byte entries at {@code address}: events (4), padding (4), data (8). */
     static native int epollWait(int epoll, long address, int capacity, long nanos);
-
-    // threads.c
-
-    /** Makes the calling thread one of SCHED_BATCH, if it is one of SCHED_OTHER. */
-    static native int background();
 }

@@ -9,17 +9,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.os.Scheduling;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The threads that free native objects: destroying a queue pair can take a device milliseconds, and neither an
  * application nor the service thread should wait for that. There are none while nothing ends. Any thread.
  */
 final class Reapers {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Reapers.class);
 
     /** Freeing mostly waits, for the device or for the kernel's locks. */
     private static final int MOST = 4;
@@ -37,21 +32,9 @@ final class Reapers {
                 10,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(),
-                task -> Threads.daemon("jrsocket-reaper", () -> inBackground(task)));
+                task -> Threads.daemon("jrsocket-reaper", task));
         pool.allowCoreThreadTimeOut(true);
         threads = pool;
-    }
-
-    /**
-     * Whoever closes a connection wakes a reaper, mostly on its own processor. It would have to wait there until
-     * everything is freed, and its next connection with it, with another processor idle.
-     */
-    private static void inBackground(Runnable task) {
-        int rc = Scheduling.background();
-        if (rc < 0) {
-            LOG.debug("reapers are scheduled as other threads are: errno {}", -rc);
-        }
-        task.run();
     }
 
     /** Frees something native, soon, on a thread that may take its time. */
