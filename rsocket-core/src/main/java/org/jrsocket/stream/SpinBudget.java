@@ -19,9 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * processors away, too.
  *
  * <p>Two ends that poll on one processor and give way to each other in turn stay there for long, although another one
- * is idle: Linux moves no thread that has just run. Nor does it if they sleep; busy as they are, a thread that is woken
- * stays where it was. A waiter that was shown several times running that it shares its processor therefore keeps it
- * once, for some milliseconds, without giving way. Meanwhile the other one waits, and is moved.
+ * is idle: Linux moves no thread that has just run, and mostly leaves one that is woken where it was. A waiter that was
+ * shown several times running that it shares its processor therefore keeps it once, for some milliseconds, without
+ * giving way. Meanwhile the other one waits, and is moved.
  *
  * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. Each
  * waiter has its own object, used by one thread at a time.

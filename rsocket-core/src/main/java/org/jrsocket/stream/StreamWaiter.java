@@ -131,9 +131,8 @@ final class StreamWaiter {
                 return false;
             }
             last = now;
-            if (now - yield >= 0
-                    && budget
-                            .mayGiveWay()) { // whoever else wants this CPU gets it: perhaps the very thread we wait for
+            // Whoever else wants this CPU gets it: perhaps the very thread we wait for.
+            if (now - yield >= 0 && budget.mayGiveWay()) {
                 core.exit();
                 try {
                     Thread.yield();
