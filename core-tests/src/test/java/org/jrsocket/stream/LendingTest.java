@@ -173,6 +173,18 @@ class LendingTest extends RawPeerTests {
         assertTrue(l.stream().awaitAcknowledged(end, 1), "it is already");
     }
 
+    /** Else it would wait for itself: nobody but the writer uncorks. */
+    @Test
+    void shouldSendWhatIsCorkedWhenItsAcknowledgementIsAwaited() throws Exception {
+        StreamPair p = pair();
+        LentMemory memory = p.client.register(direct(bytes(4096)));
+        p.client.cork(true);
+        long end = p.client.writeLent(memory, 0, 4096);
+        assertTrue(p.client.awaitAcknowledged(end, PATIENCE));
+        p.client.cork(false);
+        assertArrayEquals(bytes(4096), read(p.server, 4096));
+    }
+
     @Test
     void shouldEndTheWaitForAnAcknowledgementThatNeverComes() throws Exception {
         Link closed = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
