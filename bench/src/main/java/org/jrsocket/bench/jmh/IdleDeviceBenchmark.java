@@ -105,7 +105,7 @@ public class IdleDeviceBenchmark {
     }
 
     /** Sockets of {@code java.net}, which are ours from here on in this JVM. */
-    private static final class Sockets {
+    static final class Sockets {
         final Socket client;
         private final Socket server;
 
@@ -164,7 +164,7 @@ public class IdleDeviceBenchmark {
         int ready;
 
         final byte[] data = new byte[SIZE];
-        private Sockets sockets;
+        Sockets sockets;
         InputStream in;
 
         @Setup

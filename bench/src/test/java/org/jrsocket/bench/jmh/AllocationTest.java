@@ -4,72 +4,109 @@
  */
 package org.jrsocket.bench.jmh;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.Collection;
-import java.util.stream.Collectors;
+import com.sun.management.ThreadMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import org.jrsocket.bench.jmh.IdleDeviceBenchmark.Reading;
+import org.jrsocket.bench.jmh.IdleDeviceBenchmark.SocketReading;
+import org.jrsocket.bench.jmh.IdleDeviceBenchmark.SocketWriting;
+import org.jrsocket.bench.jmh.IdleDeviceBenchmark.Writing;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.openjdk.jmh.infra.BenchmarkParams;
-import org.openjdk.jmh.profile.GCProfiler;
-import org.openjdk.jmh.results.RunResult;
-import org.openjdk.jmh.runner.Runner;
-import org.openjdk.jmh.runner.RunnerException;
-import org.openjdk.jmh.runner.options.OptionsBuilder;
-import org.openjdk.jmh.runner.options.TimeValue;
-import org.openjdk.jmh.runner.options.VerboseMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+/**
+ * What the benchmarks' operations allocate, counted by the JVM for the thread that does them: unlike JMH's profiler it
+ * counts nothing else, so it is the same however busy the machine is, interpreted and compiled.
+ */
 @Tag("once")
 class AllocationTest {
 
-    /** Bytes per operation that are rounding. */
-    private static final double ROUNDING = 0.5;
-    /** Bytes that JMH itself allocates in an iteration, however few operations a busy machine fits into it. */
-    private static final double OWN = 16_384;
-
-    private static final int MILLIS = 250;
+    private static final int OPERATIONS = 10_000;
+    /** The best round counts: a path that is taken for the first time, as a wait, loads classes. */
+    private static final int ROUNDS = 4;
     /**
-     * The best iteration counts: in the last one JMH allocates some 100 KiB; an operation that allocates does so in
-     * all.
+     * The smallest object takes 16 bytes: one in 16 operations shows. Less is allowed, because a thread that meets the
+     * service thread in a stream's lock makes an object to wait with.
      */
-    private static final int ITERATIONS = 3;
+    private static final double BYTES_PER_OPERATION = 1;
 
-    @Test
-    void shouldAllocateNothingPerReadAndWrite() throws RunnerException {
-        TimeValue time = TimeValue.milliseconds(MILLIS);
-        Collection<RunResult> results = new Runner(new OptionsBuilder()
-                        .include(StreamBenchmark.class.getName())
-                        .include(IdleDeviceBenchmark.class.getName())
-                        .addProfiler(GCProfiler.class)
-                        .forks(1)
-                        .warmupIterations(2)
-                        .warmupTime(time)
-                        .measurementIterations(ITERATIONS)
-                        .measurementTime(time)
-                        .verbosity(VerboseMode.SILENT)
-                        .shouldFailOnError(true)
-                        .build())
-                .run();
-        assertEquals(
-                9 + 6, results.size(), "three benchmarks at three sizes, and what a device that does nothing leaves");
-        for (RunResult result : results) {
-            String name = result.getParams().getBenchmark() + " " + parameter(result.getParams());
-            double bytes = result.getSecondaryResults()
-                    .get("gc.alloc.rate.norm")
-                    .getStatistics()
-                    .getMin();
-            double nanos = result.getPrimaryResult().getScore();
-            System.out.printf("%s: %.3f B/op, %.0f ns%n", name, bytes, nanos);
-            assertTrue(
-                    bytes < Math.max(ROUNDING, OWN * nanos / (MILLIS * 1e6)),
-                    () -> name + " allocates " + bytes + " bytes per operation");
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private final IdleDeviceBenchmark idleDevice = new IdleDeviceBenchmark();
+
+    private interface Operation {
+        void run() throws IOException;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {64, 4096, 65_536})
+    void shouldAllocateNothingPerReadAndWriteOfStreams(int size) throws IOException {
+        StreamBenchmark benchmark = new StreamBenchmark();
+        benchmark.size = size;
+        benchmark.connect();
+        try {
+            check("arrays of " + size, benchmark::arrays);
+            check("direct buffers of " + size, benchmark::directBuffers);
+            check("round trip of " + size, benchmark::roundTrip);
+        } finally {
+            benchmark.close();
         }
     }
 
-    private static String parameter(BenchmarkParams params) {
-        return params.getParamsKeys().stream()
-                .map(key -> key + " " + params.getParam(key))
-                .collect(Collectors.joining());
+    @Test
+    void shouldAllocateNothingPerWriteOnADeviceThatDoesNothing() throws IOException {
+        Writing end = new Writing();
+        end.connect();
+        try {
+            check("write", () -> idleDevice.streamWrite(end));
+        } finally {
+            end.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 16})
+    void shouldAllocateNothingPerReadOfWhatIsReady(int ready) throws IOException {
+        Reading end = new Reading();
+        end.ready = ready;
+        end.connect();
+        try {
+            check("read, " + ready + " at a time", () -> idleDevice.streamRead(end));
+        } finally {
+            end.close();
+        }
+    }
+
+    @Test
+    void shouldAllocateNothingPerReadAndWriteOfSockets() throws IOException {
+        SocketReading end = new SocketReading();
+        end.ready = 1;
+        end.connect();
+        try {
+            check("read", () -> idleDevice.socketRead(end));
+            // A JVM takes one factory of sockets, and with it one device.
+            SocketWriting writing = new SocketWriting();
+            writing.out = end.sockets.client.getOutputStream();
+            check("write", () -> idleDevice.socketWrite(writing));
+        } finally {
+            end.close();
+        }
+    }
+
+    private void check(String name, Operation operation) throws IOException {
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < ROUNDS; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < OPERATIONS; i++) {
+                operation.run();
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        double bytes = (double) least / OPERATIONS;
+        System.out.printf("%s: %.3f B/op%n", name, bytes);
+        assertTrue(bytes < BYTES_PER_OPERATION, () -> name + " allocates " + bytes + " bytes per operation");
     }
 }
