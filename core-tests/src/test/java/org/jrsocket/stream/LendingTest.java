@@ -173,6 +173,45 @@ class LendingTest extends RawPeerTests {
         assertTrue(l.stream().awaitAcknowledged(end, 1), "it is already");
     }
 
+    /** For small writes the device is not asked to tell, as a rule. */
+    @Test
+    void shouldHaveAThreadWaitForTheAcknowledgementOfWhatWasCopied() throws Exception {
+        StreamPair p = pair();
+        for (int i = 1; i <= 20; i++) {
+            p.client.write(new byte[10], 0, 10, PATIENCE);
+            if (i % 3 == 0) {
+                assertTrue(p.client.awaitAcknowledged(10L * i, PATIENCE));
+                assertTrue(p.client.acknowledged() >= 10L * i);
+            }
+        }
+    }
+
+    @Test
+    void shouldTellASelectorOfTheAcknowledgementOfWhatWasCopied() throws Exception {
+        StreamPair p = pair();
+        for (int i = 1; i <= 3; i++) {
+            p.client.write(new byte[10], 0, 10, PATIENCE);
+            p.client.awaitAcknowledged(10L * i);
+            p.client.arm(true);
+            RawPeer.await(
+                    () -> {
+                        p.client.poll();
+                        return p.client.isAcknowledged();
+                    },
+                    () -> "never acknowledged");
+        }
+    }
+
+    /** Only the writer could write more, and it is the one that would wait. */
+    @Test
+    void shouldRefuseToWaitForWhatIsNotWritten() throws Exception {
+        StreamPair p = pair();
+        p.client.write(new byte[10], 0, 10, PATIENCE);
+        IllegalArgumentException e =
+                assertThrows(IllegalArgumentException.class, () -> p.client.awaitAcknowledged(11, PATIENCE));
+        assertEquals("offset 11 is beyond the 10 bytes written", e.getMessage());
+    }
+
     /** Else it would wait for itself: nobody but the writer uncorks. */
     @Test
     void shouldSendWhatIsCorkedWhenItsAcknowledgementIsAwaited() throws Exception {

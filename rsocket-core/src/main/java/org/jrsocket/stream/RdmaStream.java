@@ -166,9 +166,10 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * For a thread that has no selector: waits until all up to an offset that {@link #writeLent} has returned is
-     * acknowledged; false when the time is over. Counts as the writer, and as {@link #awaitAcknowledged(long)}.
+     * For a thread that has no selector: waits until all up to an offset of what is written is acknowledged, copied or
+     * lent; false when the time is over. Counts as the writer, and as {@link #awaitAcknowledged(long)}.
      *
+     * @throws IllegalArgumentException if less than that is written
      * @throws IOException if the offset never will be reached, as a write would
      */
     public boolean awaitAcknowledged(long offset, long nanos) throws IOException {

@@ -312,7 +312,7 @@ final class StreamCore {
             queues.armReceives();
         }
         poll();
-        if (sends && !hasRoom()) {
+        if (sends && (!hasRoom() || awaitedOffset != NONE && out.acknowledged() < awaitedOffset)) {
             leftover.askForRoom();
         }
         if (leftover.any()) {

@@ -121,7 +121,10 @@ final class StreamLeftover {
         collected = false;
     }
 
-    /** If memory is small and not quite full, nobody may have asked the device what became of what is in there. */
+    /**
+     * Has the device tell what became of what was posted, if nobody has asked: of small copies it need not tell until
+     * memory is full. For whoever waits for room while memory is not quite full, or for an acknowledgement.
+     */
     void askForRoom() {
         if (out.acknowledged() != out.posted() && !out.awaitsCompletion()) {
             out.probe();
@@ -153,7 +156,9 @@ final class StreamLeftover {
      * any more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
      */
     Leftovers.Look lookAfter() {
-        core.enter();
+        if (!core.tryEnter()) {
+            return Leftovers.Look.SOON; // a writer that meets nobody here need not wait, nor wake anybody
+        }
         try {
             long written = out.written();
             if (written != seenWritten && !out.waitsForPeer()) {

@@ -83,6 +83,11 @@ final class StreamLender {
         try {
             writer.enter();
             try {
+                long written = core.out.written();
+                if (offset > written) {
+                    throw new IllegalArgumentException(
+                            "offset " + offset + " is beyond the " + written + " bytes written");
+                }
                 core.awaitAcknowledged(offset);
                 boolean inTime = core.waits().await(StreamCore.ACKNOWLEDGED, nanos);
                 if (inTime && core.out.acknowledged() < offset) {
