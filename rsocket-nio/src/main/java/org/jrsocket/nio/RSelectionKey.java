@@ -155,12 +155,12 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
                     } catch (CancelledKeyException | ClosedSelectorException e) {
                         // closed inside; the outer one is about to be
                     }
-                    selector.innerInterest(before, ops); // last: before, there would be nothing to take over
+                    selector.selection().innerInterest(before, ops); // last: there is nothing to take over before
                 }
             }
         }
         if (member != null) {
-            selector.lookAt(this);
+            selector.selection().lookAt(this);
         }
     }
 
@@ -175,7 +175,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     synchronized void cancelInner() {
         if (inner != null) {
             inner.cancel();
-            selector.innerInterest(innerInterest, 0);
+            selector.selection().innerInterest(innerInterest, 0);
             innerInterest = 0;
             inner = null;
         }
@@ -201,15 +201,15 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
 
     @Override
     public void onProgress() {
-        if (!selector.isLooking() && member.mayBeReady(interest)) {
-            selector.lookAt(this);
+        if (!selector.selection().isLooking() && member.mayBeReady(interest)) {
+            selector.selection().lookAt(this);
         }
     }
 
     /** Another selector took the stream's events, so that it is not armed any more: look, and arm again. */
     void onEventsTaken() {
         if (interest != 0) {
-            selector.lookAt(this);
+            selector.selection().lookAt(this);
         }
     }
 
@@ -220,7 +220,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
         return "channel=" + channel + ", selector=" + selector + ", " + state;
     }
 
-    // ---- the selector's queue of keys to look at, see LookQueue ----
+    // ---- the selector's queue of keys to look at, see UpdateQueue ----
 
     RSelectionKey nextInQueue;
     volatile boolean queued;

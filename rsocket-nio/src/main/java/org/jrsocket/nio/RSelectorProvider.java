@@ -171,7 +171,7 @@ public final class RSelectorProvider extends SelectorProvider {
         boolean ours = isRdmaUsable();
         AbstractSelector inner = jdk.openSelector();
         if (ours) {
-            return eventLoop ? RSelector.forEventLoop(this, inner, RSelector.YIELD_NANOS) : new RSelector(this, inner);
+            return eventLoop ? RSelector.forEventLoop(this, inner, Selection.YIELD_NANOS) : new RSelector(this, inner);
         }
         plainSelectors = true; // not if there was no descriptor for it: RDMA may lack nothing else
         return inner;

@@ -68,7 +68,7 @@ final class RSocketChannel extends DataChannel {
             stateLock.notifyAll();
         }
         for (RSelectionKey key : keys.all()) {
-            key.owner().unwatch(key); // before the descriptor can become another's
+            key.owner().selection().unwatch(key); // before the descriptor can become another's
         }
         if (pending != null) {
             pending.cancel();
@@ -202,7 +202,7 @@ final class RSocketChannel extends DataChannel {
         synchronized (stateLock) {
             keys.add(key);
             if (state == State.RDMA) {
-                key.owner().watch(key, stream);
+                key.owner().selection().watch(key, stream);
             } else if (state != State.CLOSED) {
                 try {
                     key.inner(tcp().register(key.owner().jdk(), 0, key));
@@ -216,7 +216,8 @@ final class RSocketChannel extends DataChannel {
     @Override
     public void leave(RSelectionKey key) {
         synchronized (stateLock) {
-            key.owner().unwatch(key); // while a close still finds it here: after that the descriptor may be another's
+            // While a close still finds it here: after that the descriptor may be another's.
+            key.owner().selection().unwatch(key);
             keys.remove(key);
         }
     }

@@ -54,7 +54,7 @@ class EventLoopSelectorTest extends SelectionFairnessSuite {
     @Override
     void pauseUntilTheKernelIsAsked() {
         long start = System.nanoTime();
-        while (System.nanoTime() - start <= RSelector.YIELD_NANOS) {
+        while (System.nanoTime() - start <= Selection.YIELD_NANOS) {
             Thread.onSpinWait();
         }
     }
@@ -73,12 +73,12 @@ class EventLoopSelectorTest extends SelectionFairnessSuite {
         nonBlockingPair().client().register(selector, SelectionKey.OP_WRITE); // which is always ready
         assertEquals(1, selector.select());
         selector.selectedKeys().clear();
-        long before = selector.looks();
+        long before = selector.selection().looks();
         for (int i = 0; i < SELECTIONS; i++) {
             assertEquals(1, i % 2 == 0 ? selector.select() : selector.selectNow());
             selector.selectedKeys().clear();
         }
-        assertEquals(0, selector.looks() - before);
+        assertEquals(0, selector.selection().looks() - before);
     }
 
     @Test
