@@ -64,7 +64,14 @@ final class PairColumn implements Column {
     private static final int WARM_ROUND_TRIPS = 40_000;
 
     private static final int WARM_AT_ONCE = 5000;
-    /** After so many seconds those that were made have to be enough, and after as many more the rounds. */
+    /**
+     * The same for connections. Their compilers use little by the time of 3,000, but make methods that matter for as
+     * many again.
+     */
+    private static final int WARM_CONNECTIONS = 6000;
+
+    private static final int WARM_CONNECTIONS_AT_ONCE = 300;
+    /** After so many seconds those that were made have to be enough; after twice as many more, the rounds. */
     private static final int WARM_SECONDS = Integer.getInteger("jrsocket.bench.warm", 40);
 
     private static final int QUICK_WARM_SECONDS = 10;
@@ -143,13 +150,14 @@ final class PairColumn implements Column {
         double compiling = 0;
         int patience = quick ? QUICK_WARM_SECONDS : WARM_SECONDS;
         if (brief && rows.stream().anyMatch(row -> row.kind == Row.Kind.RTT && !row.isCold())) {
-            while (operations < WARM_ROUND_TRIPS && secondsSince(start) < patience) {
-                pair.ask("rtt 64 " + WARM_AT_ONCE + " " + wait);
-                operations += WARM_AT_ONCE;
-            }
+            operations += repeat(pair, "rtt 64 ", WARM_ROUND_TRIPS, WARM_AT_ONCE, patience);
         }
+        if (brief && rows.contains(Row.TOUCH)) {
+            operations += repeat(pair, "touch ", WARM_CONNECTIONS, WARM_CONNECTIONS_AT_ONCE, patience);
+        }
+        long rounds = System.nanoTime();
         int most = brief ? 2 * patience / BRIEF_SECONDS_OF_ROUND : quick ? QUICK_MAX_ROUNDS : MAX_ROUNDS;
-        while (round < most && calm < 2 && !(brief && round > 0 && secondsSince(start) >= 2 * patience)) {
+        while (round < most && calm < 2 && !(brief && round > 0 && secondsSince(rounds) >= 2 * patience)) {
             round++;
             long roundStart = System.nanoTime();
             double before = pair.compilerSeconds();
@@ -170,6 +178,17 @@ final class PairColumn implements Column {
                 operations,
                 secondsSince(start),
                 100 * compiling);
+    }
+
+    /** Until {@code wanted} were made or the time is over; how many that were. */
+    private long repeat(Pair pair, String command, int wanted, int atOnce, int seconds) throws IOException {
+        long start = System.nanoTime();
+        long made = 0;
+        while (made < wanted && secondsSince(start) < seconds) {
+            pair.ask(command + atOnce + " " + wait);
+            made += atOnce;
+        }
+        return made;
     }
 
     private static double secondsSince(long start) {
