@@ -81,6 +81,7 @@ class SettingsTest {
         "connect.timeout,-1s,'not a whole number with a unit: us, ms, s, m or h'",
         "buffer.send,1k,not within 4k to 256m",
         "buffer.send,9999999999,'not a whole number, optionally with k, m or g'",
+        "ack.timeout,0,not within 1ms to 2s",
         "queue.send,many,not a whole number",
         "queue.receive,65535,not within 16 to 65534",
         "rules,'',is empty",

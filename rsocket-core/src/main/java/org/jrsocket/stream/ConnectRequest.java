@@ -64,7 +64,7 @@ final class ConnectRequest {
         Cm cm = transport.cm();
         id = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
         id.attach(handler);
-        PathTimers.setAckTimeout(cm, id);
+        PathTimers.setAckTimeout(cm, id, config);
         if (config.typeOfService() != 0) {
             cm.setOption(id, Cm.OPTION_TOS, config.typeOfService());
         }

@@ -48,7 +48,7 @@ final class Handshake implements CmHandler {
             if (peer.hasExtension()) {
                 mine = mine.withFeatures(ConnectionHandles.FEATURES);
             }
-            PathTimers.setAckTimeout(transport.cm(), request);
+            PathTimers.setAckTimeout(transport.cm(), request, listening.config());
             transport.cm().accept(request, HandshakeParameters.ofAnswer(mine));
             answered = System.nanoTime();
         } catch (IOException | RuntimeException | OutOfMemoryError e) {

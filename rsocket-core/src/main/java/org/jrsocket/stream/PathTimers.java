@@ -19,14 +19,11 @@ final class PathTimers {
 
     private static final Logger LOG = LoggerFactory.getLogger(PathTimers.class);
 
-    /**
-     * 4.096 us * 2^16 = 268 ms, about the least that TCP waits; devices may take up to four times that. The kernel's
-     * own on RoCE is 2^19, 2.1 s, for which a lost last packet stalls a connection. It also decides how long a path may
-     * be down. With six retries the last is sent five to six such times after the path went, because the clock of the
-     * first may run already: 1.3 s or more. With 14, which some use, that would be 0.3 s, and connections would not
-     * outlive a network that finds another way.
-     */
-    static final int ACK_TIMEOUT = 16;
+    /** The unit of an ACK timeout, which is so much times a power of two. */
+    private static final int ACK_UNIT_NANOS = 4096;
+
+    /** The longest that there is a code for. */
+    private static final int MAX_ACK_TIMEOUT = 31;
 
     /** The specification's code for 0.64 ms; 0, the kernel's own, is 655 ms. */
     static final int RNR_TIMER = 12;
@@ -34,12 +31,24 @@ final class PathTimers {
     private PathTimers() {}
 
     /**
+     * The code of the shortest ACK timeout that is at least so long. The kernel's own on RoCE is 19, 2.1 s, for which a
+     * lost last packet stalls a connection.
+     */
+    static int ackTimeout(long nanos) {
+        int code = 0;
+        while (code < MAX_ACK_TIMEOUT && (long) ACK_UNIT_NANOS << code < nanos) {
+            code++;
+        }
+        return code;
+    }
+
+    /**
      * Before the address is resolved, so that the peer's queue pair gets the time too if it has none of its own; or
      * before a request is accepted.
      */
-    static void setAckTimeout(Cm cm, CmId id) {
+    static void setAckTimeout(Cm cm, CmId id, StreamConfig config) {
         try {
-            cm.setOption(id, Cm.OPTION_ACK_TIMEOUT, ACK_TIMEOUT);
+            cm.setOption(id, Cm.OPTION_ACK_TIMEOUT, ackTimeout(config.ackTimeoutNanos()));
         } catch (IOException e) {
             LOG.debug("the ACK timeout stays the kernel's: {}", e.getMessage());
         }

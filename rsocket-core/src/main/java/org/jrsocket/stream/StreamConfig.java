@@ -20,6 +20,9 @@ import org.jrsocket.protocol.Inbound;
  * @param inline bytes of payload that may travel inside a work request; the device may grant more or less
  * @param spinNanos how long a waiting thread polls before it sleeps; 0 sleeps at once
  * @param typeOfService the IP type-of-service byte, 0 to 255
+ * @param ackTimeoutNanos how long the device waits for an acknowledgement before it sends again, rounded up to a power
+ *     of two times 4.096 us; it tries seven times before the connection is lost. {@value #MIN_ACK_TIMEOUT} to
+ *     {@value #MAX_ACK_TIMEOUT}
  */
 public record StreamConfig(
         int sendBuffer,
@@ -29,10 +32,22 @@ public record StreamConfig(
         int inline,
         long spinNanos,
         int typeOfService,
-        int receiveSlab) {
+        int receiveSlab,
+        long ackTimeoutNanos) {
 
     public static final int MIN_BUFFER = 4096;
     public static final int MAX_BUFFER = 1 << 28;
+    public static final long MIN_ACK_TIMEOUT = 1_000_000;
+    /** With a longer one {@link DeviceSilence} would not wait for all tries of a device that takes four times it. */
+    public static final long MAX_ACK_TIMEOUT = 2_000_000_000;
+    /**
+     * 2^16 times 4.096 us, about the least that TCP waits; devices may take up to four times that. It also decides how
+     * long a path may be down: with six retries the last is sent five to six such times after the path went, because
+     * the clock of the first may run already: 1.3 s or more. With a quarter, which some use, that would be 0.3 s, and
+     * connections would not outlive a network that finds another way.
+     */
+    private static final long ACK_TIMEOUT = 268_000_000;
+
     private static final int PAGE = NativeMemory.PAGE;
     private static final int SEND_SLAB = 8 * 1024;
 
@@ -47,7 +62,7 @@ public record StreamConfig(
 
     /** What a stream gets when nobody says otherwise. */
     public static final StreamConfig DEFAULT =
-            new StreamConfig(1 << 20, 4 << 20, SENDS, RECEIVES, 128, 500_000, 0, 8 * 1024);
+            new StreamConfig(1 << 20, 4 << 20, SENDS, RECEIVES, 128, 500_000, 0, 8 * 1024, ACK_TIMEOUT);
 
     public StreamConfig {
         sendBuffer = clamp(sendBuffer, MIN_BUFFER, MAX_BUFFER);
@@ -58,6 +73,7 @@ public record StreamConfig(
         spinNanos = Math.max(0, spinNanos);
         typeOfService &= 0xff;
         receiveSlab = clamp(receiveSlab, MIN_BUFFER, MAX_BUFFER / 2) + PAGE - 1 & -PAGE;
+        ackTimeoutNanos = Math.max(MIN_ACK_TIMEOUT, Math.min(MAX_ACK_TIMEOUT, ackTimeoutNanos));
     }
 
     private static int clamp(int value, int min, int max) {
@@ -92,31 +108,85 @@ public record StreamConfig(
     }
 
     public StreamConfig withBuffers(int send, int receive) {
-        return new StreamConfig(send, receive, sendQueue, receiveQueue, inline, spinNanos, typeOfService, receiveSlab);
+        return new StreamConfig(
+                send, receive, sendQueue, receiveQueue, inline, spinNanos, typeOfService, receiveSlab, ackTimeoutNanos);
     }
 
     public StreamConfig withQueues(int send, int receive) {
         return new StreamConfig(
-                sendBuffer, receiveBuffer, send, receive, inline, spinNanos, typeOfService, receiveSlab);
+                sendBuffer,
+                receiveBuffer,
+                send,
+                receive,
+                inline,
+                spinNanos,
+                typeOfService,
+                receiveSlab,
+                ackTimeoutNanos);
     }
 
     public StreamConfig withInline(int bytes) {
         return new StreamConfig(
-                sendBuffer, receiveBuffer, sendQueue, receiveQueue, bytes, spinNanos, typeOfService, receiveSlab);
+                sendBuffer,
+                receiveBuffer,
+                sendQueue,
+                receiveQueue,
+                bytes,
+                spinNanos,
+                typeOfService,
+                receiveSlab,
+                ackTimeoutNanos);
     }
 
     public StreamConfig withSpinNanos(long nanos) {
         return new StreamConfig(
-                sendBuffer, receiveBuffer, sendQueue, receiveQueue, inline, nanos, typeOfService, receiveSlab);
+                sendBuffer,
+                receiveBuffer,
+                sendQueue,
+                receiveQueue,
+                inline,
+                nanos,
+                typeOfService,
+                receiveSlab,
+                ackTimeoutNanos);
     }
 
     public StreamConfig withTypeOfService(int tos) {
         return new StreamConfig(
-                sendBuffer, receiveBuffer, sendQueue, receiveQueue, inline, spinNanos, tos, receiveSlab);
+                sendBuffer,
+                receiveBuffer,
+                sendQueue,
+                receiveQueue,
+                inline,
+                spinNanos,
+                tos,
+                receiveSlab,
+                ackTimeoutNanos);
     }
 
     public StreamConfig withReceiveSlab(int bytes) {
         return new StreamConfig(
-                sendBuffer, receiveBuffer, sendQueue, receiveQueue, inline, spinNanos, typeOfService, bytes);
+                sendBuffer,
+                receiveBuffer,
+                sendQueue,
+                receiveQueue,
+                inline,
+                spinNanos,
+                typeOfService,
+                bytes,
+                ackTimeoutNanos);
+    }
+
+    public StreamConfig withAckTimeoutNanos(long nanos) {
+        return new StreamConfig(
+                sendBuffer,
+                receiveBuffer,
+                sendQueue,
+                receiveQueue,
+                inline,
+                spinNanos,
+                typeOfService,
+                receiveSlab,
+                nanos);
     }
 }
