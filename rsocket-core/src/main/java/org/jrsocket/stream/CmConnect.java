@@ -19,9 +19,9 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.WireException;
 
 /**
- * The active side of a connection: resolve address, resolve route, make the endpoint, connect. Driven by CM events on
- * the service thread; {@code start} runs on the caller's. The lock guards everything, and no CM call waits while it is
- * held.
+ * The active side of a connection: resolve the address, resolve the route and make the endpoint meanwhile, connect.
+ * Driven by CM events on the service thread; {@code start} runs on the caller's. The lock guards everything, and no CM
+ * call waits while it is held.
  *
  * <p>An attempt that is given up after the peer was asked loses its queue pair, so that no answer makes a connection of
  * it, and keeps its id for a while: what the peer says late is worth knowing. When the id goes, the CM takes the
@@ -109,6 +109,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 String device = request.device();
                 if (observer.mayUse(device, request.source())) {
                     request.resolveRoute();
+                    request.makeEndpoint();
                 } else {
                     fail(Reason.NO_DEVICE, "the route leads to " + device + ", which this may not use", null);
                 }

@@ -88,9 +88,13 @@ final class ConnectRequest {
         transport.cm().resolveRoute(id, RESOLVE_MILLIS);
     }
 
-    /** Makes the endpoint, and asks the peer. */
-    void ask() throws IOException {
+    /** Once the device is known: the kernel may be finding the route meanwhile. */
+    void makeEndpoint() throws IOException {
         endpoint = new ConnectionHandles(transport, id, config, null);
+    }
+
+    /** Asks the peer. */
+    void ask() throws IOException {
         int features = ConnectionHandles.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0);
         transport
                 .cm()
