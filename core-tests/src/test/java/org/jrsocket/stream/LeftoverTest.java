@@ -211,6 +211,28 @@ class LeftoverTest extends RawPeerTests {
         assertEquals("Connection reset", e.getMessage());
     }
 
+    /** Whoever has a stream's lock for long, as one does who registers memory, keeps no other stream waiting. */
+    @Test
+    void shouldLookAfterOtherStreamsWhileSomebodyIsBusyWithOne() throws Exception {
+        Link busy = link(Role.PASSIVE);
+        Link other = link(Role.PASSIVE);
+        CountDownLatch free = new CountDownLatch(1);
+        keepTheServiceThreadBusy(free);
+        verbs.faults().holdAcks(true);
+        burst(busy);
+        burst(other);
+        StreamCore core = busy.stream().core();
+        core.enter();
+        try {
+            free.countDown();
+            verbs.faults().holdAcks(false);
+            RawPeer.await(() -> other.peer().dataBytes() == 10, () -> "the other stream's tail is not sent");
+        } finally {
+            core.exit();
+        }
+        RawPeer.await(() -> busy.peer().dataBytes() == 10, () -> "the tail is not sent");
+    }
+
     private static void burst(Link l) throws Exception {
         for (int i = 0; i < 10; i++) {
             l.stream().write(new byte[1], 0, 1, PATIENCE);
