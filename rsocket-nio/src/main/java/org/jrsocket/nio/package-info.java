@@ -19,12 +19,14 @@
  * {@code java.net.SocketImpl} or of Netty.
  *
  * <p>From top to bottom: server channel, socket channel (on the one that reads and writes, which is on the one that
- * connects), selector, provider, adaptors, keys, and what they are made of. Arrows that point up, and why:
+ * connects), selector and selection, provider, adaptors, keys, and what they are made of. Arrows that point up, and
+ * why:
  *
  * <ul>
  *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions},
  *       {@code ServerPort} and {@code KeptPort} ask it for the JDK's own and for the context.
  *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for.
+ *   <li>A {@code Selection} is its selector's, which it tells when it sleeps: only a selector can say so to the JDK.
  *   <li>A key belongs to a selector and a channel: it tells the selector of the progress that the channel makes.
  *       {@code RdmaSelectable}, {@code BusyPollSet}, {@code SelectorEpollSet} and {@code UpdateQueue} are what channels
  *       and selectors know of keys.
