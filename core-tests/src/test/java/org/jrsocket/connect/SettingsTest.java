@@ -72,6 +72,16 @@ class SettingsTest {
                 read("buffer.send=" + text, Map.of(), Map.of()).streamConfig().sendBuffer());
     }
 
+    @Test
+    void shouldGiveStreamsTheAckTimeout() throws ConfigurationException {
+        assertEquals(
+                34_000_000,
+                read("ack.timeout=34ms", Map.of(), Map.of()).streamConfig().ackTimeoutNanos());
+        assertEquals(
+                StreamConfig.DEFAULT.ackTimeoutNanos(),
+                Settings.defaults().streamConfig().ackTimeoutNanos());
+    }
+
     @ParameterizedTest
     @CsvSource({
         "policy,fast,'not one of auto, rdma, tcp'",

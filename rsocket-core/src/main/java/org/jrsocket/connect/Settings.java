@@ -45,7 +45,8 @@ public final class Settings {
     static final SettingKey<Integer> INLINE = SettingKey.size("inline", "" + StreamConfig.DEFAULT.inline(), "0", "4k");
     static final SettingKey<Long> SPIN =
             SettingKey.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
-    static final SettingKey<Long> ACK_TIMEOUT = SettingKey.duration("ack.timeout", "268ms", "1ms", "2s");
+    static final SettingKey<Long> ACK_TIMEOUT =
+            SettingKey.duration("ack.timeout", StreamConfig.DEFAULT.ackTimeoutNanos() / 1_000_000 + "ms", "1ms", "2s");
     static final SettingKey<Long> MEMORY_REGISTERED = SettingKey.largeSize("memory.registered", "4g", "1m", "1024g");
     static final SettingKey<Integer> CLOSE_MAX = SettingKey.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 

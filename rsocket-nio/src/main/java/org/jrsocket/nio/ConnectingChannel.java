@@ -102,7 +102,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         options.apply(connected);
         connected.observe(keys::progressed);
         for (RSelectionKey key : keys.all()) {
-            key.owner().selection().watch(key, connected);
+            key.selection().watch(key, connected);
         }
     }
 

@@ -71,6 +71,10 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
         return selector;
     }
 
+    Selection selection() {
+        return selector.selection();
+    }
+
     private void ensureValid() {
         if (!isValid()) {
             throw new CancelledKeyException();
@@ -155,12 +159,12 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
                     } catch (CancelledKeyException | ClosedSelectorException e) {
                         // closed inside; the outer one is about to be
                     }
-                    selector.selection().innerInterest(before, ops); // last: there is nothing to take over before
+                    selection().innerInterest(before, ops); // last: before, there would be nothing to take over
                 }
             }
         }
         if (member != null) {
-            selector.selection().lookAt(this);
+            selection().lookAt(this);
         }
     }
 
@@ -175,7 +179,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     synchronized void cancelInner() {
         if (inner != null) {
             inner.cancel();
-            selector.selection().innerInterest(innerInterest, 0);
+            selection().innerInterest(innerInterest, 0);
             innerInterest = 0;
             inner = null;
         }
@@ -201,15 +205,15 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
 
     @Override
     public void onProgress() {
-        if (!selector.selection().isLooking() && member.mayBeReady(interest)) {
-            selector.selection().lookAt(this);
+        if (!selection().isLooking() && member.mayBeReady(interest)) {
+            selection().lookAt(this);
         }
     }
 
     /** Another selector took the stream's events, so that it is not armed any more: look, and arm again. */
     void onEventsTaken() {
         if (interest != 0) {
-            selector.selection().lookAt(this);
+            selection().lookAt(this);
         }
     }
 

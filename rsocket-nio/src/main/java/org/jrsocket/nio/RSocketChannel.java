@@ -68,7 +68,7 @@ final class RSocketChannel extends DataChannel {
             stateLock.notifyAll();
         }
         for (RSelectionKey key : keys.all()) {
-            key.owner().selection().unwatch(key); // before the descriptor can become another's
+            key.selection().unwatch(key); // before the descriptor can become another's
         }
         if (pending != null) {
             pending.cancel();
@@ -202,7 +202,7 @@ final class RSocketChannel extends DataChannel {
         synchronized (stateLock) {
             keys.add(key);
             if (state == State.RDMA) {
-                key.owner().selection().watch(key, stream);
+                key.selection().watch(key, stream);
             } else if (state != State.CLOSED) {
                 try {
                     key.inner(tcp().register(key.owner().jdk(), 0, key));
@@ -217,7 +217,7 @@ final class RSocketChannel extends DataChannel {
     public void leave(RSelectionKey key) {
         synchronized (stateLock) {
             // While a close still finds it here: after that the descriptor may be another's.
-            key.owner().selection().unwatch(key);
+            key.selection().unwatch(key);
             keys.remove(key);
         }
     }

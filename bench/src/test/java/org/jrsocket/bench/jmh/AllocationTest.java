@@ -4,6 +4,7 @@
  */
 package org.jrsocket.bench.jmh;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
@@ -36,6 +37,8 @@ class AllocationTest {
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final IdleDeviceBenchmark idleDevice = new IdleDeviceBenchmark();
+
+    private Object kept;
 
     private interface Operation {
         void run() throws IOException;
@@ -94,6 +97,15 @@ class AllocationTest {
         } finally {
             end.close();
         }
+    }
+
+    /** Else the others could not fail: where a JVM does not count, it always says the same. */
+    @Test
+    void shouldSeeOneObjectInSixteenOperations() {
+        int[] calls = new int[1];
+        assertThrows(
+                AssertionError.class,
+                () -> check("an object now and then", () -> kept = calls[0]++ % 16 == 0 ? new Object() : kept));
     }
 
     private void check(String name, Operation operation) throws IOException {
