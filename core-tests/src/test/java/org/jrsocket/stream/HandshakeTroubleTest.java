@@ -62,6 +62,19 @@ class HandshakeTroubleTest extends RawPeerTests {
         assertEquals(Reason.RESOURCES, e.reason());
     }
 
+    /** By then the queue pair is made: it goes with the rest, and what it needed serves the next connection. */
+    @Test
+    void shouldFreeTheQueuePairThatWasMadeWhileNoRouteWasFound() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        verbs.place(there, Reachability.NO_ROUTE);
+        PendingConnect pending = transport.connect(null, new InetSocketAddress(there, 7), CONFIG);
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
+        assertEquals(Reason.UNRESOLVED, e.reason());
+        RawPeer.await(() -> verbs.liveObjects().ids() == 0, () -> "not freed: " + verbs.liveObjects());
+        assertEquals(0, verbs.liveObjects().qps());
+        assertTrue(transport.registeredMemory() > 0, "nothing is kept for the next one, so no queue pair was made");
+    }
+
     /** Lack of memory fails one connection, on either side; the connections after it are made as ever. */
     @Test
     void shouldSurviveLackOfMemory() throws Exception {
