@@ -30,7 +30,7 @@ public final class SideBySide {
     private static final String PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
     private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
 
-    private static final int WARM_UPS = 3;
+    private static final int WARM_UPS = 6;
     /**
      * Samples taken again for one that was disturbed: on a host that never rests, the first must not use up everybody's
      * patience.
