@@ -68,7 +68,7 @@ final class Faults {
                 Locale.ROOT,
                 "| %s | %s | %s | %.1f s |%n",
                 scenario.title(),
-                scenario.promise(),
+                scenario.code(),
                 result.replace('|', '/'),
                 seconds);
         Files.writeString(table, row, StandardOpenOption.CREATE, StandardOpenOption.APPEND);

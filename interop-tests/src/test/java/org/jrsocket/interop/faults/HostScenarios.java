@@ -22,6 +22,7 @@ final class HostScenarios {
         return new Scenario(
                 "memory",
                 "the server's host out of memory: the kernel kills the server",
+                "end",
                 "all connections end within 30 s; new ones to the next server within 30 s, over RDMA",
                 hosts -> {
                     hosts.far().run("lab-oom " + hosts.serverPid());
@@ -40,6 +41,7 @@ final class HostScenarios {
         return new Scenario(
                 "module",
                 "the client's RDMA device removed under load, its driver unloaded and loaded again",
+                "removed",
                 "the module can be unloaded within 30 s; RDMA connections end within 30 s; new ones over TCP within "
                         + "60 s; over RDMA within 60 s of its coming back, without a restart",
                 hosts -> {
@@ -61,6 +63,7 @@ final class HostScenarios {
         return new Scenario(
                 "reset",
                 "the server's host reset",
+                "reset",
                 "all connections end with an IOException within 60 s; new ones when TCP gives them up, within 150 s",
                 hosts -> {
                     hosts.resetFar();
@@ -76,6 +79,7 @@ final class HostScenarios {
         return new Scenario(
                 "gone",
                 "the server's host without a link for " + seconds + " s, its process killed meanwhile",
+                "end",
                 "all connections end with an IOException within 60 s; new ones to the next server within 60 s, "
                         + "over RDMA or TCP",
                 hosts -> {

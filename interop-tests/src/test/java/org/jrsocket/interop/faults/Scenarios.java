@@ -119,7 +119,11 @@ final class Scenarios {
 
     private static Scenario quiet() {
         return new Scenario(
-                "nothing", "nothing goes wrong", "all connections use RDMA, and nothing is lost or altered", hosts -> {
+                "nothing",
+                "nothing goes wrong",
+                "rdma",
+                "all connections use RDMA, and nothing is lost or altered",
+                hosts -> {
                     hosts.run(Duration.ofSeconds(5));
                     assertEquals(0, hosts.lost(), hosts::endings);
                     return "all stay";
@@ -130,6 +134,7 @@ final class Scenarios {
         return new Scenario(
                 name,
                 title,
+                "stay",
                 "all connections stay and carry something within 60 s, nothing is lost or altered; "
                         + "new ones, over RDMA or TCP, within 60 s",
                 hosts -> {
@@ -162,7 +167,7 @@ final class Scenarios {
      * and begins to count anew only when the whole write has arrived.
      */
     private static Scenario jitter(int seconds, Scenario.Play compared) {
-        return new Scenario("jitter", "10 ms delay, 5 ms jitter", AFTERWARDS, hosts -> {
+        return new Scenario("jitter", "10 ms delay, 5 ms jitter", "settle", AFTERWARDS, hosts -> {
             String told;
             try {
                 disturb(hosts, "delay 10ms 5ms 25%");
@@ -176,7 +181,7 @@ final class Scenarios {
     }
 
     private static Scenario link(String name, String title, String fault, String cure, int seconds) {
-        return new Scenario(name, title, AFTERWARDS, hosts -> {
+        return new Scenario(name, title, "settle", AFTERWARDS, hosts -> {
             try {
                 Tool.run("lab-link", fault);
                 hosts.run(Duration.ofSeconds(seconds));
@@ -221,6 +226,7 @@ final class Scenarios {
         return new Scenario(
                 name,
                 "the server's process stopped for " + seconds + " s",
+                "resume",
                 "all connections stay, and go on within 30 s of its end",
                 hosts -> {
                     hosts.far().run("kill -STOP " + hosts.serverPid());
@@ -238,6 +244,7 @@ final class Scenarios {
         return new Scenario(
                 "kill",
                 "the server's process killed",
+                "end",
                 "all connections end within 30 s; new ones to the next server within 30 s, over RDMA",
                 hosts -> {
                     hosts.far().stop();
@@ -254,6 +261,7 @@ final class Scenarios {
         return new Scenario(
                 "remove-there",
                 "the server's RDMA device removed under load, and added again",
+                "removed",
                 "rdma link delete returns within 30 s; RDMA connections end within 30 s; "
                         + "new ones over TCP within 60 s; "
                         + "over RDMA within 60 s of its coming back, without a restart",
@@ -277,6 +285,7 @@ final class Scenarios {
         return new Scenario(
                 "remove-here",
                 "the client's RDMA device removed under load, and added again",
+                "removed",
                 "rdma link delete returns within 30 s; RDMA connections end within 30 s with an IOException "
                         + "that names the "
                         + "device; new ones over TCP within 60 s; "
@@ -316,21 +325,23 @@ final class Scenarios {
     }
 
     private static Scenario addressGone(int seconds) {
-        return new Scenario(ADDRESS, "the client's address taken away for " + seconds + " s", AFTERWARDS, hosts -> {
-            Tool.run("ip", "address", "del", hosts.self() + "/24", "dev", "eth0");
-            try {
-                hosts.run(Duration.ofSeconds(seconds));
-            } finally {
-                Tool.run("ip", "address", "add", hosts.self() + "/24", "dev", "eth0");
-            }
-            return toldAfterwards(hosts);
-        });
+        return new Scenario(
+                ADDRESS, "the client's address taken away for " + seconds + " s", "settle", AFTERWARDS, hosts -> {
+                    Tool.run("ip", "address", "del", hosts.self() + "/24", "dev", "eth0");
+                    try {
+                        hosts.run(Duration.ofSeconds(seconds));
+                    } finally {
+                        Tool.run("ip", "address", "add", hosts.self() + "/24", "dev", "eth0");
+                    }
+                    return toldAfterwards(hosts);
+                });
     }
 
     private static Scenario clockJumps() {
         return new Scenario(
                 CLOCK,
                 "the clocks jump an hour ahead, and back",
+                "resume",
                 "all connections stay and go on within 30 s, new ones are made within 30 s",
                 hosts -> {
                     for (long by : new long[] {3600, -3600}) {
@@ -349,6 +360,7 @@ final class Scenarios {
         return new Scenario(
                 "queue",
                 "a server accepts one connection a second, " + word + " come at once",
+                "made",
                 "all are made within 60 s, over RDMA or TCP, and nothing is lost or altered",
                 hosts -> {
                     hosts.end();
@@ -374,6 +386,7 @@ final class Scenarios {
         return new Scenario(
                 "memlock",
                 "a client that may lock 1.5 MiB opens " + count + " connections",
+                "made",
                 "all are made within 60 s, over RDMA or TCP, and carry data; nobody else is disturbed",
                 hosts -> {
                     try (JvmProcess poor = hosts.start(LITTLE_MEMORY)) {
@@ -423,6 +436,7 @@ final class Scenarios {
         return new Scenario(
                 name,
                 "a client with " + what + " opens " + count + " connections",
+                "some",
                 "those that cannot be made end with an IOException within 60 s, the others carry data; "
                         + "nobody else is disturbed",
                 hosts -> {
@@ -441,6 +455,7 @@ final class Scenarios {
         return new Scenario(
                 "left",
                 "after all that",
+                "clean",
                 "neither host holds memory or queue pairs; new connections use RDMA",
                 hosts -> {
                     hosts.end();
