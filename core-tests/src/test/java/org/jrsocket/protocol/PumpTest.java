@@ -16,6 +16,8 @@ import static org.mockito.Mockito.when;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.InOrder;
 
 class PumpTest {
@@ -65,6 +67,29 @@ class PumpTest {
 
         assertEquals(5, connection.in().readable());
         assertTrue(Effects.has(effects, Effects.READABLE), "a reader that sleeps would not be told");
+    }
+
+    /** A reader that polls is all there is to take the acknowledgement, and waits for the answer to what is left. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldSendWhatWaitsForACompletionWhenItComes(boolean forReader) {
+        granted = 64;
+        Pump pump = pump();
+        for (int i = 0; i < 4; i++) {
+            assertTrue(pump.mayWriteNow(1));
+            pump.writeInline(0x5000, 1);
+        }
+        write(1);
+        pump.flush();
+        assertTrue(connection.out().waitsForCompletion(), "four requests are on their way");
+        assertEquals(4, connection.out().posted());
+
+        when(queues.pollSends()).thenReturn(1, 0);
+        when(queues.isSent(0)).thenReturn(true);
+        int effects = forReader ? pump.pollMessages() : pump.poll();
+        assertTrue(Effects.has(effects, Effects.ACKNOWLEDGED));
+        assertEquals(5, connection.out().posted());
+        assertFalse(connection.hasLeftover());
     }
 
     @Test

@@ -17,7 +17,6 @@ import java.util.function.BooleanSupplier;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -29,35 +28,11 @@ class LeftoverTest extends RawPeerTests {
     private static final int HALF = 100;
 
     private HookedVerbs hooked;
-    private CountDownLatch held; // the service thread, in a test
 
     @Override
     VerbsProvider wrap(LoopbackProvider provider) {
         hooked = new HookedVerbs(provider);
         return hooked;
-    }
-
-    /** A test that fails tells why, instead of waiting for the service thread to stop. */
-    @AfterEach
-    void letTheServiceThreadGo() {
-        if (held != null) {
-            held.countDown();
-        }
-    }
-
-    /** Until {@code release} the service thread does nothing. */
-    private void keepTheServiceThreadBusy(CountDownLatch release) throws InterruptedException {
-        CountDownLatch busy = new CountDownLatch(1);
-        held = release;
-        transport.service().execute(() -> {
-            busy.countDown();
-            try {
-                release.await();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        });
-        busy.await();
     }
 
     /**
@@ -154,6 +129,30 @@ class LeftoverTest extends RawPeerTests {
             LockSupport.parkNanos(1_000_000);
         }
         assertEquals(written, l.peer().dataBytes());
+    }
+
+    /** The reader may wait for the answer to what is left. The service thread is late, and the reader does not sleep. */
+    @Test
+    void shouldSendTheTailOfABurstWhileAReaderPolls() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, CONFIG.withSpinNanos(PATIENCE));
+        CountDownLatch polls = new CountDownLatch(1);
+        hooked.hook = (at, queue) -> {
+            if (at == Point.AFTER_POLL && Thread.currentThread().getName().equals("reader")) {
+                polls.countDown();
+            }
+        };
+        keepTheServiceThreadBusy(new CountDownLatch(1));
+        verbs.faults().holdAcks(true);
+        burst(l);
+        Future<Integer> reader = background(() -> {
+            Thread.currentThread().setName("reader");
+            return l.stream().read(new byte[1], 0, 1, 0);
+        });
+        polls.await();
+        verbs.faults().holdAcks(false);
+        RawPeer.await(() -> l.peer().dataBytes() == 10, () -> "only " + l.peer().dataBytes() + " bytes came");
+        l.peer().data((byte) 7);
+        assertEquals(1, get(reader));
     }
 
     private static boolean held(StreamCore core, BooleanSupplier question) {

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -59,6 +60,7 @@ abstract class RawPeerTests {
         return thread;
     });
     private final List<AutoCloseable> toClose = new ArrayList<>();
+    private CountDownLatch heldServiceThread;
     final List<RawPeer> peers = new CopyOnWriteArrayList<>();
     LoopbackProvider verbs;
     RdmaTransport transport;
@@ -85,6 +87,9 @@ abstract class RawPeerTests {
 
     @AfterEach
     void everythingIsGivenBack() throws Exception {
+        if (heldServiceThread != null) {
+            heldServiceThread.countDown(); // a test that fails tells why, instead of waiting for that thread to stop
+        }
         for (RawPeer peer : peers) {
             peer.close();
         }
@@ -153,6 +158,21 @@ abstract class RawPeerTests {
         RdmaStream stream = pending.await(PATIENCE);
         peer.confirmed();
         return new Link(stream, peer);
+    }
+
+    /** Until {@code release} the service thread does nothing. */
+    void keepTheServiceThreadBusy(CountDownLatch release) throws InterruptedException {
+        CountDownLatch busy = new CountDownLatch(1);
+        heldServiceThread = release;
+        transport.service().execute(() -> {
+            busy.countDown();
+            try {
+                release.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        busy.await();
     }
 
     <T> Future<T> background(Callable<T> task) {

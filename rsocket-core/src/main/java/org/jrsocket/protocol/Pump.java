@@ -41,8 +41,7 @@ public final class Pump {
 
     /** Takes what has come, and sends what this allows; never waits. Returns what happened. */
     public int poll() {
-        int effects = connection.out().awaitsCompletion() ? pollSends() : Effects.NONE;
-        return effects | takeWithCause();
+        return take(connection.out().awaitsCompletion() ? pollSends() : Effects.NONE);
     }
 
     /**
@@ -53,25 +52,23 @@ public final class Pump {
         if (connection.out().needsCompletion()) {
             return poll();
         }
-        return takeWithCause();
+        return take(Effects.NONE);
     }
 
     /**
-     * A queue pair that fails gives its receives back, which does not say why. The request that it failed by does, in
-     * the send queue, even if it had asked for no completion.
+     * Takes messages, and sends what they and the completions allow. A queue pair that fails gives its receives back,
+     * which does not say why. The request that it failed by does, in the send queue, even if it had asked for no
+     * completion.
+     *
+     * @param sends what the completions have brought
      */
-    private int takeWithCause() {
-        int effects = take();
-        boolean failed = Effects.has(effects, FAILED) && !Effects.has(effects, Effects.VIOLATION);
-        return failed ? effects | pollSends() : effects;
-    }
-
-    private int take() {
+    private int take(int sends) {
         int effects = pollReceives();
-        if (Effects.has(effects, Effects.SEND | Effects.VIOLATION)) {
+        if (Effects.has(effects | sends, Effects.SEND | Effects.VIOLATION)) {
             effects |= flush();
         }
-        return effects;
+        boolean failed = Effects.has(effects, FAILED) && !Effects.has(effects, Effects.VIOLATION);
+        return sends | (failed ? effects | pollSends() : effects);
     }
 
     private int pollReceives() {
