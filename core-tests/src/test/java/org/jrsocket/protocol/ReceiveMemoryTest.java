@@ -12,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayDeque;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReceiveMemoryTest {
 
@@ -103,6 +105,34 @@ class ReceiveMemoryTest {
         streamToAReaderThatIsBehind(memory, first, 60);
         assertEquals(256 << 10, memory.held() + sizing.slab(), "four slabs of one size, one of them finished");
         assertEquals(64 << 10, memory.wanted());
+    }
+
+    /** Counts of grants go on from the largest int to the smallest. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, Integer.MAX_VALUE - 1, Integer.MAX_VALUE, Integer.MIN_VALUE, -1})
+    void shouldGrowIfThePeerWaitedForAGrantHoweverManyCameBefore(int before) {
+        GrantSizing sizing = new GrantSizing(100, 100_000, 4);
+        ReceiveMemory memory = new ReceiveMemory(new Slab(0, 100, 1, 2), 4, sizing, before);
+        memory.grant(new Slab(1 << 12, 100, 1, 2));
+        memory.grantsPosted(before + 1);
+        assertNull(memory.arrived(100));
+        memory.grantsReached(before + 1);
+        memory.consume(100);
+        assertEquals(800, sizing.window());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, Integer.MAX_VALUE - 1, Integer.MAX_VALUE, Integer.MIN_VALUE, -1})
+    void shouldNotGrowIfAGrantReachedThePeerInTimeHoweverManyCameBefore(int before) {
+        GrantSizing sizing = new GrantSizing(100, 100_000, 4);
+        ReceiveMemory memory = new ReceiveMemory(new Slab(0, 100, 1, 2), 4, sizing, before);
+        memory.grant(new Slab(1 << 12, 100, 1, 2));
+        memory.grant(new Slab(2 << 12, 100, 1, 2));
+        memory.grantsPosted(before + 2);
+        assertNull(memory.arrived(100));
+        memory.grantsReached(before + 2);
+        memory.consume(100);
+        assertEquals(200, sizing.window());
     }
 
     @Test

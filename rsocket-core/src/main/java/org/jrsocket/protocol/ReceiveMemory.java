@@ -30,8 +30,16 @@ final class ReceiveMemory {
 
     /** @param first the slab that our connection data grants */
     ReceiveMemory(Slab first, int entries, GrantSizing sizing) {
+        this(first, entries, sizing, 0);
+    }
+
+    /** As if so many grants had come and gone before: their counts may pass the largest int. */
+    ReceiveMemory(Slab first, int entries, GrantSizing sizing, int grants) {
         this.entries = entries;
         this.sizing = sizing;
+        this.grantsDone = grants;
+        this.grantsPosted = grants;
+        this.grantsReached = grants;
         enter(first);
     }
 
@@ -74,9 +82,9 @@ final class ReceiveMemory {
      * So if all memory before that grant is full, the peer was waiting for it.
      */
     void grantsReached(int n) {
-        if (n > grantsReached) {
+        if (n - grantsReached > 0) { // the difference: such counts go on from the largest int to the smallest
             grantsReached = n;
-            if (firstDone && grantsDone >= n - 1) {
+            if (firstDone && grantsDone - (n - 1) >= 0) {
                 sizing.ranDry();
             }
         }
