@@ -28,6 +28,24 @@ class BurstTest extends RawPeerTests {
 
     private final Burst burst = new Burst();
 
+    /** A direction that nobody answers may see more writes than an int counts. */
+    @Test
+    void shouldStayAStreamHoweverManyWritesFollowOneAnother() throws Exception {
+        Link l = link(Role.PASSIVE);
+        StreamLeftover leftover = l.stream().core().leftover();
+        leftover.writesInRow = Integer.MAX_VALUE;
+        for (int i = 0; i < 3; i++) {
+            assertEquals(1, l.stream().write(ByteBuffer.allocate(1)));
+            assertTrue(leftover.isStreaming());
+        }
+        leftover.hasRead();
+        for (int i = 0; i <= Burst.LENGTH; i++) {
+            assertFalse(leftover.isStreaming());
+            leftover.flushWritten(1);
+        }
+        assertTrue(leftover.isStreaming());
+    }
+
     // ---- what counts as one ----
 
     /** Posts {@code count} times, {@code gap} after one another, {@link #COST} each; returns when the last ended. */

@@ -26,7 +26,7 @@ final class StreamLeftover {
     private boolean collected; // something is written, and left for the next write to take along
     private boolean corked; // the writer has more, and says when that was all
     private boolean listed; // among the streams that are looked after
-    private int writesInRow;
+    int writesInRow; // since anything was read; not counted once it is more than Burst.LENGTH
     private long seenWritten;
     private int looks; // the service thread's
 
@@ -45,7 +45,7 @@ final class StreamLeftover {
      * @param call bytes of the whole call, of which these are a part
      */
     void flushWritten(int call) {
-        writesInRow++;
+        countWrite();
         if (corked && out.written() - out.posted() < SendLimits.MAX_MESSAGE) {
             collected = true;
             return;
@@ -84,8 +84,14 @@ final class StreamLeftover {
         } else if (!burst.isCheap()) {
             return false;
         }
-        writesInRow++;
+        countWrite();
         return true;
+    }
+
+    private void countWrite() {
+        if (writesInRow <= Burst.LENGTH) {
+            writesInRow++;
+        }
     }
 
     /** See {@link RdmaStream#cork}. */
