@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.stream.RdmaTransport.Totals;
@@ -41,6 +42,28 @@ class TotalsTest extends RawPeerTests {
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
         assertEquals(100L * rounds, transport.totals().bytesRead());
         assertEquals(100L * rounds, transport.totals().bytesWritten());
+    }
+
+    /** Also if it ends in a poll, of whoever it is. */
+    @Test
+    void shouldCountEachWaitForThePeer() throws Exception {
+        int half = 100;
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(half));
+        keepTheServiceThreadBusy(new CountDownLatch(1));
+        l.stream().write(new byte[3 * half], 0, 3 * half, PATIENCE);
+        assertEquals(1, l.stream().stalls());
+        l.peer().grantRing(half, half);
+        l.peer().grantRing(0, half);
+        RawPeer.await(
+                () -> {
+                    l.stream().poll();
+                    return l.peer().dataBytes() == 3L * half;
+                },
+                () -> l.peer().dataBytes() + " bytes came");
+        assertEquals(1, l.stream().stalls());
+        l.stream().write(new byte[half], 0, half, PATIENCE);
+        assertEquals(2, l.stream().stalls());
+        l.stream().abort();
     }
 
     @Test

@@ -282,6 +282,7 @@ final class StreamCore {
         if (leftover.isCollected()) {
             flush();
         }
+        stalls.look();
     }
 
     void flush() {
