@@ -6,13 +6,21 @@ package org.jrsocket.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyBoolean;
 import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.ArgumentMatchers.same;
+import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
+import org.mockito.InOrder;
 
 /** What one half of a connection has to tell the other. */
 class ConnectionTest {
@@ -31,6 +39,33 @@ class ConnectionTest {
     private void take(int limit, int length) {
         int effects = connection.received(Imm.sgl(limit), length);
         assertEquals(Effects.NONE, effects & Effects.VIOLATION);
+    }
+
+    /** More memory than there is: what was granted before is granted again, and nothing smaller in its place. */
+    @Test
+    void shouldGrantASlabAgainIfThereIsOnlyASmallerOneInItsPlace() {
+        when(sink.room()).thenReturn(16);
+        ConnData fourGrants = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, 1 << 20);
+        Slab first = new Slab(0x3000, 64, 3, 4);
+        Slab small = new Slab(0x7000, 8, 3, 4);
+        SlabSource source = mock(SlabSource.class);
+        when(source.obtain(anyInt(), anyInt(), anyBoolean())).thenAnswer(asked -> {
+            int least = asked.getArgument(1);
+            return least <= small.length() ? small : null;
+        });
+        Connection poor = new Connection(
+                new Inbound(fourGrants, 4, 16, first, 1024),
+                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), fourGrants, 4, 16),
+                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
+                source,
+                table);
+        assertTrue(Effects.has(poor.received(Imm.data(64), 64), Effects.READABLE));
+        poor.consume(64);
+        poor.build(sink);
+        InOrder order = inOrder(sink, source);
+        order.verify(source).obtain(128, 65, true);
+        order.verify(sink).grant(anyInt(), anyLong(), anyInt(), same(first), anyBoolean());
+        verify(source, never()).release(any());
     }
 
     @Test

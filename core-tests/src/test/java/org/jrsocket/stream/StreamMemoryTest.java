@@ -138,6 +138,36 @@ class StreamMemoryTest extends RawPeerTests {
         assertTrue(p.server.registeredBytes() > 2L * DEFAULT.leastBytes(), "it may grow again");
     }
 
+    /** Memory that is given up cannot be had again while it is short. */
+    @Test
+    void shouldKeepItsSlabsWhileThereIsNoMemoryForLargerOnes() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        while (p.server.registeredBytes() < 4L * (64 << 10)) {
+            fillAndRead(p);
+        }
+        for (int i = 0; i < 64; i++) { // until all slabs have the size that they are to have by now
+            writeAndRead(p, 8 << 10);
+        }
+        transport.limitMemory(transport.registeredMemory());
+        long before = p.server.registeredBytes();
+        for (int i = 0; i < 10; i++) {
+            fillAndRead(p);
+            assertEquals(before, p.server.registeredBytes(), "after " + i);
+        }
+    }
+
+    /** Uses up all that was granted, and reads it: then receive memory grows, once. */
+    private static void fillAndRead(StreamPair p) throws IOException {
+        p.client.poll();
+        writeAndRead(p, (int) p.client.core().out.peerRoom());
+    }
+
+    private static void writeAndRead(StreamPair p, int n) throws IOException {
+        byte[] all = bytes(n);
+        p.client.write(all, 0, n, PATIENCE);
+        assertArrayEquals(all, read(p.server, n));
+    }
+
     @Test
     void shouldRefuseAConnectionThatCannotHaveItsLeast() throws Exception {
         StreamPair p = pair(DEFAULT);

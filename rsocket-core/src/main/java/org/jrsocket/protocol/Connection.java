@@ -150,7 +150,7 @@ public final class Connection {
     public int writeRoom() {
         int wanted = sendMemory.wanted();
         if (wanted > 0) {
-            Slab slab = source.obtain(wanted, false);
+            Slab slab = source.obtain(wanted, 1, false);
             if (slab != null) {
                 sendMemory.add(slab);
             }
@@ -205,7 +205,7 @@ public final class Connection {
      */
     public int growToLend() {
         int wanted = in.grantWantedToLend();
-        Slab slab = wanted == 0 ? null : source.obtain(wanted, true);
+        Slab slab = wanted == 0 ? null : source.obtain(wanted, 1, true);
         if (slab == null) {
             return Effects.NONE;
         }
@@ -219,23 +219,24 @@ public final class Connection {
 
     /**
      * Grants what should be granted: finished slabs again, or others in their place. A finished slab is given up only
-     * for another one, so that a connection never loses its last memory.
+     * for one of the size that is wanted, or for a larger one: while memory is short, a connection keeps what it has.
      */
     private int grantMemory() {
         boolean granted = false;
         for (Slab slab = in.finished(); slab != null; slab = in.finished()) {
             int wanted = in.grantWanted();
-            Slab next = wanted == 0 ? null : wanted == slab.length() ? slab : source.obtain(wanted, true);
+            boolean fits = wanted == 0 || wanted == slab.length();
+            Slab next = fits ? null : source.obtain(wanted, Math.min(wanted, slab.length() + 1), true);
             if (wanted > 0) {
                 grant(next == null ? slab : next);
                 granted = true;
             }
-            if (wanted == 0 || next != null && next != slab) {
+            if (wanted == 0 || next != null) {
                 source.release(slab);
             }
         }
         for (int wanted = in.grantWanted(); wanted > 0; wanted = in.grantWanted()) {
-            Slab slab = source.obtain(wanted, true);
+            Slab slab = source.obtain(wanted, 1, true);
             if (slab == null) {
                 break;
             }

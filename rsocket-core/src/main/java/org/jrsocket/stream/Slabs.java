@@ -32,7 +32,7 @@ final class Slabs implements SlabSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(Slabs.class);
 
-    /** How long nobody is asked again after a refusal. */
+    /** How long nobody is asked for as much again after a refusal. */
     private static final long REFUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Verbs verbs;
@@ -44,7 +44,7 @@ final class Slabs implements SlabSource {
     private final IdentityHashMap<Mr, ByteBuffer> lent =
             new IdentityHashMap<>(); // the application's, kept reachable while the device has it
     private long grownBytes;
-    private boolean refused;
+    private int refused = Integer.MAX_VALUE; // so many bytes and more
     private long refusedAt;
 
     Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget) {
@@ -60,28 +60,29 @@ final class Slabs implements SlabSource {
     }
 
     @Override
-    public Slab obtain(int bytes, boolean remote) {
+    public Slab obtain(int bytes, int least, boolean remote) {
         for (int i = spare.size() - 1; i >= 0; i--) {
             if (spare.get(i).remote == remote && spare.get(i).length() == bytes) {
                 return spare.remove(i);
             }
         }
-        for (int size = bytes; size >= NativeMemory.PAGE && !isRefused(); size /= 2) {
-            RegisteredSlab slab = register(size, remote);
+        for (int size = bytes; size >= Math.max(least, NativeMemory.PAGE); size /= 2) {
+            RegisteredSlab slab = isRefused(size) ? null : register(size, remote);
             if (slab != null) {
                 return slab;
             }
         }
         for (int i = spare.size() - 1; i >= 0; i--) {
-            if (spare.get(i).remote == remote && spare.get(i).length() < bytes) {
+            int size = spare.get(i).length();
+            if (spare.get(i).remote == remote && size < bytes && size >= least) {
                 return spare.remove(i);
             }
         }
         return null;
     }
 
-    private boolean isRefused() {
-        return refused && System.nanoTime() - refusedAt < REFUSED_NANOS;
+    private boolean isRefused(int size) {
+        return size >= refused && System.nanoTime() - refusedAt < REFUSED_NANOS;
     }
 
     private RegisteredSlab register(int bytes, boolean remote) {
@@ -98,7 +99,6 @@ final class Slabs implements SlabSource {
             RegisteredSlab slab = RegisteredSlab.all(memory, mr, remote);
             grown.add(slab);
             grownBytes += size;
-            refused = false;
             return slab;
         } catch (IOException | OutOfMemoryError e) {
             if (mr == null || deregister(mr)) {
@@ -113,7 +113,7 @@ final class Slabs implements SlabSource {
 
     private RegisteredSlab refuse(int size, Throwable cause) {
         LOG.debug("no {} KiB more for a connection on {}: {}", size >> 10, device.name(), cause);
-        refused = size == NativeMemory.PAGE || cause == null && budget.used() >= budget.most();
+        refused = cause == null && budget.used() >= budget.most() ? 0 : size;
         refusedAt = System.nanoTime();
         return null;
     }

@@ -45,14 +45,14 @@ final class SimSlabs implements SlabSource {
     }
 
     @Override
-    public Slab obtain(int bytes, boolean remote) {
+    public Slab obtain(int bytes, int least, boolean remote) {
         int length = bytes;
         if (refuses > 0) {
             if (simulation.chance.oneIn(refuses)) {
                 return null;
             }
             if (simulation.chance.oneIn(refuses)) {
-                length = simulation.chance.between(1, bytes);
+                length = simulation.chance.between(least, bytes);
             }
         }
         return obtained + length > limit ? null : make(length);
