@@ -101,10 +101,9 @@ public final class Connection {
 
     /** The receives that {@link Inbound#toRepost} counted went back to the device. */
     public int reposted() {
-        int effects = in.reposted();
-        boolean low = Effects.has(effects, Effects.CREDITS);
+        boolean low = in.reposted();
         out.announceCredits(in.creditLimit(), low);
-        return low ? effects | Effects.SEND : effects;
+        return low ? Effects.SEND : Effects.NONE;
     }
 
     /** The oldest request that asked for a completion is complete. */

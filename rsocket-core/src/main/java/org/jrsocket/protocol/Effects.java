@@ -32,26 +32,22 @@ public final class Effects {
     public static final int GRANT = 1 << 5;
     /** A grant may have come with the limit (iWARP does not say): as {@link #GRANT}, if the entry's length is not 0. */
     public static final int GRANT_POSSIBLE = 1 << 6;
-    /** The peer's credits run low and receives back new ones: tell {@link Outbound#announceCredits}. */
-    public static final int CREDITS = 1 << 7;
-    /** Receives can go back to the device: {@link Inbound#toRepost}. */
-    public static final int REPOST = 1 << 8;
     /** Memory can be granted, or a slab is free again: see {@link Inbound#finished} and {@link Inbound#grantWanted}. */
-    public static final int MEMORY = 1 << 9;
+    public static final int MEMORY = 1 << 7;
     /**
      * The peer sent what no peer may send; {@link Inbound#violation} or {@link Outbound#violation} says what. The
      * connection is over.
      */
-    public static final int VIOLATION = 1 << 10;
+    public static final int VIOLATION = 1 << 8;
 
     // From Outbound.
 
     /** Something can be built that could not be built before: call {@link Outbound#build}. */
-    public static final int SEND = 1 << 11;
+    public static final int SEND = 1 << 9;
     /** The peer's device acknowledged more: {@link Outbound#acknowledged} moved on, and send memory is free again. */
-    public static final int ACKNOWLEDGED = 1 << 12;
+    public static final int ACKNOWLEDGED = 1 << 10;
     /** All that was asked for is out and acknowledged, including the end of the stream. */
-    public static final int DRAINED = 1 << 13;
+    public static final int DRAINED = 1 << 11;
 
     private Effects() {}
 

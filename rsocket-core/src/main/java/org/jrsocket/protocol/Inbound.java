@@ -79,14 +79,12 @@ public final class Inbound {
         if (state == State.GONE) {
             return Effects.NONE;
         }
-        int effects =
-                switch (Imm.op(imm)) {
-                    case Imm.OP_DATA -> data(Imm.value(imm), length);
-                    case Imm.OP_SGL -> update(Imm.limit(imm), length);
-                    case Imm.OP_CTRL -> control(imm, length);
-                    default -> wrong("a message of unknown kind, immediate data 0x" + Integer.toHexString(imm));
-                };
-        return queue.toRepost() > 0 ? effects | Effects.REPOST : effects;
+        return switch (Imm.op(imm)) {
+            case Imm.OP_DATA -> data(Imm.value(imm), length);
+            case Imm.OP_SGL -> update(Imm.limit(imm), length);
+            case Imm.OP_CTRL -> control(imm, length);
+            default -> wrong("a message of unknown kind, immediate data 0x" + Integer.toHexString(imm));
+        };
     }
 
     private int data(int n, int length) {
@@ -199,10 +197,14 @@ public final class Inbound {
         return queue.toRepost();
     }
 
-    /** They went back. Next, tell {@link Outbound#announceCredits} the {@link #creditLimit}. */
-    public int reposted() {
+    /**
+     * They went back. Next, tell {@link Outbound#announceCredits} the {@link #creditLimit}.
+     *
+     * @return whether the peer's credits run low
+     */
+    public boolean reposted() {
         queue.reposted();
-        return queue.wantsAnnouncement() ? Effects.CREDITS : Effects.NONE;
+        return queue.wantsAnnouncement();
     }
 
     /** The credit limit that is backed by posted receives. */

@@ -146,7 +146,7 @@ final class VerbsQueues implements Queues {
         batch.add(0, SendBatch.RDMA_WRITE, SendBatch.SIGNALED, 0, 0, 0);
     }
 
-    /** Memory for what is sent next by {@link org.jrsocket.protocol.Pump#writeNow}, and nothing else. */
+    /** Memory for what is sent next by {@link org.jrsocket.protocol.Pump#writeInline}, and nothing else. */
     ByteBuffer payload() {
         return batch.payload();
     }
@@ -325,14 +325,6 @@ final class VerbsQueues implements Queues {
             acknowledge();
         }
         return any;
-    }
-
-    boolean isReceiveArmed() {
-        return receiveArmed;
-    }
-
-    boolean isSendArmed() {
-        return sendArmed;
     }
 
     /** Acknowledges the events taken. All must be acknowledged before the queues are destroyed. */
