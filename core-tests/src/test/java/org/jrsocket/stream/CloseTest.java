@@ -13,8 +13,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.wire.Imm;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Who ends a close: the thread that asks for it where nothing is left to wait for, else the service thread. */
@@ -22,30 +23,40 @@ class CloseTest extends RawPeerTests {
 
     private final CountDownLatch busy = new CountDownLatch(1);
 
-    @AfterEach
-    void release() {
-        busy.countDown();
+    /** A selector takes its own lock, and whoever has that may want the stream's. */
+    @Test
+    void shouldTellObserversOfACloseWithoutTheLockOfTheStream() throws Exception {
+        Link l = link(Role.PASSIVE);
+        StreamCore core = l.stream().core();
+        AtomicInteger told = new AtomicInteger();
+        AtomicBoolean held = new AtomicBoolean();
+        l.stream().observe(() -> {
+            told.incrementAndGet();
+            held.compareAndSet(false, core.isHeld());
+        });
+        readerInside(core, true);
+        l.stream().close();
+        RawPeer.await(() -> told.get() > 2, () -> "nobody is told that a reader is still inside");
+        readerInside(core, false);
+        RawPeer.await(l.stream()::isFreed, () -> "not freed");
+        assertFalse(held.get());
     }
 
-    /** Whatever is the service thread's to do waits for {@link #release}. */
-    private void keepTheServiceThreadBusy() throws InterruptedException {
-        CountDownLatch begun = new CountDownLatch(1);
-        transport.service().execute(() -> {
-            begun.countDown();
-            try {
-                busy.await();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        });
-        begun.await();
+    /** As one that copies. */
+    private static void readerInside(StreamCore core, boolean inside) {
+        core.enter();
+        try {
+            core.readerInside = inside;
+        } finally {
+            core.exit();
+        }
     }
 
     @Test
     void shouldEndByItselfWhenEverythingIsAcknowledged() throws Exception {
         Link l = link(Role.PASSIVE);
         l.stream().write(new byte[10], 0, 10, PATIENCE);
-        keepTheServiceThreadBusy();
+        keepTheServiceThreadBusy(busy);
         l.stream().close();
         assertTrue(l.stream().awaitDrained(1));
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
@@ -56,7 +67,7 @@ class CloseTest extends RawPeerTests {
     void shouldEndAResetByItself() throws Exception {
         Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
         l.stream().write(new byte[1000], 0, 1000, PATIENCE); // of which the peer has room for 100
-        keepTheServiceThreadBusy();
+        keepTheServiceThreadBusy(busy);
         l.stream().abort();
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
         assertTrue(l.peer().has(Imm.ctrl(Imm.CTRL_RESET)));
@@ -66,7 +77,7 @@ class CloseTest extends RawPeerTests {
     void shouldLeaveToTheServiceThreadWhatThePeerHasNoRoomForYet() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
         l.stream().write(new byte[150], 0, 150, PATIENCE);
-        keepTheServiceThreadBusy();
+        keepTheServiceThreadBusy(busy);
         l.stream().close();
         assertFalse(l.stream().awaitDrained(1));
         busy.countDown();

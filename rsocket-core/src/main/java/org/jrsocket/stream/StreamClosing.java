@@ -291,16 +291,16 @@ final class StreamClosing {
 
     /** One step, on the service thread: again and again until everything is delivered or the time is over. */
     void step() {
+        if (isSomebodyInside()) {
+            core.waits().wakeAll();
+            transport.service().schedule(this::step, 1_000_000);
+            return;
+        }
         boolean over;
         boolean cut;
         core.enter();
         try {
             if (core.freed || deadline == 0) {
-                return;
-            }
-            if (core.readerInside || core.writerInside) {
-                core.waits().wakeAll();
-                transport.service().schedule(this::step, 1_000_000);
                 return;
             }
             core.queues.takeEvents();
@@ -334,6 +334,16 @@ final class StreamClosing {
             release();
         } else if (cut) {
             cutShort();
+        }
+    }
+
+    /** Whether a close is under way and has to wait for a reader or a writer. Nobody comes in any more meanwhile. */
+    private boolean isSomebodyInside() {
+        core.enter();
+        try {
+            return !core.freed && deadline != 0 && (core.readerInside || core.writerInside);
+        } finally {
+            core.exit();
         }
     }
 
