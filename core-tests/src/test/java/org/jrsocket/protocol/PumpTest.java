@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
@@ -67,6 +68,24 @@ class PumpTest {
 
         assertEquals(5, connection.in().readable());
         assertTrue(Effects.has(effects, Effects.READABLE), "a reader that sleeps would not be told");
+    }
+
+    /** A reader that sleeps is not to be woken by its own sends, unless something waits for them. */
+    @Test
+    void shouldArmForMessagesAloneUnlessSomethingIsLeft() {
+        Pump pump = pump();
+        pump.arm(false);
+        pump.leave();
+        verify(queues).armReceives();
+        verify(queues, never()).arm();
+
+        write(10); // more than was granted
+        pump.flush();
+        pump.arm(false);
+        pump.leave();
+        InOrder order = inOrder(queues);
+        order.verify(queues).arm();
+        order.verify(queues).pollReceives();
     }
 
     /** A reader that polls is all there is to take the acknowledgement, and waits for the answer to what is left. */

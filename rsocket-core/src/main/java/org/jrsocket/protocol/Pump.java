@@ -11,7 +11,7 @@ package org.jrsocket.protocol;
  * that could not be sent, the queues that will report progress are armed and polled once more; from then on whoever
  * watches the queues continues. Arming twice is harmless, so nobody remembers who did it. Whoever takes an event from
  * the queues, which unarms them, polls and leaves in the same way. A driver may do all this a little later, if it makes
- * sure that it is done.
+ * sure that it is done. Whoever waits {@linkplain #arm arms} and leaves.
  */
 public final class Pump {
 
@@ -185,6 +185,21 @@ public final class Pump {
             }
         } while (again);
         return Effects.NONE;
+    }
+
+    /**
+     * For whoever waits: arms the queues, so that whatever comes next is an event, and takes what came before. Returns
+     * what happened. Then {@link #leave}.
+     *
+     * @param sends whether completions of sends are waited for, too
+     */
+    public int arm(boolean sends) {
+        if (sends) {
+            queues.arm();
+        } else {
+            queues.armReceives();
+        }
+        return poll();
     }
 
     /**

@@ -42,4 +42,7 @@ public interface Queues extends RequestSink {
 
     /** Makes the next completion of either queue after this raise an event. Harmless when repeated. */
     void arm();
+
+    /** As {@link #arm}, for the receive queue alone. */
+    void armReceives();
 }

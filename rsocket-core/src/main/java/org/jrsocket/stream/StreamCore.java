@@ -307,20 +307,11 @@ final class StreamCore {
         if (freed) {
             return;
         }
-        if (sends || leftover.any()) {
-            queues.arm();
-        } else {
-            queues.armReceives();
-        }
-        poll();
+        handle(pump.arm(sends));
         if (sends && (!hasRoom() || awaitedOffset != NONE && out.acknowledged() < awaitedOffset)) {
             leftover.askForRoom();
         }
-        if (leftover.any()) {
-            queues.arm();
-            poll();
-            flush();
-        }
+        handle(pump.leave());
     }
 
     /** As {@link #enter}, unless somebody else has the lock. */

@@ -300,8 +300,8 @@ final class VerbsQueues implements Queues {
         }
     }
 
-    /** As {@link #arm}, for messages of the peer only. */
-    void armReceives() {
+    @Override
+    public void armReceives() {
         if (!receiveArmed) {
             receiveArmed = true;
             recvCq.arm();

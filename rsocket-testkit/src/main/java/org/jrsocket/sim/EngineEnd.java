@@ -223,10 +223,13 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         return leaving;
     }
 
-    /** A sleeper's last look before it sleeps. */
-    void armAndPoll() {
-        queues.arm();
-        handle(pump.poll());
+    /**
+     * A sleeper's last look before it sleeps.
+     *
+     * @param sends whether it waits for completions of sends, too
+     */
+    void armAndPoll(boolean sends) {
+        handle(pump.arm(sends));
         leave();
     }
 
@@ -247,7 +250,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         handle(pump.poll());
         leave();
         if (writer.isAsleep() || reader.isAsleep() || closed) {
-            armAndPoll();
+            armAndPoll(writer.isAsleep() || closed);
         }
         if (plan.quietOneIn > 0 && simulation.chance.oneIn(plan.quietOneIn)) {
             quiet();
@@ -363,7 +366,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             writer.arouse();
         }
         if (!connection.out().isDrained()) {
-            armAndPoll();
+            armAndPoll(true);
         }
         if (connection.out().isDrained()) {
             destroy();
@@ -429,7 +432,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         if (!destroyed) {
             connection.out().probe();
             flush();
-            armAndPoll();
+            armAndPoll(true);
         }
     }
 

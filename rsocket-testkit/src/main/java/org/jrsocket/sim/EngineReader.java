@@ -85,7 +85,7 @@ final class EngineReader extends Actor {
             return;
         } else {
             asleep = true;
-            end.armAndPoll();
+            end.armAndPoll(false);
             if (asleep && in.readable() > 0) {
                 throw simulation.failure(end.name + " has bytes to be read, and no effect told its reader");
             }

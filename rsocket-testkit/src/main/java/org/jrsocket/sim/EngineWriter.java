@@ -196,7 +196,7 @@ final class EngineWriter extends Actor {
             return;
         }
         asleep = true; // shown before the last look
-        end.armAndPoll();
+        end.armAndPoll(true);
         if (asleep && memory.room() > 0) {
             throw simulation.failure(end.name + " has room to write, and no effect told its writer");
         }

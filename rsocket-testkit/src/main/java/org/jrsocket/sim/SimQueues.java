@@ -210,4 +210,13 @@ class SimQueues implements Queues {
         receives.arm();
         meanwhile();
     }
+
+    @Override
+    public void armReceives() {
+        if (simulation.tracing) {
+            simulation.trace(queuePair.name + " arms its receive queue");
+        }
+        receives.arm();
+        meanwhile();
+    }
 }
