@@ -27,6 +27,7 @@ final class Ending {
     private State state = State.OPEN;
     private boolean shutdownBuilt;
     private boolean reset;
+    private boolean peerEnded;
 
     private void to(State next) {
         assert next.compareTo(state) > 0 : state + " to " + next;
@@ -61,6 +62,11 @@ final class Ending {
         boolean first = state != State.DEAD;
         state = State.DEAD;
         return first;
+    }
+
+    /** The peer sends no more data. */
+    void peerEnded() {
+        peerEnded = true;
     }
 
     // ---- built ----
@@ -114,6 +120,11 @@ final class Ending {
     /** Whether all of a close was built. */
     boolean isClosed() {
         return state == State.CLOSED;
+    }
+
+    /** Whether the peer sends no more data. */
+    boolean hasPeerEnded() {
+        return peerEnded;
     }
 
     boolean isDead() {

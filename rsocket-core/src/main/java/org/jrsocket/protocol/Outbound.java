@@ -6,7 +6,6 @@ package org.jrsocket.protocol;
 
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Credits;
-import org.jrsocket.wire.Imm;
 
 /**
  * The outgoing half of a connection: bytes that were written, the peer's grants and credits, and the send queue. Also
@@ -31,22 +30,14 @@ public final class Outbound {
     private final SendQueue queue;
     private final Extents extents = new Extents();
     private final Announcements announcements;
-    private final boolean resetUnderstood;
     private final boolean releaseUnderstood;
 
     private final Ending ending = new Ending();
-    private boolean peerEnded;
-    private boolean starved;
-    private boolean blocked; // by slots, or until requests that are on their way complete
-    private boolean probeWanted;
-    private boolean releaseWanted;
+    private final RequestBuilder requests;
 
     private long written;
-    private long posted;
     private long acknowledged;
-    private long lostFrom = Long.MAX_VALUE; // from this offset on nothing was posted, nor will be
     private long completions;
-    private int grantsBuilt;
     private int grantsAcknowledged;
     private String violation;
 
@@ -63,7 +54,8 @@ public final class Outbound {
                 tableEntries, peer.credits(), reserved, peer.dataAddr(), peer.dataKey(), peer.dataLength());
         this.queue = new SendQueue(limits.slots(), limits.busy());
         this.announcements = new Announcements(peer.targetAddr(), peer.targetKey(), peer.targetLength(), credits);
-        this.resetUnderstood = peer.hasFeature(ConnData.FEATURE_RESET);
+        this.requests = new RequestBuilder(
+                limits, window, queue, extents, announcements, ending, peer.hasFeature(ConnData.FEATURE_RESET));
         this.releaseUnderstood = peer.hasFeature(ConnData.FEATURE_RELEASE);
     }
 
@@ -80,7 +72,7 @@ public final class Outbound {
         }
         extents.add(address, length, localKey, awaited);
         written += length;
-        releaseWanted = false;
+        requests.wantRelease(false);
     }
 
     /**
@@ -117,19 +109,7 @@ public final class Outbound {
      */
     void writeNow(RequestSink sink, long address, int length, int localKey, boolean awaited) {
         written += length;
-        releaseWanted = false;
-        boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || awaited;
-        sink.data(Imm.data(length), window.address(), window.key(), isInline(length), signaled);
-        sink.piece(address, length, localKey);
-        sent(length, signaled);
-    }
-
-    /** A request with so many bytes of data was built. */
-    private void sent(int length, boolean signaled) {
-        window.used(length);
-        window.message();
-        posted += length;
-        queue.posted(limits.slotsPerMessage(), posted, grantsBuilt, signaled);
+        requests.writeNow(sink, address, length, localKey, awaited);
     }
 
     /** Asks for SHUTDOWN after everything written so far. Harmless when repeated. */
@@ -145,23 +125,14 @@ public final class Outbound {
      */
     public void close(boolean hard, boolean tell) {
         if (ending.close(tell) && hard) {
-            drop();
+            requests.drop();
         }
-    }
-
-    private void drop() {
-        lostFrom = Math.min(lostFrom, posted);
-        posted = written;
-        extents.clear();
     }
 
     /** The connection failed, or the peer is gone: nothing is built any more, and no completion counts. */
     public void die() {
         if (ending.die()) {
-            drop();
-            announcements.clear();
-            blocked = false;
-            starved = false;
+            requests.die();
         }
     }
 
@@ -174,9 +145,9 @@ public final class Outbound {
         }
         completions++;
         grantsAcknowledged = queue.nextGrants();
-        acknowledged = Math.min(queue.completed(), lostFrom);
+        acknowledged = Math.min(queue.completed(), requests.lostFrom());
         int effects = Effects.ACKNOWLEDGED;
-        if (blocked) {
+        if (requests.isBlocked()) {
             effects |= Effects.SEND;
         }
         if (ending.isClosed() && isDrained()) {
@@ -202,7 +173,7 @@ public final class Outbound {
             violation = wrong;
             return Effects.VIOLATION;
         }
-        return starved ? Effects.SEND : Effects.NONE;
+        return requests.isStarved() ? Effects.SEND : Effects.NONE;
     }
 
     /** What the peer did wrong, after {@link Effects#VIOLATION}. */
@@ -212,7 +183,7 @@ public final class Outbound {
 
     /** The peer sends no more data: it needs neither grants nor credits. */
     public void peerEnded() {
-        peerEnded = true;
+        ending.peerEnded();
         announcements.clear();
     }
 
@@ -238,7 +209,7 @@ public final class Outbound {
     }
 
     private boolean mayAnnounce() {
-        return !peerEnded && !ending.isClosing();
+        return !ending.hasPeerEnded() && !ending.isClosing();
     }
 
     /** The credit limit that the peer has been told. */
@@ -248,14 +219,16 @@ public final class Outbound {
 
     /** Asks for a request whose completion says that the peer's device lives, and retires all requests before it. */
     public void probe() {
-        probeWanted = true;
+        requests.wantProbe();
     }
 
     /** Nothing was sent for long: gives the peer its memory back, if it understands that, and frees ours. */
     public void quiet() {
-        if (written == posted && ending.isOpen()) {
-            releaseWanted = releaseUnderstood && window.granted() > QUIET_GRANTS;
-            probeWanted |= queue.outstanding() > 0 && !queue.awaitsCompletion();
+        if (written == posted() && ending.isOpen()) {
+            requests.wantRelease(releaseUnderstood && window.granted() > QUIET_GRANTS);
+            if (queue.outstanding() > 0 && !queue.awaitsCompletion()) {
+                requests.wantProbe();
+            }
         }
     }
 
@@ -267,114 +240,7 @@ public final class Outbound {
      * @return how many messages were appended
      */
     public int build(RequestSink sink) {
-        if (ending.isDead()) {
-            return 0;
-        }
-        blocked = false;
-        return buildUpdates(sink) + buildData(sink) + buildControl(sink);
-    }
-
-    private boolean fits(RequestSink sink, int slots, int keep) {
-        boolean fits = sink.room() >= slots && queue.fits(slots, keep);
-        blocked |= !fits;
-        return fits;
-    }
-
-    private int buildUpdates(RequestSink sink) {
-        int built = 0;
-        if (ending.isClosing()) {
-            announcements.clear(); // the application reads no more
-        }
-        while (!announcements.isEmpty()) {
-            boolean grant = announcements.hasGrant();
-            int slots = grant ? limits.slotsPerMessage() : 1;
-            if (!fits(sink, slots, 2)) {
-                break;
-            }
-            // Always for a grant: the time of its arrival tells whether the peer had been waiting for it.
-            boolean signaled = grant || queue.wantsSignal(slots);
-            if (grant) {
-                grantsBuilt++;
-                announcements.buildGrant(sink, signaled);
-            } else {
-                announcements.buildCredits(sink, signaled);
-            }
-            queue.posted(slots, posted, grantsBuilt, signaled);
-            window.message();
-            built++;
-        }
-        return built;
-    }
-
-    private int buildData(RequestSink sink) {
-        starved = false;
-        int built = 0;
-        while (extents.bytes() > 0 && fits(sink, limits.slotsPerMessage(), SendLimits.CONTROL_SLOTS)) {
-            int room = window.room();
-            if (room == 0) {
-                if (ending.isReset()) { // as TCP: a reset does not wait for a peer that does not read
-                    drop();
-                } else {
-                    starved = true;
-                }
-                break;
-            }
-            int most = (int) Math.min(Math.min(extents.bytes(), room), limits.maxMessage());
-            if (extents.bytes() < limits.bulk() && queue.isBusy()) {
-                blocked = true;
-                break;
-            }
-            int n = extents.gather(most, limits.pieces());
-            boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || extents.isAwaitedWithin(n);
-            sink.data(Imm.data(n), window.address(), window.key(), n <= limits.inline(), signaled);
-            extents.moveTo(sink, n);
-            sent(n, signaled);
-            built++;
-        }
-        return built;
-    }
-
-    /** SHUTDOWN and DISCONNECT follow all data; a reset does not wait for it. */
-    private int buildControl(RequestSink sink) {
-        int built = 0;
-        if (probeWanted && fits(sink, 1, 2)) {
-            probeWanted = false;
-            sink.probe();
-            queue.posted(1, posted, grantsBuilt, true);
-            built++;
-        }
-        if (extents.bytes() > 0) {
-            return built;
-        }
-        if (releaseWanted && fits(sink, 1, 2)) {
-            releaseWanted = false;
-            built += control(sink, Imm.release(window.release()), false);
-        }
-        if (ending.wantsShutdown() && fits(sink, 1, 1)) {
-            ending.shutdownBuilt();
-            built += control(sink, Imm.ctrl(Imm.CTRL_SHUTDOWN), true);
-        }
-        if (ending.wantsDisconnect()) {
-            boolean reset = ending.isReset();
-            if (ending.hasShutdown() && peerEnded && !reset) {
-                ending.closed(); // two SHUTDOWNs are an end: by now a C peer's queue pair does not answer
-            } else if (fits(sink, 2, 0)) {
-                ending.closed();
-                if (reset && resetUnderstood) {
-                    built += control(sink, Imm.ctrl(Imm.CTRL_RESET), false);
-                }
-                built += control(sink, Imm.ctrl(Imm.CTRL_DISCONNECT), true);
-            }
-        }
-        return built;
-    }
-
-    private int control(RequestSink sink, int imm, boolean signaled) {
-        boolean asks = signaled || queue.wantsSignal(1);
-        sink.control(imm, asks);
-        window.message();
-        queue.posted(1, posted, grantsBuilt, asks);
-        return 1;
+        return ending.isDead() ? 0 : requests.build(sink);
     }
 
     /**
@@ -382,7 +248,7 @@ public final class Outbound {
      * only the sink was full.
      */
     public boolean waitsForCompletion() {
-        return blocked;
+        return requests.isBlocked();
     }
 
     /**
@@ -390,12 +256,12 @@ public final class Outbound {
      * by when that is.
      */
     public boolean needsCompletion() {
-        return blocked || grantsBuilt != grantsAcknowledged;
+        return requests.isBlocked() || requests.grants() != grantsAcknowledged;
     }
 
     /** Whether data waits for the peer's grant or credits. */
     public boolean waitsForPeer() {
-        return starved;
+        return requests.isStarved();
     }
 
     /**
@@ -436,7 +302,7 @@ public final class Outbound {
     }
 
     public long posted() {
-        return posted;
+        return requests.posted();
     }
 
     /** Offset up to which the peer's device has acknowledged: memory before it belongs to its owner again. */
@@ -446,7 +312,7 @@ public final class Outbound {
 
     /** How many grants were built. */
     public int grantsBuilt() {
-        return grantsBuilt;
+        return requests.grants();
     }
 
     /** How many of our grants have reached the peer's device. */
