@@ -127,6 +127,39 @@ class StreamMemoryTest extends RawPeerTests {
         assertTrue(registrations.get() < 20, registrations + " registrations for 8 MiB");
     }
 
+    /** Each piece that is lent comes back before the next one is. */
+    @Test
+    void shouldGrantTheSameMemoryAgainToAReaderThatBorrows() throws Exception {
+        StreamPair p = pair(DEFAULT.withBuffers(1 << 20, 1 << 20));
+        borrow(p, 16 << 20); // until it is as large as it gets
+        AtomicInteger registrations = new AtomicInteger();
+        hooked.hook = (point, cookie) -> registrations.addAndGet(point == Point.BEFORE_REGISTER ? 1 : 0);
+        borrow(p, 16 << 20);
+        assertTrue(registrations.get() < 20, registrations + " registrations for 16 MiB");
+    }
+
+    private void borrow(StreamPair p, int bytes) throws Exception {
+        byte[] sent = bytes(bytes);
+        Future<?> writer = background(() -> {
+            p.client.write(sent, 0, sent.length, PATIENCE);
+            return null;
+        });
+        ByteBuffer got = ByteBuffer.allocate(bytes);
+        while (got.hasRemaining()) {
+            assertTrue(p.server.awaitReadable(PATIENCE));
+            try (BorrowedBytes borrowed = p.server.borrow(bytes)) {
+                if (borrowed != null) {
+                    got.put(borrowed.bytes());
+                }
+            }
+            if (p.server.available() < 512) {
+                p.server.read(got);
+            }
+        }
+        assertArrayEquals(sent, got.array());
+        get(writer);
+    }
+
     @Test
     void shouldNotPassTheBound() throws Exception {
         transport.limitMemory(4L * DEFAULT.leastBytes());

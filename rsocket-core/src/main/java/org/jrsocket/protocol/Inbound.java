@@ -301,7 +301,11 @@ public final class Inbound {
         return memory.wantedToLend();
     }
 
-    /** Lends the next {@code n} bytes, in one piece; they count as read, and stay where they are until given back. */
+    /**
+     * Lends the next {@code n} bytes, in one piece; they count as read, and stay where they are until given back. No
+     * memory is granted for that: most of it comes back soon and is granted again, and other memory would be registered
+     * and freed each time. {@link #mayLend} sees to it that the peer can go on.
+     */
     public Slab lend(int n) {
         Slab slab = memory.lend(n);
         consumed += n;
