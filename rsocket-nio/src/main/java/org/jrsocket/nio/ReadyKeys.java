@@ -77,20 +77,60 @@ final class ReadyKeys {
         for (int i = 0; i < last.size(); i++) {
             last.get(i).again = false;
         }
-        for (int i = 0; i < last.size(); i++) {
-            look(last.get(i), true);
-        }
-        last.clear();
-        for (RSelectionKey key = queue.takeAll(); key != null; ) {
-            RSelectionKey next = UpdateQueue.after(key);
-            look(key, false);
-            key = next;
-        }
+        lookAgain(last);
+        lookAtQueued();
         pollHot(true, 0);
     }
 
-    /** @param active whether it was ready a moment ago */
+    private void lookAgain(List<RSelectionKey> last) {
+        int looked = 0;
+        try {
+            for (; looked < last.size(); looked++) {
+                look(last.get(looked), true);
+            }
+        } finally {
+            for (; looked < last.size(); looked++) { // a look has failed: the rest is the next selection's
+                queue.add(last.get(looked));
+            }
+            last.clear();
+        }
+    }
+
+    private void lookAtQueued() {
+        RSelectionKey next = queue.takeAll();
+        try {
+            while (next != null) {
+                RSelectionKey key = next;
+                next = UpdateQueue.after(key);
+                look(key, false);
+            }
+        } finally {
+            while (next != null) { // the same
+                RSelectionKey key = next;
+                next = UpdateQueue.after(key);
+                queue.add(key);
+            }
+        }
+    }
+
+    /**
+     * Looks at a key that is not armed any more. If that fails, for lack of memory say, the next selection looks again.
+     *
+     * @param active whether it was ready a moment ago
+     */
     void look(RSelectionKey key, boolean active) {
+        boolean looked = false;
+        try {
+            lookOnce(key, active);
+            looked = true;
+        } finally {
+            if (!looked) {
+                queue.add(key);
+            }
+        }
+    }
+
+    private void lookOnce(RSelectionKey key, boolean active) {
         disarmed(key);
         if (!key.isValid() || key.hot) {
             key.arrived = true;
@@ -114,13 +154,27 @@ final class ReadyKeys {
     private void foundAgain(RSelectionKey key, int ops) {
         found(key, ops);
         if (!key.again) {
-            key.again = true;
             again.add(key);
+            key.again = true;
+        }
+    }
+
+    /** As {@link #armOnce}; as with {@link #look}, a failure leaves the key to the next selection. */
+    private boolean arm(RSelectionKey key) {
+        boolean tried = false;
+        try {
+            boolean nothing = armOnce(key);
+            tried = true;
+            return nothing;
+        } finally {
+            if (!tried) {
+                queue.add(key);
+            }
         }
     }
 
     /** Lets the next thing that happens to the key's stream wake us; whether there was nothing yet. */
-    private boolean arm(RSelectionKey key) {
+    private boolean armOnce(RSelectionKey key) {
         RdmaStream stream = key.member.stream();
         int interest = key.interest();
         if (stream == null || interest == 0 || !key.isValid()) {

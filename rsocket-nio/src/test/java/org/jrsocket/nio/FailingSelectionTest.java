@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import org.junit.jupiter.api.Test;
+
+/** A selection that fails at one key, as for lack of memory: the selections after it know of all of them. */
+class FailingSelectionTest extends LoopbackChannelTests {
+
+    private static final int TIMEOUT = 10_000; // milliseconds, of which none is needed
+    private final OutOfMemoryError outOfMemory = new OutOfMemoryError("says a test");
+
+    private ScriptedChannel scripted() throws IOException {
+        return nonBlocking(closing(new ScriptedChannel(kind.provider())));
+    }
+
+    private void assertFails(Selector selector) {
+        assertSame(outOfMemory, assertThrows(OutOfMemoryError.class, () -> selector.select(TIMEOUT)));
+    }
+
+    /** On either side of the listener, in whatever order it looks. */
+    @Test
+    void shouldLookAtAllKeysAgainWhenALookAtANewOneHasFailed() throws IOException {
+        Selector selector = selector();
+        ServerSocketChannel listener = nonBlocking(listening());
+        ScriptedChannel one = scripted();
+        ScriptedChannel other = scripted();
+        SelectionKey first = one.register(selector, SelectionKey.OP_READ);
+        SelectionKey accepts = listener.register(selector, SelectionKey.OP_ACCEPT);
+        SelectionKey last = other.register(selector, SelectionKey.OP_READ);
+        one.failure = outOfMemory;
+        other.failure = outOfMemory;
+        assertFails(selector);
+        assertFails(selector);
+        assertEquals(0, selector.selectNow());
+        open().connect(listener.getLocalAddress());
+        await(selector, accepts, SelectionKey.OP_ACCEPT);
+        one.failure = outOfMemory;
+        one.ready = SelectionKey.OP_READ;
+        ((RSelectionKey) first).refresh();
+        other.failure = outOfMemory;
+        other.ready = SelectionKey.OP_READ;
+        ((RSelectionKey) last).refresh();
+        assertFails(selector);
+        assertFails(selector);
+        selector.selectedKeys().clear();
+        assertEquals(3, selector.select(TIMEOUT));
+    }
+
+    @Test
+    void shouldLookAtAllKeysAgainWhenALookAtAReadyOneHasFailed() throws IOException {
+        Selector selector = selector();
+        ScriptedChannel fragile = scripted();
+        fragile.ready = SelectionKey.OP_READ;
+        fragile.register(selector, SelectionKey.OP_READ);
+        assertEquals(1, selector.selectNow());
+        ServerSocketChannel listener = nonBlocking(listening());
+        SelectionKey accepts = listener.register(selector, SelectionKey.OP_ACCEPT);
+        open().connect(listener.getLocalAddress());
+        await(selector, accepts, SelectionKey.OP_ACCEPT);
+        fragile.failure = outOfMemory; // before it looks at the listener
+        assertFails(selector);
+        selector.selectedKeys().clear();
+        assertEquals(2, selector.select(TIMEOUT));
+    }
+}

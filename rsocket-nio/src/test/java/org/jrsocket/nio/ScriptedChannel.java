@@ -1,0 +1,60 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.nio;
+
+import java.nio.channels.SelectionKey;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.SelectorProvider;
+import org.jrsocket.stream.RdmaStream;
+
+/** A channel that is what a test says, when a selector of ours looks at it. */
+final class ScriptedChannel extends AbstractSelectableChannel implements RdmaSelectable {
+
+    int ready; // operations
+    Error failure; // of the next look; null if it does not fail
+    Runnable meanwhile = () -> {}; // happens during a look
+
+    ScriptedChannel(SelectorProvider provider) {
+        super(provider);
+    }
+
+    @Override
+    public int readyOps(int interest, boolean poll) {
+        meanwhile.run();
+        if (failure != null) {
+            Error thrown = failure;
+            failure = null;
+            throw thrown;
+        }
+        return ready & interest;
+    }
+
+    @Override
+    public void join(RSelectionKey key) {}
+
+    @Override
+    public void leave(RSelectionKey key) {}
+
+    @Override
+    public int tcpInterest(int interest) {
+        return 0;
+    }
+
+    @Override
+    public RdmaStream stream() {
+        return null;
+    }
+
+    @Override
+    public int validOps() {
+        return SelectionKey.OP_READ | SelectionKey.OP_WRITE;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() {}
+
+    @Override
+    protected void implConfigureBlocking(boolean block) {}
+}
