@@ -5,6 +5,7 @@
 package org.jrsocket.aio;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadPendingException;
 import java.nio.channels.SelectionKey;
@@ -14,6 +15,7 @@ import java.nio.channels.SocketChannel;
 final class Reading extends Transfer {
 
     private final SocketChannel channel;
+    private boolean failureTold; // of the operation on its way, as its buffers
 
     Reading(RAsynchronousSocketChannel owner, SocketChannel channel, Readiness readiness) {
         super(owner, readiness, SelectionKey.OP_READ);
@@ -22,12 +24,32 @@ final class Reading extends Transfer {
 
     @Override
     long attempt(ByteBuffer one) throws IOException {
-        return channel.read(one);
+        if (failureTold) {
+            return -1;
+        }
+        try {
+            return channel.read(one);
+        } catch (SocketException e) {
+            throw told(e);
+        }
     }
 
     @Override
     long attempt(ByteBuffer[] many) throws IOException {
-        return channel.read(many);
+        if (failureTold) {
+            return -1;
+        }
+        try {
+            return channel.read(many);
+        } catch (SocketException e) {
+            throw told(e);
+        }
+    }
+
+    /** As the JDK's: one read fails, with no SocketException, and those after it find the end of the stream. */
+    private IOException told(SocketException e) {
+        failureTold = true;
+        return new IOException(e.getMessage(), e);
     }
 
     @Override
