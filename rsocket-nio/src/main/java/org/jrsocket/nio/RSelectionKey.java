@@ -5,6 +5,7 @@
 package org.jrsocket.nio;
 
 import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
@@ -64,10 +65,6 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
 
     @Override
     public Selector selector() {
-        return selector;
-    }
-
-    RSelector owner() {
         return selector;
     }
 
@@ -173,6 +170,21 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     /** Set once, without interest so far. */
     synchronized void inner(SelectionKey key) {
         inner = key;
+    }
+
+    /**
+     * Has the JDK's selector watch the channel's TCP channel, without interest so far. Nothing happens to a key that
+     * has ended, or is about to because its selector or the TCP channel are closed.
+     */
+    void watchTcp(SelectableChannel tcp) {
+        if (!isValid()) {
+            return; // and the channel may be blocking
+        }
+        try {
+            inner(tcp.register(selector.jdk(), 0, this));
+        } catch (ClosedChannelException | ClosedSelectorException e) {
+            // closed inside, soon outside: the key is cancelled then
+        }
     }
 
     /** Ends the key in the JDK's selector; that selector forgets it at its next selection. Harmless when repeated. */

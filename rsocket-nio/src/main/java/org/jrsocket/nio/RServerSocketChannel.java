@@ -371,11 +371,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     public void join(RSelectionKey key) {
         synchronized (stateLock) {
             keys.add(key);
-            try {
-                key.inner(port.tcp().register(key.owner().jdk(), 0, key));
-            } catch (ClosedChannelException e) {
-                // closed inside, soon outside: the key is cancelled then
-            }
+            key.watchTcp(port.tcp());
         }
     }
 

@@ -12,7 +12,6 @@ import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.List;
@@ -204,11 +203,7 @@ final class RSocketChannel extends DataChannel {
             if (state == State.RDMA) {
                 key.selection().watch(key, stream);
             } else if (state != State.CLOSED) {
-                try {
-                    key.inner(tcp().register(key.owner().jdk(), 0, key));
-                } catch (ClosedChannelException e) {
-                    // closed inside, soon outside: the key is cancelled then
-                }
+                key.watchTcp(tcp());
             }
         }
     }

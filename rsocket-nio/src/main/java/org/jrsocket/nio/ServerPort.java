@@ -175,7 +175,7 @@ final class ServerPort {
         tcp = fresh;
         for (RSelectionKey key : keys.all()) {
             key.cancelInner();
-            key.inner(fresh.register(key.owner().jdk(), 0, key));
+            key.watchTcp(fresh);
         }
         last.close();
     }
