@@ -17,7 +17,11 @@ import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.OutgoingConnection;
@@ -134,6 +138,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
 
     @Override
     public boolean connect(SocketAddress address) throws IOException {
+        check(address);
         readLock.lock();
         writeLock.lock();
         try {
@@ -160,13 +165,16 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
 
     /** The socket adaptor's: blocking, with a time limit; 0 is none. */
     void connect(SocketAddress address, int millis) throws IOException {
+        check(address);
         readLock.lock();
         writeLock.lock();
         try {
-            InetSocketAddress target = isBlocking() ? rdmaTarget(address) : null;
+            if (!isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            InetSocketAddress target = rdmaTarget(address);
             if (target == null) {
                 connectTcp(() -> {
-                    ensureNotRdma();
                     tcp().socket().connect(address, millis);
                     return true;
                 });
@@ -184,16 +192,25 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
+    /** Before anything else, as the JDK. */
+    private void check(SocketAddress address) {
+        Objects.requireNonNull(address);
+        if (!(address instanceof InetSocketAddress internet)) {
+            throw new UnsupportedAddressTypeException();
+        }
+        if (internet.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        if (!RSelectorProvider.fits(family, internet.getAddress())) {
+            throw new UnsupportedAddressTypeException();
+        }
+    }
+
     /** The address to try over RDMA; null if the JDK is to answer, or to say what is wrong. */
     private InetSocketAddress rdmaTarget(SocketAddress address) throws ClosedChannelException {
         ensureNotRdma();
-        if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending()) {
-            return null;
-        }
-        if (!(address instanceof InetSocketAddress target)
-                || target.isUnresolved()
-                || target.getPort() == 0
-                || !RSelectorProvider.fits(family, target.getAddress())) {
+        InetSocketAddress target = (InetSocketAddress) address;
+        if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending() || target.getPort() == 0) {
             return null;
         }
         Rights.checkConnect(target);
@@ -440,11 +457,13 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    private boolean finish(OutgoingConnection pending) throws IOException {
+    /** With both locks; for tests without. */
+    boolean finish(OutgoingConnection pending) throws IOException {
         IOException failure = pending.failure();
         if (failure != null) {
+            boolean closed = !isOpen(); // by another, which has ended the attempt
             close();
-            throw failure;
+            throw closed ? new AsynchronousCloseException() : failure;
         }
         RdmaStream result = pending.takeStream();
         if (result != null) {

@@ -10,10 +10,12 @@ import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetBoundException;
@@ -36,7 +38,10 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     private static final int DEFAULT_BACKLOG = 50;
 
-    /** Whether a blocking accept sees that the channel is closed before it waits: JDK 25's does, JDK 17's does not. */
+    /**
+     * Whether a blocking accept without a time limit sees that the channel is closed before it waits: JDK 25's does, JDK
+     * 17's does not.
+     */
     private static final boolean LOOKS_FIRST = Runtime.version().feature() >= 24;
 
     private final RSelectorProvider provider;
@@ -127,6 +132,9 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     public SocketChannel accept() throws IOException {
         acceptLock.lock();
         try {
+            if (LOOKS_FIRST) {
+                ensureOpen();
+            }
             DualListener rdma = bound();
             if (rdma == null) {
                 return acceptTcpAlone();
@@ -154,13 +162,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             }
             DualListener rdma = bound();
             if (rdma == null) {
-                port.tcp().socket().setSoTimeout((int) Math.max(1, nanos / 1_000_000));
-                try {
-                    return new RSocketChannel(
-                            provider, port.tcp().socket().accept().getChannel());
-                } finally {
-                    closeWithTcp();
-                }
+                return acceptTcpAlone((int) Math.max(1, nanos / 1_000_000));
             }
             return acceptBlocking(rdma, nanos);
         } finally {
@@ -174,9 +176,6 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
      */
     private DualListener bound() throws IOException {
         assert acceptLock.isHeldByCurrentThread();
-        if (LOOKS_FIRST) {
-            ensureOpen();
-        }
         DualListener current = dual;
         if (current != null) {
             return current;
@@ -212,6 +211,20 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         try {
             SocketChannel accepted = port.tcp().accept();
             return accepted == null ? null : new RSocketChannel(provider, accepted);
+        } finally {
+            closeWithTcp();
+        }
+    }
+
+    private SocketChannel acceptTcpAlone(int millis) throws IOException {
+        ServerSocket inner = port.tcp().socket();
+        try {
+            inner.setSoTimeout(millis);
+        } catch (SocketException e) {
+            throw isOpen() ? e : new AsynchronousCloseException();
+        }
+        try {
+            return new RSocketChannel(provider, inner.accept().getChannel());
         } finally {
             closeWithTcp();
         }

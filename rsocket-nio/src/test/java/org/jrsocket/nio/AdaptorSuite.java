@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -26,6 +27,7 @@ import java.net.UnknownHostException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -301,6 +303,27 @@ abstract class AdaptorSuite extends NioSuite {
     }
 
     @Test
+    void shouldLookAtItsModeBeforeItsStateWhenItConnectsThroughTheSocket() throws IOException {
+        ServerSocketChannel listener = listening();
+        InetSocketAddress address = (InetSocketAddress) listener.getLocalAddress();
+        Pair p = nonBlockingPair();
+        Pair closed = nonBlockingPair();
+        closed.client().close();
+        closed.server().close();
+        SocketChannel pending = nonBlocking(open());
+        pending.connect(address);
+        for (SocketChannel channel :
+                new SocketChannel[] {p.client(), p.server(), pending, closed.client(), closed.server()}) {
+            for (int millis : new int[] {0, 1000}) {
+                assertThrowsExactly(
+                        IllegalBlockingModeException.class,
+                        () -> channel.socket().connect(address, millis),
+                        channel::toString);
+            }
+        }
+    }
+
+    @Test
     void shouldBindThroughTheSocket() throws IOException {
         SocketChannel client = open();
         client.socket().bind(anyPort());
@@ -467,6 +490,39 @@ abstract class AdaptorSuite extends NioSuite {
                 "Socket is closed",
                 assertThrows(SocketException.class, () -> socket.setSoTimeout(5))
                         .getMessage());
+    }
+
+    private static void assertAcceptFails(Class<? extends Exception> expected, ServerSocket socket, int millis)
+            throws IOException {
+        assertThrowsExactly(expected, socket::accept, () -> socket.getChannel() + ", " + millis + " ms");
+    }
+
+    @Test
+    void shouldFailAnAcceptAsItsModeAndStateSay() throws IOException {
+        boolean looksFirst = Runtime.version().feature() >= 24;
+        for (int millis : new int[] {0, 1000}) {
+            ServerSocketChannel unbound = openServer();
+            unbound.socket().setSoTimeout(millis);
+            assertAcceptFails(SocketException.class, unbound.socket(), millis);
+            nonBlocking(unbound);
+            assertAcceptFails(
+                    millis == 0 ? SocketException.class : IllegalBlockingModeException.class, unbound.socket(), millis);
+            ServerSocketChannel silent = nonBlocking(listening());
+            silent.socket().setSoTimeout(millis);
+            silent.close();
+            assertAcceptFails(
+                    millis == 0 ? ClosedChannelException.class : IllegalBlockingModeException.class,
+                    silent.socket(),
+                    millis);
+            for (ServerSocketChannel closed : new ServerSocketChannel[] {openServer(), listening()}) {
+                closed.socket().setSoTimeout(millis);
+                closed.close();
+                assertAcceptFails(
+                        millis == 0 && looksFirst ? ClosedChannelException.class : AsynchronousCloseException.class,
+                        closed.socket(),
+                        millis);
+            }
+        }
     }
 
     @Test

@@ -6,9 +6,11 @@ package org.jrsocket.nio;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
@@ -94,5 +96,20 @@ class ConnectRaceTest extends LoopbackChannelTests {
     void shouldConnectOnceOverTcpWhereRdmaIsRefused() throws Exception {
         use(NioKind.fallback());
         connectAgainAndAgain();
+    }
+
+    /** What happens when a close comes while {@code finishConnect} looks at the outcome. */
+    @Test
+    void shouldSayThatItIsClosedWhenTheCloseWasTheOutcome() throws Exception {
+        InetSocketAddress nobody = SilentPort.address();
+        kind.silence(nobody);
+        RSocketChannel client = (RSocketChannel) nonBlocking(open());
+        client.connect(nobody);
+        OutgoingConnection pending = client.connect;
+        client.close();
+        while (!pending.isDecided()) {
+            Thread.onSpinWait();
+        }
+        assertThrowsExactly(AsynchronousCloseException.class, () -> client.finish(pending));
     }
 }

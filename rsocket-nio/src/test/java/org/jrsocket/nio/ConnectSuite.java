@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
@@ -132,6 +134,44 @@ abstract class ConnectSuite extends NioSuite {
     void shouldRefuseANullAddress() throws IOException {
         SocketChannel client = open();
         assertThrows(NullPointerException.class, () -> client.connect(null));
+    }
+
+    /** One for each state in which it refuses to connect. */
+    private SocketChannel[] unableToConnect() throws IOException {
+        ServerSocketChannel listener = listening();
+        Pair p = pair(listener);
+        Pair closed = pair(listener);
+        closed.client().close();
+        closed.server().close();
+        SocketChannel pending = nonBlocking(open());
+        pending.connect(listener.getLocalAddress());
+        return new SocketChannel[] {p.client(), p.server(), pending, closed.client(), closed.server()};
+    }
+
+    @Test
+    void shouldCheckTheAddressBeforeItsOwnState() throws IOException {
+        for (SocketChannel channel : unableToConnect()) {
+            boolean open = channel.isOpen();
+            assertThrowsExactly(NullPointerException.class, () -> channel.connect(null));
+            assertThrowsExactly(UnsupportedAddressTypeException.class, () -> channel.connect(new SocketAddress() {}));
+            assertThrowsExactly(
+                    UnresolvedAddressException.class,
+                    () -> channel.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
+            assertEquals(open, channel.isOpen());
+        }
+    }
+
+    @Test
+    void shouldCheckTheAddressBeforeItsOwnStateThroughTheSocketToo() throws IOException {
+        for (SocketChannel channel : unableToConnect()) {
+            for (int millis : new int[] {0, 1000}) {
+                SocketException e = assertThrowsExactly(
+                        SocketException.class,
+                        () -> channel.socket().connect(new SocketAddress() {}, millis),
+                        channel::toString);
+                assertEquals("Unsupported address type", e.getMessage());
+            }
+        }
     }
 
     @Test
