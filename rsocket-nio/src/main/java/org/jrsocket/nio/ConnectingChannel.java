@@ -73,7 +73,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
     volatile OutgoingConnection connect; // while PENDING
     volatile RdmaStream stream;
     volatile RdmaIo io;
-    volatile SocketAddress remote; // of an RDMA connection, as the application gave it
+    volatile SocketAddress remote; // once RDMA is tried, as the application gave it; kept for good
     final ChannelKeys keys = new ChannelKeys();
     private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
     volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
@@ -364,6 +364,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
             }
             to(State.PENDING);
             connect = pending;
+            remote = pending.remote();
         }
     }
 
@@ -371,7 +372,6 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         try {
             synchronized (stateLock) {
                 if (state == State.PENDING && connect == pending) {
-                    remote = pending.remote();
                     attachStream(result);
                     keys.refresh();
                     return;

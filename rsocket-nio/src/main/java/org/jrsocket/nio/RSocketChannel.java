@@ -139,13 +139,13 @@ final class RSocketChannel extends DataChannel {
     @Override
     public SocketAddress getRemoteAddress() throws IOException {
         ensureOpen();
-        OutgoingConnection pending = connect;
-        return stream != null ? remote : pending != null ? pending.remote() : tcp().getRemoteAddress();
+        SocketAddress peer = remote;
+        return peer != null ? peer : tcp().getRemoteAddress();
     }
 
-    /** For the socket adaptor, which still knows it after the close; null over TCP. */
+    /** For the socket adaptor, which still knows it after the close; null where RDMA was not tried. */
     InetSocketAddress rdmaRemote() {
-        return stream == null ? null : (InetSocketAddress) remote;
+        return (InetSocketAddress) remote;
     }
 
     /** The stream, once connected over RDMA. */

@@ -253,6 +253,33 @@ abstract class AdaptorSuite extends NioSuite {
         assertTrue(socket.getLocalAddress().isAnyLocalAddress());
     }
 
+    private static void assertPeer(InetSocketAddress expected, Socket socket) {
+        assertEquals(expected.getAddress(), socket.getInetAddress());
+        assertEquals(expected.getPort(), socket.getPort());
+        assertEquals(expected, socket.getRemoteSocketAddress());
+        assertFalse(socket.isConnected());
+    }
+
+    @Test
+    void shouldKnowItsPeerWhileItConnectsAndAfterwards() throws IOException {
+        InetSocketAddress nobody = SilentPort.address();
+        kind().silence(nobody);
+        SocketChannel client = nonBlocking(open());
+        assertFalse(client.connect(nobody));
+        assertPeer(nobody, client.socket());
+        assertEquals(nobody, client.getRemoteAddress());
+        client.close();
+        assertPeer(nobody, client.socket());
+    }
+
+    @Test
+    void shouldStillKnowAPeerThatRefused() throws IOException {
+        InetSocketAddress dead = deadPort();
+        SocketChannel client = open();
+        assertThrows(java.net.ConnectException.class, () -> client.connect(dead));
+        assertPeer(dead, client.socket());
+    }
+
     @Test
     void shouldConnectThroughTheSocket() throws IOException {
         ServerSocketChannel listener = listening();
