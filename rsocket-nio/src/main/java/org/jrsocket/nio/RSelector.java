@@ -155,9 +155,9 @@ final class RSelector extends AbstractSelector {
         int count = 0;
         for (int i = 0; i < ready.size(); i++) {
             RSelectionKey key = ready.get(i);
-            int ops = key.found;
+            int ops = key.found & key.interest(); // which may have changed since it was looked at
             key.found = 0;
-            boolean wanted = key.isValid() && (ops & key.interest()) != 0;
+            boolean wanted = key.isValid() && ops != 0;
             if (wanted && action != null) {
                 key.ready(ops);
                 count++;
