@@ -6,10 +6,10 @@
  * NIO over RDMA: {@link org.jrsocket.nio.RSelectorProvider} with its socket channels, server socket channels and
  * selectors.
  *
- * <p>Each channel of ours has a TCP channel of the JDK's inside, which is bound, keeps the options, and does all the
- * work if the connection turns out to be TCP; over RDMA a stream does. Each selector of ours has one of the JDK's
- * inside, for TCP, datagrams and pipes. Where a process has no RDMA at all, the provider hands out the JDK's own
- * objects.
+ * <p>A channel of ours has a TCP channel of the JDK's inside, which is bound, keeps the options, and does all the work
+ * if the connection turns out to be TCP; over RDMA a stream does. One that was accepted over RDMA has none until an
+ * option needs it. Each selector of ours has one of the JDK's inside, for TCP, datagrams and pipes. Where a process has
+ * no RDMA at all, the provider hands out the JDK's own objects.
  *
  * <p>In which order the transports are tried, and how a listener takes from both, is {@code connect}'s: this package
  * hands it the inner channel.
