@@ -57,33 +57,26 @@ abstract class DataChannel extends ConnectingChannel {
     public int read(ByteBuffer target) throws IOException {
         Objects.requireNonNull(target);
         RdmaIo rdma = io(readLock);
-        if (rdma == null) {
-            try {
-                return tcp().read(target);
-            } catch (AsynchronousCloseException e) {
-                closeWithTcp();
-                throw e;
-            }
-        }
-        return (int) readRdma(rdma, target, null, 0, 0);
+        return (int) (rdma == null ? readTcp(target, null, 0, 0) : readRdma(rdma, target, null, 0, 0));
     }
 
     @Override
     public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, targets.length);
         RdmaIo rdma = io(readLock);
-        if (rdma == null) {
-            try {
-                return tcp().read(targets, offset, length);
-            } catch (AsynchronousCloseException e) {
-                closeWithTcp();
-                throw e;
-            }
-        }
-        return readRdma(rdma, null, targets, offset, length);
+        return rdma == null ? readTcp(null, targets, offset, length) : readRdma(rdma, null, targets, offset, length);
     }
 
-    /** Into {@code one}, or if that is null into several. */
+    /** Into {@code one}, or if that is null into several; the same below. */
+    private long readTcp(ByteBuffer one, ByteBuffer[] targets, int offset, int length) throws IOException {
+        try {
+            return one != null ? tcp().read(one) : tcp().read(targets, offset, length);
+        } catch (AsynchronousCloseException e) {
+            closeWithTcp();
+            throw e;
+        }
+    }
+
     private long readRdma(RdmaIo rdma, ByteBuffer one, ByteBuffer[] targets, int offset, int length)
             throws IOException {
         readLock.lock();
@@ -97,29 +90,18 @@ abstract class DataChannel extends ConnectingChannel {
                 begin();
                 ensureOpen();
                 n = one != null ? rdma.readBlocking(one, 0) : rdma.readBlocking(targets, offset, length);
-            } catch (SocketException e) {
-                ensureStillOpen(e);
             } finally {
-                end(n != 0);
+                end(n != 0); // which says so, in place of any other exception, if the channel is closed
             }
             return n;
         } catch (SocketException e) {
-            ensureStillOpen(e);
-            throw e;
+            throw isOpen() ? e : new AsynchronousCloseException();
         } finally {
             readLock.unlock();
         }
     }
 
-    /** Closed by another thread: its own exception, which {@code end} throws if it has a better one. */
-    private void ensureStillOpen(SocketException e) throws IOException {
-        if (!isOpen()) {
-            throw new AsynchronousCloseException();
-        }
-        throw e;
-    }
-
-    /** The same for a writer. */
+    /** What a writer is told, be it of a close by another thread. */
     private IOException failure(RdmaIo rdma, SocketException e) {
         return isOpen() ? rdma.ofWriter(e) : new AsynchronousCloseException();
     }
@@ -146,8 +128,6 @@ abstract class DataChannel extends ConnectingChannel {
             } catch (java.net.SocketTimeoutException e) {
                 done = isOpen();
                 throw e;
-            } catch (SocketException e) {
-                ensureStillOpen(e);
             } finally {
                 end(done);
             }
@@ -161,33 +141,26 @@ abstract class DataChannel extends ConnectingChannel {
     public int write(ByteBuffer source) throws IOException {
         Objects.requireNonNull(source);
         RdmaIo rdma = io(writeLock);
-        if (rdma == null) {
-            try {
-                return tcp().write(source);
-            } catch (AsynchronousCloseException e) {
-                closeWithTcp();
-                throw e;
-            }
-        }
-        return (int) writeRdma(rdma, source, null, 0, 0);
+        return (int) (rdma == null ? writeTcp(source, null, 0, 0) : writeRdma(rdma, source, null, 0, 0));
     }
 
     @Override
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
         RdmaIo rdma = io(writeLock);
-        if (rdma == null) {
-            try {
-                return tcp().write(sources, offset, length);
-            } catch (AsynchronousCloseException e) {
-                closeWithTcp();
-                throw e;
-            }
-        }
-        return writeRdma(rdma, null, sources, offset, length);
+        return rdma == null ? writeTcp(null, sources, offset, length) : writeRdma(rdma, null, sources, offset, length);
     }
 
-    /** From {@code one}, or if that is null from several. */
+    /** From {@code one}, or if that is null from several; the same below. */
+    private long writeTcp(ByteBuffer one, ByteBuffer[] sources, int offset, int length) throws IOException {
+        try {
+            return one != null ? tcp().write(one) : tcp().write(sources, offset, length);
+        } catch (AsynchronousCloseException e) {
+            closeWithTcp();
+            throw e;
+        }
+    }
+
     private long writeRdma(RdmaIo rdma, ByteBuffer one, ByteBuffer[] sources, int offset, int length)
             throws IOException {
         writeLock.lock();
@@ -204,8 +177,6 @@ abstract class DataChannel extends ConnectingChannel {
                 ensureOpen();
                 n = rdma.writeBlocking(one, sources, offset, length);
                 done = n > 0 || isOpen();
-            } catch (SocketException e) {
-                ensureStillOpen(e);
             } finally {
                 end(done);
             }
