@@ -403,12 +403,20 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         synchronized (stateLock) {
             if (state != State.PENDING || connect != pending) {
                 pending.discard();
-            } else if (pending.needsTcp() && !tcp().isBlocking()) {
-                pending.startTcp();
+            } else {
+                startTcpIfDue(pending);
             }
             stateLock.notifyAll();
         }
         keys.refresh();
+    }
+
+    /** Where RDMA came to nothing. The inner channel that blocks waits for the thread that finishes. With stateLock. */
+    final void startTcpIfDue(OutgoingConnection pending) {
+        assert Thread.holdsLock(stateLock);
+        if (pending.needsTcp() && !tcp().isBlocking()) {
+            pending.startTcp();
+        }
     }
 
     @Override
@@ -479,9 +487,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                 return true;
             }
             synchronized (stateLock) {
-                if (pending.needsTcp()) { // else whoever decided was about to start it, and has
-                    pending.startTcp();
-                }
+                startTcpIfDue(pending); // unless whoever decided was about to, and has
             }
             return false;
         }

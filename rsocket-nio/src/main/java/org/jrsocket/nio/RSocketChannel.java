@@ -120,9 +120,7 @@ final class RSocketChannel extends DataChannel {
                 return false;
             }
             tcp().configureBlocking(block);
-            if (!block && pending.needsTcp()) {
-                pending.startTcp();
-            }
+            startTcpIfDue(pending);
             return true;
         }
     }
