@@ -13,7 +13,6 @@ import java.net.ProtocolFamily;
 import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.AlreadyBoundException;
-import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
@@ -23,98 +22,19 @@ import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.OutgoingConnection;
-import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * How a socket channel comes to its connection, which makes it TCP or RDMA. Until then, and over TCP, a channel of the
- * JDK's inside does everything.
- *
- * <pre>
- *              connect: RDMA is not tried
- *   UNDECIDED ------------------------------------------> TCP : the inner channel says whether it is connected
- *       | \------ connect: RDMA ------> PENDING ----------^
- *       |                                  \-- finishConnect --> RDMA : a stream; the inner channel keeps options and
- *       port \---- accepted: TCP or RDMA at once                       close leads from each to CLOSED
- * </pre>
- *
- * Safe for use by many threads, as the JDK's: readers take turns, so do writers. Locks, in this order: read, write,
- * state.
+ * How a socket channel comes to its connection: bound, connected over RDMA or else over TCP, blocking or not.
  */
-abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable {
+abstract class ConnectingChannel extends DualChannel {
 
-    enum State {
-        UNDECIDED,
-        PENDING,
-        TCP,
-        RDMA,
-        CLOSED;
-
-        private boolean follows(State before) {
-            return switch (this) {
-                case UNDECIDED -> false;
-                case PENDING -> before == UNDECIDED;
-                case TCP, RDMA -> before == UNDECIDED || before == PENDING;
-                case CLOSED -> before != CLOSED;
-            };
-        }
-    }
-
-    final RSelectorProvider provider;
-    final ProtocolFamily family; // null for the JDK's default
-    final ReentrantLock readLock = new ReentrantLock();
-    final ReentrantLock writeLock = new ReentrantLock();
-    final ChannelOptions options;
-
-    final Object stateLock = new Object(); // nothing that waits is called with it
-    volatile State state = State.UNDECIDED; // written by to(), under stateLock as all of these
-    volatile OutgoingConnection connect; // while PENDING
-    volatile RdmaStream stream;
-    volatile RdmaIo io;
-    volatile SocketAddress remote; // once RDMA is tried, as the application gave it; kept for good
-    final ChannelKeys keys = new ChannelKeys();
     private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
-    volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
 
-    /**
-     * Not connected.
-     *
-     * @param tcp null for one that is about to {@link #attachStream} a stream
-     */
     ConnectingChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
-        super(provider);
-        this.provider = provider;
-        this.family = family;
-        this.options = new ChannelOptions(provider, tcp);
+        super(provider, tcp, family);
     }
-
-    /** With stateLock, or before anybody else knows this channel. */
-    final void to(State next) {
-        assert Thread.holdsLock(stateLock) || state == State.UNDECIDED;
-        assert next.follows(state) : state + " to " + next;
-        state = next;
-    }
-
-    /** With stateLock, or before anybody else knows this channel. */
-    void attachStream(RdmaStream connected) {
-        stream = connected;
-        io = new RdmaIo(connected);
-        connect = null;
-        to(State.RDMA);
-        options.apply(connected);
-        connected.observe(keys::progressed);
-        for (RSelectionKey key : keys.all()) {
-            key.selection().watch(key, connected);
-        }
-    }
-
-    SocketChannel tcp() {
-        return options.tcp();
-    }
-
-    // ---- connecting ----
 
     @Override
     public SocketChannel bind(SocketAddress local) throws IOException {
@@ -217,21 +137,6 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         return target.getAddress().isAnyLocalAddress() ? loopback(target) : target;
     }
 
-    private void ensureNotRdma() throws ClosedChannelException {
-        switch (state) {
-            case RDMA -> throw new AlreadyConnectedException();
-            case PENDING -> throw new ConnectionPendingException();
-            default -> ensureInner();
-        }
-    }
-
-    /** What was accepted over RDMA, and is closed, has no inner channel that would say so. */
-    private void ensureInner() throws ClosedChannelException {
-        if (!options.hasTcp()) {
-            throw new ClosedChannelException();
-        }
-    }
-
     /** The JDK's channels connect a wildcard to the host itself. */
     private static InetSocketAddress loopback(InetSocketAddress wildcard) {
         byte[] address = wildcard.getAddress() instanceof Inet4Address ? new byte[] {127, 0, 0, 1} : new byte[16];
@@ -256,7 +161,7 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
                             target,
                             options.streamConfig(),
                             nanos,
-                            new Inner(address));
+                            new InnerTcp(tcp(), address));
             connectingTcp = made.isTcp() ? made : null;
             return made;
         } catch (IOException e) {
@@ -265,37 +170,21 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
         }
     }
 
-    /** The inner channel, which connects if RDMA does not. */
-    private final class Inner implements OutgoingConnection.Tcp {
-        private final SocketAddress address; // as the application gave it
-
-        Inner(SocketAddress address) {
-            this.address = address;
-        }
-
-        @Override
-        public boolean connect(int millis) throws IOException {
-            if (millis > 0) {
-                tcp().socket().connect(address, millis);
-                return true;
-            }
-            return tcp().connect(address);
-        }
-
-        @Override
-        public boolean finish() throws IOException {
-            return tcp().finishConnect();
-        }
-
-        @Override
-        public InetSocketAddress localAddress() throws IOException {
-            return (InetSocketAddress) tcp().getLocalAddress();
-        }
-    }
-
     /** One step of connecting over TCP. */
     private interface TcpCall {
         boolean run() throws IOException;
+    }
+
+    /**
+     * When the inner channel closes itself, because the calling thread was interrupted or connecting failed, so does
+     * this one.
+     */
+    private boolean tcpGuard(TcpCall call) throws IOException {
+        try {
+            return call.run();
+        } finally {
+            closeWithTcp();
+        }
     }
 
     /** Without RDMA. @return whether it is connected */
@@ -497,50 +386,5 @@ abstract class ConnectingChannel extends SocketChannel implements RdmaSelectable
             keys.refresh();
         }
         return connected;
-    }
-
-    @Override
-    public boolean isConnected() {
-        return switch (state) {
-            case RDMA -> true;
-            case UNDECIDED, TCP -> tcp().isConnected();
-            default -> false;
-        };
-    }
-
-    @Override
-    public boolean isConnectionPending() {
-        return switch (state) {
-            case PENDING -> true;
-            case UNDECIDED -> tcp().isConnectionPending();
-            default -> false;
-        };
-    }
-
-    // ---- the inner channel ----
-
-    /**
-     * When the inner channel closes itself, because the calling thread was interrupted or connecting failed, so does
-     * this one.
-     */
-    private boolean tcpGuard(TcpCall call) throws IOException {
-        try {
-            return call.run();
-        } finally {
-            closeWithTcp();
-        }
-    }
-
-    /** If the inner channel has closed itself. */
-    void closeWithTcp() throws IOException {
-        if (!tcp().isOpen()) {
-            close();
-        }
-    }
-
-    void ensureOpen() throws ClosedChannelException {
-        if (!isOpen()) {
-            throw new ClosedChannelException();
-        }
     }
 }

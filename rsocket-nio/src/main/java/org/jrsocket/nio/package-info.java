@@ -19,8 +19,8 @@
  * {@code java.net.SocketImpl} or of Netty.
  *
  * <p>From top to bottom: server channel, socket channel (on the one that reads and writes, which is on the one that
- * connects), selector and selection, provider, adaptors, keys, and what they are made of. Arrows that point up, and
- * why:
+ * connects, on the one that knows its state), selector and selection, provider, adaptors, keys, and what they are made
+ * of. Arrows that point up, and why:
  *
  * <ul>
  *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions},
