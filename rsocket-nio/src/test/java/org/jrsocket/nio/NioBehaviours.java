@@ -134,4 +134,12 @@ abstract class NioBehaviours {
             return NioBehaviours.this.kind();
         }
     }
+
+    @Nested
+    class ServerAdaptors extends ServerAdaptorSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
 }
