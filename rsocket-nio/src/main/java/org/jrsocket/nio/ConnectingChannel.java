@@ -7,12 +7,11 @@ package org.jrsocket.nio;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Inet4Address;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
-import java.net.UnknownHostException;
 import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
@@ -25,10 +24,11 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.stream.RdmaStream;
 
-/**
- * How a socket channel comes to its connection: bound, connected over RDMA or else over TCP, blocking or not.
- */
+/** How a socket channel comes to its connection: bound, connected over RDMA or else over TCP, blocking or not. */
 abstract class ConnectingChannel extends DualChannel {
+
+    /** Whether a connect without a time limit sees a close before it begins: JDK 25's does, JDK 17's does not. */
+    private static final boolean LOOKS_FIRST = Runtime.version().feature() >= 24;
 
     private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
 
@@ -62,6 +62,9 @@ abstract class ConnectingChannel extends DualChannel {
         readLock.lock();
         writeLock.lock();
         try {
+            if (LOOKS_FIRST) {
+                ensureOpen();
+            }
             InetSocketAddress target = rdmaTarget(address);
             OutgoingConnection connection = target == null ? null : connection(target, address, 0);
             if (connection == null || connection.isTcp()) {
@@ -127,8 +130,16 @@ abstract class ConnectingChannel extends DualChannel {
     }
 
     /** The address to try over RDMA; null if the JDK is to answer, or to say what is wrong. */
-    private InetSocketAddress rdmaTarget(SocketAddress address) throws ClosedChannelException {
-        ensureNotRdma();
+    private InetSocketAddress rdmaTarget(SocketAddress address) throws AsynchronousCloseException {
+        if (state == State.RDMA) {
+            throw new AlreadyConnectedException();
+        }
+        if (state == State.PENDING) {
+            throw new ConnectionPendingException();
+        }
+        if (!options.hasTcp()) { // accepted over RDMA, and closed
+            throw new AsynchronousCloseException();
+        }
         InetSocketAddress target = (InetSocketAddress) address;
         if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending() || target.getPort() == 0) {
             return null;
@@ -139,15 +150,8 @@ abstract class ConnectingChannel extends DualChannel {
 
     /** The JDK's channels connect a wildcard to the host itself. */
     private static InetSocketAddress loopback(InetSocketAddress wildcard) {
-        byte[] address = wildcard.getAddress() instanceof Inet4Address ? new byte[] {127, 0, 0, 1} : new byte[16];
-        if (address.length == 16) {
-            address[15] = 1;
-        }
-        try {
-            return new InetSocketAddress(InetAddress.getByAddress(address), wildcard.getPort());
-        } catch (UnknownHostException e) {
-            throw new AssertionError(e);
-        }
+        String literal = wildcard.getAddress() instanceof Inet4Address ? "127.0.0.1" : "::1";
+        return new InetSocketAddress(literal, wildcard.getPort());
     }
 
     /** @param nanos the caller's time, 0 for no limit */

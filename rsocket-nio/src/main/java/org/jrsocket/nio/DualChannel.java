@@ -7,9 +7,7 @@ package org.jrsocket.nio;
 import java.io.IOException;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
-import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.OutgoingConnection;
@@ -119,14 +117,6 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
             case UNDECIDED -> tcp().isConnectionPending();
             default -> false;
         };
-    }
-
-    final void ensureNotRdma() throws ClosedChannelException {
-        switch (state) {
-            case RDMA -> throw new AlreadyConnectedException();
-            case PENDING -> throw new ConnectionPendingException();
-            default -> ensureInner();
-        }
     }
 
     /** What was accepted over RDMA, and is closed, has no inner channel that would say so. */

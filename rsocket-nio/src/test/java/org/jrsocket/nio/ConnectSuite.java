@@ -23,6 +23,7 @@ import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
@@ -180,6 +181,23 @@ abstract class ConnectSuite extends NioSuite {
         SocketChannel client = open();
         client.close();
         assertThrows(ClosedChannelException.class, () -> client.connect(listener.getLocalAddress()));
+    }
+
+    @Test
+    void shouldFailAConnectOfAClosedChannelAsTheJdkDoes() throws IOException {
+        ServerSocketChannel listener = listening();
+        SocketAddress address = listener.getLocalAddress();
+        Pair p = pair(listener);
+        Class<? extends Exception> ofTheChannel =
+                Runtime.version().feature() >= 24 ? ClosedChannelException.class : AsynchronousCloseException.class;
+        for (SocketChannel channel : new SocketChannel[] {open(), p.client(), p.server()}) {
+            channel.close();
+            assertThrowsExactly(ofTheChannel, () -> channel.connect(address));
+            for (int millis : new int[] {0, 1000}) {
+                assertThrowsExactly(
+                        AsynchronousCloseException.class, () -> channel.socket().connect(address, millis));
+            }
+        }
     }
 
     @Test
