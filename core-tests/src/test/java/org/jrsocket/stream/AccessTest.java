@@ -18,6 +18,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Listeners that take connections from some addresses only. A client of this host is seen with its target's address.
@@ -92,6 +94,23 @@ class AccessTest extends RawPeerTests {
         RdmaStream client = transport.connect(null, at(listener, 2), CONFIG).await(PATIENCE);
         StreamPair.accept(listener).close();
         client.close();
+    }
+
+    /** A client that is not answered takes the host for silent, and its request would stay for ever. */
+    @ParameterizedTest
+    @ValueSource(classes = {OutOfMemoryError.class, StackOverflowError.class})
+    void shouldRefuseAtOnceWhenTheRulesCannotBeAsked(Class<? extends Error> trouble) throws Exception {
+        RdmaListener listener =
+                later(transport.listen(new InetSocketAddress(HERE, 0), 50, CONFIG, (source, local, device) -> {
+                    throw trouble == OutOfMemoryError.class
+                            ? new OutOfMemoryError("says a test")
+                            : new StackOverflowError("so too");
+                }));
+        RdmaConnectException e = assertThrows(
+                RdmaConnectException.class,
+                () -> transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE));
+        assertEquals(trouble == OutOfMemoryError.class ? Reason.BUSY : Reason.REFUSED, e.reason());
+        RawPeer.await(() -> verbs.liveObjects().ids() == 1, () -> "not freed: " + verbs.liveObjects());
     }
 
     /** Whoever may not connect may not find out whether he could, either. */

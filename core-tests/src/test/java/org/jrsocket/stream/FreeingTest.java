@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
@@ -100,5 +101,38 @@ class FreeingTest extends RawPeerTests {
         assertTrue(freed.await(60, TimeUnit.SECONDS));
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
         hooked.afterDestroyQp = () -> {};
+    }
+
+    private static void outOfMemory() {
+        throw new OutOfMemoryError("as the test wants");
+    }
+
+    /** Ends a connection, and expects that all that it had is freed. */
+    private void endsWithoutALoss(Link l) {
+        l.stream().abort();
+        RawPeer.await(
+                () -> transport.liveStreams() == 0 && transport.registeredMemory() == 0,
+                () -> transport.liveStreams() + " streams and " + transport.registeredMemory() + " bytes are left");
+        RawPeer.await(() -> verbs.liveObjects().pds() == peers.size(), () -> "not freed: " + verbs.liveObjects());
+    }
+
+    @Test
+    void shouldFreeWhatCannotBeMadeReadyForTheNextConnection() throws Exception {
+        Link l = link(Role.PASSIVE);
+        hooked.afterDestroyQp = () -> hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_POLL) {
+                outOfMemory();
+            }
+        };
+        endsWithoutALoss(l);
+    }
+
+    @Test
+    void shouldFreeTheRestOfWhatIsNotKeptWhenMemoryRunsOutMeanwhile() throws Exception {
+        Link l = link(Role.PASSIVE);
+        l.peer().bare(3 << 29); // which none may send: nothing of this connection is used again
+        hooked.afterDestroyCq = FreeingTest::outOfMemory;
+        l.stream().poll();
+        endsWithoutALoss(l);
     }
 }

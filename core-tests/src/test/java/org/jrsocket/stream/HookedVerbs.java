@@ -70,6 +70,8 @@ final class HookedVerbs extends VerbsProvider {
     volatile Event beforeEvent = () -> {};
     /** Runs after a queue pair was destroyed; what it throws comes out there. */
     volatile Event afterDestroyQp = () -> {};
+    /** The same of a completion queue. */
+    volatile Event afterDestroyCq = () -> {};
     /** Runs before a request is rejected. */
     volatile Event beforeReject = () -> {};
 
@@ -145,7 +147,9 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public int destroyCQ() throws IOException {
-            return real.destroyCQ();
+            int rc = real.destroyCQ();
+            afterDestroyCq.run();
+            return rc;
         }
     }
 

@@ -124,6 +124,10 @@ final class CmEvents {
             }
             // one connection's trouble, lack of memory included, must not end the handling of all others
         } catch (Throwable t) {
+            if (event.type() == EventType.RDMA_CM_EVENT_CONNECT_REQUEST
+                    && event.id().attachment() == null) {
+                Freeing.destroy(event.id()); // which refuses it; freed already by some, and then this is harmless
+            }
             LOG.error("handling {} failed", event, t);
         }
     }

@@ -126,6 +126,10 @@ final class CmListener implements RdmaListener, CmHandler {
             LOG.debug("RDMA connection request to {} from nobody", address, e);
             refusals.refuse(request, Refusals.nothing());
             return;
+        } catch (OutOfMemoryError e) {
+            refusals.refuse(request, Refusal.encode(Refusal.BUSY));
+            unwelcome.warn("RDMA connection request to {} refused: {}", address, e.toString());
+            return;
         }
         if (peer.hasFeature(ConnData.FEATURE_PROBE)) {
             refusals.refuse(request, Refusal.encode(Refusal.PROBED));
@@ -190,8 +194,8 @@ final class CmListener implements RdmaListener, CmHandler {
      */
     private void watchTime() {
         if (!timing && !closed && (admission.held() > 0 || !handshakes.isEmpty())) {
-            timing = true;
             transport.service().schedule(this::checkTime, tick());
+            timing = true;
         }
     }
 

@@ -90,7 +90,7 @@ final class ConnectRequest {
 
     /** Once the device is known: the kernel may be finding the route meanwhile. */
     void makeEndpoint() throws IOException {
-        endpoint = new ConnectionHandles(transport, id, config, null);
+        endpoint = new ConnectionHandles(transport, id, config);
     }
 
     /** Asks the peer. */
@@ -132,13 +132,7 @@ final class ConnectRequest {
         if (handles != null) {
             transport.reap(handles::free);
         } else if (alone != null) {
-            transport.reap(() -> {
-                try {
-                    alone.destroyId(); // when the endpoint's constructor failed this is the second time, and harmless
-                } catch (IOException ignored) {
-                    // nothing more can be done for an id that will not go
-                }
-            });
+            transport.reap(() -> Freeing.destroy(alone));
         }
     }
 }

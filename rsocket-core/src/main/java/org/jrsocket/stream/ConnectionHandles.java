@@ -9,7 +9,6 @@ import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
@@ -25,16 +24,12 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.MessageWord;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Everything native that one connection owns: the CM id, a queue pair, and a {@link ConnectionResources} of what they
  * need. Made once, freed once, as a whole; the bundle may serve another connection afterwards.
  */
 final class ConnectionHandles {
-
-    private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandles.class);
 
     /** What we understand beyond rsocket v1: for peers of our own kind. */
     static final int FEATURES = ConnData.FEATURE_RESET | ConnData.FEATURE_RELEASE;
@@ -71,13 +66,8 @@ final class ConnectionHandles {
     private boolean freed;
     private boolean queuesFreed;
 
-    /**
-     * Takes over {@code id}: it is freed with the rest, also when this constructor fails.
-     *
-     * @param refusal what a peer that has asked is told then, by the reason; null if none has asked
-     */
-    ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config, Function<Throwable, byte[]> refusal)
-            throws IOException {
+    /** Takes over {@code id}, which is freed with the rest. When this fails the id is still the caller's. */
+    ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
         this.cm = transport.cm();
         this.bundles = transport.bundles();
         this.id = id;
@@ -108,10 +98,7 @@ final class ConnectionHandles {
                 throw new ErrnoException("ibv_post_recv", device.name(), qp.postError());
             }
         } catch (IOException | RuntimeException | Error e) {
-            if (refusal != null) {
-                refuse(refusal.apply(e));
-            }
-            free();
+            freeQueues();
             if (e instanceof ErrnoException v && v.errno() == Errno.ENOMEM) {
                 throw new IOException(
                         "no memory for one more connection on " + device.name() + " (" + v.getMessage()
@@ -119,14 +106,6 @@ final class ConnectionHandles {
                         v);
             }
             throw e;
-        }
-    }
-
-    private void refuse(byte[] refusal) {
-        try {
-            cm.reject(id, refusal);
-        } catch (IOException e) {
-            LOG.debug("rejecting a connection request on {} failed", device.name(), e);
         }
     }
 
@@ -234,7 +213,7 @@ final class ConnectionHandles {
      * @param reusable whether the bundle may serve another connection
      */
     void free(boolean reusable) {
-        free(reusable, given -> attempt("rdma_destroy_id", given::destroyId));
+        free(reusable, Freeing::destroy);
     }
 
     /** The same, but for the id, which is {@code heir}'s from there on. */
@@ -263,31 +242,13 @@ final class ConnectionHandles {
             return;
         }
         queuesFreed = true;
-        boolean alone = qp == null || attempt("ibv_destroy_qp", () -> cm.destroyQP(id));
+        boolean alone = qp == null || Freeing.attempt("ibv_destroy_qp", device, () -> cm.destroyQP(id));
         if (bundle != null) {
-            if (alone && reusable && bundle.renew()) {
+            if (alone && reusable) {
                 bundles.giveBack(bundle);
             } else {
                 bundle.free();
             }
-        }
-    }
-
-    private interface Step {
-        int run() throws IOException;
-    }
-
-    private boolean attempt(String call, Step step) {
-        try {
-            step.run();
-            return true;
-        } catch (IOException | RuntimeException | Error e) { // lack of memory: the rest is freed all the same
-            LOG.warn(
-                    "{} on {} failed while closing a connection; its resource is lost to this process",
-                    call,
-                    device == null ? "no device" : device.name(),
-                    e);
-            return false;
         }
     }
 }

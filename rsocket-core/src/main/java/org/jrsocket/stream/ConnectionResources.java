@@ -196,6 +196,14 @@ final class ConnectionResources {
      * logged and lost, rather than freed twice. By one thread, once.
      */
     void free() {
+        try {
+            freeAll();
+        } finally {
+            shape.device.release();
+        }
+    }
+
+    private void freeAll() {
         if (sendCq != null) {
             attempt("ibv_destroy_cq", sendCq::destroyCQ);
         }
@@ -227,37 +235,18 @@ final class ConnectionResources {
         if (receiveCompletions != null) {
             receiveCompletions.free();
         }
-        shape.device.release();
     }
 
     private boolean release(Mr mr, NativeMemory memory) {
         // Memory that is still registered stays: the peer could write into whatever came to live there.
-        boolean gone = mr == null
-                || attempt("ibv_dereg_mr", () -> {
-                    verbs.deregisterMr(mr);
-                    return 0;
-                });
+        boolean gone = mr == null || attempt("ibv_dereg_mr", () -> verbs.deregisterMr(mr));
         if (gone && memory != null) {
             memory.free();
         }
         return gone;
     }
 
-    private interface Step {
-        int run() throws IOException;
-    }
-
-    private boolean attempt(String call, Step step) {
-        try {
-            step.run();
-            return true;
-        } catch (IOException | RuntimeException e) {
-            LOG.warn(
-                    "{} on {} failed while closing a connection; its resource is lost to this process",
-                    call,
-                    shape.device.name(),
-                    e);
-            return false;
-        }
+    private boolean attempt(String call, Freeing.Step step) {
+        return Freeing.attempt(call, shape.device, step);
     }
 }

@@ -183,11 +183,7 @@ final class Farewells {
         }
 
         private synchronized void destroy() {
-            try {
-                id.destroyId();
-            } catch (IOException | RuntimeException e) {
-                LOG.warn("the CM id of a connection that was lost cannot be freed", e);
-            }
+            Freeing.destroy(id);
         }
     }
 }

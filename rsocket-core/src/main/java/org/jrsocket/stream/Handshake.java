@@ -41,8 +41,7 @@ final class Handshake implements CmHandler {
         String device = request.getVerbs().name();
         try {
             request.attach(this);
-            endpoint = new ConnectionHandles(
-                    transport, request, listening.config(), why -> refusals.unmade(peer, device, why));
+            endpoint = new ConnectionHandles(transport, request, listening.config());
             refusals.made(device);
             ConnData mine = endpoint.connData();
             if (peer.hasExtension()) {
@@ -51,19 +50,20 @@ final class Handshake implements CmHandler {
             PathTimers.setAckTimeout(transport.cm(), request, listening.config());
             transport.cm().accept(request, HandshakeParameters.ofAnswer(mine));
             answered = System.nanoTime();
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            if (endpoint != null && e instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
+        } catch (IOException | RuntimeException | Error e) {
+            over = true;
+            if (endpoint == null) {
+                refusals.refuse(request, refusals.unmade(peer, device, e));
+                refusals.report(device, e);
+                listening.failed(this);
+                return;
+            }
+            if (e instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
                 LOG.debug("a client of the {} gave up before it was answered: {}", listening, e.toString());
             } else {
                 refusals.report(device, e);
             }
-            over = true;
-            if (endpoint == null) {
-                // the endpoint's constructor has told the client, and destroyed the id
-                listening.failed(this);
-            } else {
-                end();
-            }
+            end();
         }
     }
 
@@ -74,16 +74,10 @@ final class Handshake implements CmHandler {
         }
         switch (event.type()) {
             case RDMA_CM_EVENT_ESTABLISHED -> {
-                over = true;
-                RdmaStream stream;
-                try {
-                    stream = transport.established(endpoint, peer);
-                } catch (IOException | RuntimeException | OutOfMemoryError e) {
-                    LOG.debug("a connection to the {} was lost before it was established", listening, e);
-                    end();
-                    return;
+                RdmaStream stream = established();
+                if (stream != null) {
+                    listening.established(this, stream);
                 }
-                listening.established(this, stream);
             }
             case RDMA_CM_EVENT_DISCONNECTED -> onEnd(event);
             case RDMA_CM_EVENT_CONNECT_ERROR,
@@ -99,15 +93,22 @@ final class Handshake implements CmHandler {
         }
     }
 
-    /** The RTU was lost, and the client is done: what it sent is the application's all the same. */
-    private void onEnd(CmEvent event) {
+    /** Null if it could not be made; then all is freed. */
+    private RdmaStream established() {
         over = true;
-        RdmaStream stream;
         try {
-            stream = transport.established(endpoint, peer);
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            return transport.established(endpoint, peer);
+        } catch (IOException | RuntimeException | Error e) {
             LOG.debug("a connection to the {} was lost before it was established", listening, e);
             end();
+            return null;
+        }
+    }
+
+    /** The RTU was lost, and the client is done: what it sent is the application's all the same. */
+    private void onEnd(CmEvent event) {
+        RdmaStream stream = established();
+        if (stream == null) {
             return;
         }
         stream.onCmEvent(event);

@@ -68,8 +68,8 @@ final class ListeningId implements AutoCloseable {
             cm.bindAddr(fresh, local);
             address = (InetSocketAddress) fresh.getSource();
             cm.listen(fresh, KERNEL_BACKLOG);
-        } catch (IOException | RuntimeException e) {
-            fresh.destroyId();
+        } catch (IOException | RuntimeException | Error e) {
+            Freeing.destroy(fresh);
             throw e;
         }
         return fresh;
@@ -86,7 +86,7 @@ final class ListeningId implements AutoCloseable {
             id = null;
         }
         LOG.warn("the {} has lost its device; it listens again when there is one", listener);
-        destroy(dead);
+        Freeing.destroy(dead);
         listenAgain();
     }
 
@@ -100,7 +100,7 @@ final class ListeningId implements AutoCloseable {
                 id = listen(address);
             }
             LOG.info("the {} listens again", listener);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
             LOG.debug("the {} is still without a device", listener, e);
             transport.service().schedule(this::listenAgain, AGAIN_NANOS);
         }
@@ -116,15 +116,7 @@ final class ListeningId implements AutoCloseable {
             id = null;
         }
         if (listening != null) {
-            destroy(listening);
-        }
-    }
-
-    private static void destroy(CmId id) {
-        try {
-            id.destroyId();
-        } catch (IOException e) {
-            LOG.debug("destroying a CM id failed", e);
+            Freeing.destroy(listening);
         }
     }
 }

@@ -156,13 +156,14 @@ public final class RdmaTransport implements AutoCloseable {
      */
     public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
         CmId id = cm.createId(channel, RdmaCm.RDMA_PS_TCP);
+        ConnectionHandles endpoint;
         try {
             cm.bindAddr(id, new InetSocketAddress(local, 0));
-        } catch (IOException | RuntimeException e) {
-            id.destroyId();
+            endpoint = new ConnectionHandles(this, id, config);
+        } catch (IOException | RuntimeException | Error e) {
+            Freeing.destroy(id);
             throw e;
         }
-        ConnectionHandles endpoint = new ConnectionHandles(this, id, config, null);
         QueueLimits granted = new QueueLimits(
                 endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
         endpoint.free();

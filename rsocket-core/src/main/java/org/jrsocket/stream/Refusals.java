@@ -67,19 +67,11 @@ final class Refusals {
         try {
             transport.cm().reject(request, reason);
             then.run();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) { // whatever happened: the request is ours to free
             LOG.debug("rejecting a request to the {} failed", listener, e);
-        } finally { // whatever happened: the request is ours to free
-            destroy(request);
+        } finally {
+            Freeing.destroy(request);
             waiting.decrementAndGet();
-        }
-    }
-
-    private static void destroy(CmId request) {
-        try {
-            request.destroyId();
-        } catch (IOException e) {
-            LOG.debug("destroying a CM id failed", e);
         }
     }
 

@@ -15,6 +15,8 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Verbs;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The bundles of connections that are over, kept a short while for connections to come: making one takes a dozen calls
@@ -22,6 +24,8 @@ import org.jrsocket.verbs.Verbs;
  * thread.
  */
 final class ResourcePool {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ResourcePool.class);
 
     private static final int MAX_IDLE = 64;
     private static final long MAX_IDLE_BYTES = 32 << 20;
@@ -83,25 +87,50 @@ final class ResourcePool {
         return null;
     }
 
-    /** Takes back a renewed one; frees what is too much. By a thread that may take its time. */
+    /**
+     * Takes one back whose queue pair is gone: keeps it if it can be used again, and frees what is too much. By a
+     * thread that may take its time.
+     */
     void giveBack(ConnectionResources bundle) {
-        List<ConnectionResources> tooMuch = new ArrayList<>();
-        synchronized (this) {
-            if (closed || bundle.shape.device().isLost()) {
-                tooMuch.add(bundle);
-            } else {
-                idle.addFirst(new Idle(bundle, System.nanoTime()));
-                idleBytes += bundle.shape.bytes();
-                while (idle.size() > MAX_IDLE || idleBytes > MAX_IDLE_BYTES) {
-                    tooMuch.add(removeOldest());
-                }
-                if (!expiring && !idle.isEmpty()) {
-                    expiring = true;
-                    transport.service().schedule(this::expire, idleNanos);
-                }
-            }
+        if (!keep(bundle)) {
+            bundle.free();
         }
-        tooMuch.forEach(ConnectionResources::free);
+        for (ConnectionResources each = takeTooMuch(); each != null; each = takeTooMuch()) {
+            each.free();
+        }
+    }
+
+    private boolean keep(ConnectionResources bundle) {
+        try {
+            if (!bundle.renew()) {
+                return false;
+            }
+            Idle kept = new Idle(bundle, System.nanoTime());
+            synchronized (this) {
+                if (closed || bundle.shape.device().isLost()) {
+                    return false;
+                }
+                expireIn(idleNanos);
+                idle.addFirst(kept); // the last that may fail
+                idleBytes += bundle.shape.bytes();
+                return true;
+            }
+        } catch (RuntimeException | Error e) { // lack of memory, for example
+            LOG.debug("what a connection on {} leaves is not kept", bundle.shape.device(), e);
+            return false;
+        }
+    }
+
+    private synchronized ConnectionResources takeTooMuch() {
+        return idle.size() > MAX_IDLE || idleBytes > MAX_IDLE_BYTES ? removeOldest() : null;
+    }
+
+    /** With lock. */
+    private void expireIn(long nanos) {
+        if (!expiring) {
+            transport.service().schedule(this::expire, nanos);
+            expiring = true;
+        }
     }
 
     /** With lock. */
@@ -113,29 +142,31 @@ final class ResourcePool {
 
     /** Service thread. */
     private void expire() {
-        List<ConnectionResources> old = new ArrayList<>();
+        long now = System.nanoTime();
+        for (ConnectionResources old = takeOlder(now); old != null; old = takeOlder(now)) {
+            transport.reap(old::free);
+        }
         synchronized (this) {
-            long now = System.nanoTime();
-            while (!idle.isEmpty() && now - idle.getLast().since >= idleNanos) {
-                old.add(removeOldest());
-            }
-            expiring = !idle.isEmpty();
-            if (expiring) {
-                transport.service().schedule(this::expire, idleNanos - (now - idle.getLast().since));
+            expiring = false;
+            if (!idle.isEmpty()) {
+                expireIn(idleNanos - (now - idle.getLast().since));
             }
         }
-        old.forEach(bundle -> transport.reap(bundle::free));
+    }
+
+    private synchronized ConnectionResources takeOlder(long now) {
+        return !idle.isEmpty() && now - idle.getLast().since >= idleNanos ? removeOldest() : null;
     }
 
     /** Frees what is kept; whether there was anything. */
     boolean freeIdle() {
-        List<ConnectionResources> all = new ArrayList<>();
+        List<Idle> all;
         synchronized (this) {
-            while (!idle.isEmpty()) {
-                all.add(removeOldest());
-            }
+            all = List.copyOf(idle);
+            idle.clear();
+            idleBytes = 0;
         }
-        all.forEach(ConnectionResources::free);
+        all.forEach(each -> each.bundle.free());
         return !all.isEmpty();
     }
 

@@ -196,12 +196,6 @@ final class Slabs implements SlabSource {
 
     /** Memory that is still registered is not freed: the peer could write into whatever came to live there. */
     private boolean deregister(Mr mr) {
-        try {
-            verbs.deregisterMr(mr);
-            return true;
-        } catch (IOException | RuntimeException e) {
-            LOG.warn("ibv_dereg_mr on {} failed; its memory is lost to this process", device.name(), e);
-            return false;
-        }
+        return Freeing.attempt("ibv_dereg_mr", device, () -> verbs.deregisterMr(mr));
     }
 }
