@@ -9,15 +9,20 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.AdditionalAnswers.delegatesTo;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.mock;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** A host that has no RDMA, or none yet. */
 class TransportHolderTest {
@@ -30,8 +35,13 @@ class TransportHolderTest {
     private VerbsProvider verbs;
     private int opened;
 
+    private boolean poor; // no memory or no thread is to be had
+
     private VerbsProvider openVerbs() throws VerbsUnavailableException {
         opened++;
+        if (poor) {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
         if (verbs == null) {
             throw new VerbsUnavailableException(reason, reason + ", as the test wants", null);
         }
@@ -39,7 +49,18 @@ class TransportHolderTest {
     }
 
     private Reason missing() {
-        return assertThrows(VerbsUnavailableException.class, holder::provider).reason();
+        return reasonOf(holder::provider);
+    }
+
+    private static Reason reasonOf(Executable call) {
+        return assertThrows(VerbsUnavailableException.class, () -> {
+                    try {
+                        call.execute();
+                    } catch (OutOfMemoryError e) { // which would be the end of all tests here
+                        throw new AssertionError(e);
+                    }
+                })
+                .reason();
     }
 
     @Test
@@ -98,6 +119,47 @@ class TransportHolderTest {
         now.addAndGet(TransportHolder.LOOK_NANOS);
         missing();
         assertEquals(0, looks.size());
+    }
+
+    /** The application asked for a socket, not for RDMA: it gets TCP. */
+    @Test
+    void shouldSayThatThereIsNoRdmaWhenMemoryIsShortAndLookAgain() throws Exception {
+        poor = true;
+        assertEquals(Reason.LIBRARY, missing());
+        now.addAndGet(TransportHolder.LOOK_NANOS);
+        missing();
+        try {
+            looks.remove().run();
+        } catch (OutOfMemoryError e) { // its thread's
+            assertEquals(2, opened);
+        }
+        poor = false;
+        try (LoopbackProvider late = new LoopbackProvider()) {
+            verbs = late;
+            now.addAndGet(TransportHolder.LOOK_NANOS);
+            missing();
+            assertEquals(1, looks.size());
+            looks.remove().run();
+            assertSame(late, holder.provider());
+        }
+    }
+
+    @Test
+    void shouldSayThatThereIsNoRdmaWhenNoThreadIsToBeHadForIt() throws Exception {
+        try (LoopbackProvider real = new LoopbackProvider()) {
+            AtomicBoolean first = new AtomicBoolean(true);
+            verbs = mock(VerbsProvider.class, delegatesTo(real));
+            doAnswer(call -> {
+                        if (first.getAndSet(false)) {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        }
+                        return real.openCm();
+                    })
+                    .when(verbs)
+                    .openCm();
+            assertEquals(Reason.LIBRARY, reasonOf(holder::transport));
+            holder.transport().close(); // threads have ended meanwhile
+        }
     }
 
     @Test

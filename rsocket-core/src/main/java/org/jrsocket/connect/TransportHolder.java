@@ -143,12 +143,24 @@ public final class TransportHolder implements StreamFactory {
             try {
                 provider = opener.open();
             } catch (VerbsUnavailableException e) {
-                unavailable = e;
-                looked = clock.getAsLong();
-                throw e;
+                throw keep(e);
+            } catch (OutOfMemoryError e) {
+                throw keep(unavailable("RDMA verbs do not open: " + e, e));
             }
         }
         return provider;
+    }
+
+    /** With the lock. */
+    private VerbsUnavailableException keep(VerbsUnavailableException reason) {
+        unavailable = reason;
+        looked = clock.getAsLong();
+        return reason;
+    }
+
+    /** What the application asked for needs no RDMA: whatever is short here is no failure there. */
+    private static VerbsUnavailableException unavailable(String message, Throwable cause) {
+        return new VerbsUnavailableException(VerbsUnavailableException.Reason.LIBRARY, message, cause);
     }
 
     /** With the lock. */
@@ -175,18 +187,21 @@ public final class TransportHolder implements StreamFactory {
             Log.LOG.info("RDMA can be used from now on: {}", found.description());
         } catch (VerbsUnavailableException e) {
             why = e;
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
             Log.LOG.debug("looking for RDMA failed", e);
+        } finally {
+            looked(found, why);
         }
-        synchronized (this) {
-            looking = false;
-            looked = clock.getAsLong();
-            if (found != null) {
-                provider = found;
-                unavailable = null;
-            } else if (why != null) {
-                unavailable = why;
-            }
+    }
+
+    private synchronized void looked(VerbsProvider found, VerbsUnavailableException why) {
+        looking = false;
+        looked = clock.getAsLong();
+        if (found != null) {
+            provider = found;
+            unavailable = null;
+        } else if (why != null) {
+            unavailable = why;
         }
     }
 
@@ -241,11 +256,8 @@ public final class TransportHolder implements StreamFactory {
                     open.onPathLost(pathLost);
                 }
                 transport = open;
-            } catch (IOException e) { // descriptors have run out, for example: later it may work
-                throw new VerbsUnavailableException(
-                        VerbsUnavailableException.Reason.LIBRARY,
-                        "the RDMA service does not start: " + e.getMessage(),
-                        e);
+            } catch (IOException | OutOfMemoryError e) { // descriptors or threads have run out: later it may work
+                throw unavailable("the RDMA service does not start: " + e.getMessage(), e);
             }
         }
         return transport;

@@ -34,12 +34,13 @@ public final class Epoll implements AutoCloseable {
     public Epoll(int capacity) throws ErrnoException {
         NativeLibrary.OS.load();
         this.capacity = capacity;
-        this.fd = OsNative.epollCreate();
-        if (fd < 0) {
-            throw new ErrnoException("epoll_create1", "", -fd);
-        }
         this.memory = NativeMemory.allocate(capacity * EVENT_SIZE);
         this.events = memory.buffer();
+        this.fd = OsNative.epollCreate();
+        if (fd < 0) {
+            memory.free();
+            throw new ErrnoException("epoll_create1", "", -fd);
+        }
     }
 
     /** The set's own descriptor, readable while something in it is. */

@@ -45,8 +45,15 @@ public final class NativeMemory {
         if (address < 0) {
             throw new OutOfMemoryError("mmap of " + size + " bytes: " + Errno.describe((int) -address));
         }
-        ALLOCATED.addAndGet(size);
-        return new NativeMemory(address, OsNative.view(address, size).order(ByteOrder.nativeOrder()), size);
+        try {
+            ByteBuffer view = OsNative.view(address, size).order(ByteOrder.nativeOrder());
+            NativeMemory memory = new NativeMemory(address, view, size);
+            ALLOCATED.addAndGet(size);
+            return memory;
+        } catch (Throwable e) { // no memory for the objects
+            OsNative.unmap(address, size);
+            throw e;
+        }
     }
 
     /** A buffer over memory that somebody else owns; native byte order. For loopback verbs and tests. */

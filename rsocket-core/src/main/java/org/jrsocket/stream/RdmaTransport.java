@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmId;
@@ -58,45 +59,47 @@ public final class RdmaTransport implements AutoCloseable {
 
     private final Set<CmConnect> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
 
-    private RdmaTransport(VerbsProvider provider, long idleNanos) throws IOException {
+    private RdmaTransport(VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads)
+            throws IOException {
         provider.install();
         description = provider.description();
         cm = provider.openCm();
         bundles = new ResourcePool(this, provider.openVerbs(), idleNanos, memory);
         channel = cm.createEventChannel();
-        service = serve(cm, channel);
-        closings = new Closings(service);
-        streams = new OpenStreams(service);
+        ServiceThread loop = null;
         try {
+            loop = new ServiceThread("jrsocket-service", threads);
+            service = loop;
+            closings = new Closings(service);
+            streams = new OpenStreams(service);
             events = new CmEvents(cm, channel, service, devices);
-        } catch (IOException e) {
-            service.stop();
-            cm.destroyEventChannel(channel);
-            throw e;
-        }
-        reapers = new Reapers(service);
-        events.start(); // now that everything that an event needs is there
-        exitDelay = new ExitDelay(streams, farewells);
-        exitDelay.begin();
-    }
-
-    private static ServiceThread serve(Cm cm, CmChannel channel) throws IOException {
-        try {
-            return new ServiceThread("jrsocket-service");
-        } catch (IOException e) { // no descriptor left: the next connection tries again
-            cm.destroyEventChannel(channel);
+            reapers = new Reapers(service);
+            events.start(); // now that everything that an event needs is there
+            exitDelay = new ExitDelay(streams, farewells);
+            exitDelay.begin();
+        } catch (IOException | RuntimeException | Error e) { // the next connection tries again
+            if (loop != null) {
+                loop.stop();
+            }
+            Freeing.attempt("rdma_destroy_event_channel", null, () -> cm.destroyEventChannel(channel));
             throw e;
         }
     }
 
     /** A stack over {@code provider}; its threads start now. */
     public static RdmaTransport over(VerbsProvider provider) throws IOException {
-        return new RdmaTransport(provider, ResourcePool.IDLE_NANOS);
+        return over(provider, ResourcePool.IDLE_NANOS);
     }
 
     /** With another time for which what connections leave is kept. */
     static RdmaTransport over(VerbsProvider provider, long idleNanos) throws IOException {
-        return new RdmaTransport(provider, idleNanos);
+        return over(provider, idleNanos, Threads::daemon);
+    }
+
+    /** With a service thread of that making, too. */
+    static RdmaTransport over(VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads)
+            throws IOException {
+        return new RdmaTransport(provider, idleNanos, threads);
     }
 
     /**
@@ -135,8 +138,7 @@ public final class RdmaTransport implements AutoCloseable {
      * Listens.
      *
      * @param backlog connections established but not yet accepted; later ones wait a while and are refused as busy
-     * @throws org.jrsocket.verbs.VerbsException ENODEV when no device serves the address, EADDRINUSE when the port is
-     *     taken
+     * @throws org.jrsocket.os.ErrnoException ENODEV when no device serves the address, EADDRINUSE when the port is taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
         return listen(local, backlog, config, Access.ALL);

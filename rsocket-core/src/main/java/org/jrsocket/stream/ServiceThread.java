@@ -11,6 +11,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.EventFd;
 import org.slf4j.Logger;
@@ -68,22 +69,23 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private volatile boolean sleeping;
     private volatile boolean stopped;
 
-    ServiceThread(String name) throws IOException {
+    /** @param threads makes the thread, which is started here, by its name and what it runs */
+    ServiceThread(String name, BiFunction<String, Runnable, Thread> threads) throws IOException {
         wake = new EventFd();
         Epoll set = null;
         try {
             set = new Epoll(BATCH);
             set.add(wake.fd(), Epoll.IN, WAKE);
-        } catch (IOException e) {
+            epoll = set;
+            thread = threads.apply(name, this);
+            thread.start();
+        } catch (IOException | RuntimeException | Error e) { // no thread or descriptor is to be had, for example
             wake.close();
             if (set != null) {
                 set.close();
             }
             throw e;
         }
-        epoll = set;
-        thread = Threads.daemon(name, this);
-        thread.start();
     }
 
     @Override
