@@ -14,17 +14,31 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.SendBatch;
+import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LiveObjects;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
 
 /** What connections leave for connections to come: that it is used, that it is safe, and that it does not stay. */
 class BundlesTest extends RawPeerTests {
+
+    private HookedVerbs hooked;
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
 
     private static final StreamConfig SMALL = CONFIG.withBuffers(4096, 8192).withQueues(16, 16);
 
@@ -33,6 +47,11 @@ class BundlesTest extends RawPeerTests {
         RawPeer.await(
                 () -> verbs.liveObjects().qps() == peers.size(),
                 () -> "queue pairs are not freed: " + verbs.liveObjects());
+    }
+
+    private void keepFor(long nanos) throws IOException {
+        transport.close();
+        transport = RdmaTransport.over(hooked, nanos);
     }
 
     /** A stream that has come to an end by both, so that what it leaves can be used again. */
@@ -190,8 +209,7 @@ class BundlesTest extends RawPeerTests {
 
     @Test
     void shouldFreeWhatNobodyTakes() throws Exception {
-        transport.close();
-        transport = RdmaTransport.over(verbs, 1_000_000);
+        keepFor(1_000_000);
         ended(CONFIG);
         RawPeer.await(() -> verbs.liveObjects().pds() == peers.size(), () -> "still there: " + verbs.liveObjects());
         assertArrayEquals(bytes(10), echo(link(Role.ACTIVE)));
@@ -250,6 +268,73 @@ class BundlesTest extends RawPeerTests {
             server.close();
             freed();
         }
+    }
+
+    /** The hook's methods declare no exception, and what makes a queue pair throws this one. */
+    @SuppressWarnings("unchecked")
+    private static <E extends Exception> void noMemory() throws E {
+        throw (E) new ErrnoException("rdma_create_qp", "for this test", Errno.ENOMEM);
+    }
+
+    /** Nor from having its queue pair, when it has what it needs besides. */
+    @Test
+    void shouldGiveUpWhatIsKeptWhenThereIsNoMemoryForAQueuePair() throws Exception {
+        ended(CONFIG);
+        link(Role.PASSIVE, RawPeer.Spec.DEFAULT, SMALL).stream().close();
+        freed();
+        int both = verbs.liveObjects().pds();
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP && verbs.liveObjects().pds() >= both) {
+                BundlesTest.<RuntimeException>noMemory();
+            }
+        };
+        assertArrayEquals(bytes(10), echo(link(Role.ACTIVE)));
+    }
+
+    /** Nor a stream from getting more. */
+    @Test
+    void shouldGiveUpWhatIsKeptWhenAStreamWantsMore() throws Exception {
+        keepFor(PATIENCE);
+        ended(CONFIG);
+        RdmaStream stream = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, SMALL).stream();
+        long kept = transport.registeredMemory() - stream.registeredBytes();
+        transport.limitMemory(transport.registeredMemory());
+        ByteBuffer memory = ByteBuffer.allocateDirect(100_000);
+        assertTrue(kept > memory.capacity());
+        assertThrows(IOException.class, () -> stream.register(memory));
+        RawPeer.await(
+                () -> transport.registeredMemory() == stream.registeredBytes(),
+                () -> "kept: " + (transport.registeredMemory() - stream.registeredBytes()));
+        stream.register(memory).close();
+    }
+
+    @Test
+    void shouldGiveUpWhatIsKeptWhenAStreamGrows() throws Exception {
+        keepFor(PATIENCE);
+        ended(CONFIG);
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100), SMALL.withBuffers(64 << 10, 8192));
+        transport.limitMemory(transport.registeredMemory());
+        l.stream().write(ByteBuffer.allocate(64 << 10));
+        RawPeer.await(
+                () -> transport.registeredMemory() == l.stream().registeredBytes(),
+                () -> "kept: " + (transport.registeredMemory() - l.stream().registeredBytes()));
+    }
+
+    /** What is kept is for later; what is bounded is wanted now. */
+    @Test
+    void shouldKeepNoMoreThanAQuarterOfWhatMayBeRegistered() throws Exception {
+        keepFor(PATIENCE);
+        List<Link> links = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            links.add(link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100), SMALL));
+        }
+        long most = transport.registeredMemory();
+        transport.limitMemory(most);
+        links.forEach(l -> l.stream().close());
+        freed();
+        RawPeer.await(
+                () -> transport.registeredMemory() == most / 4,
+                () -> "kept: " + transport.registeredMemory() + " of " + most);
     }
 
     @Test

@@ -93,7 +93,7 @@ final class ConnectionHandles {
             sends = bundle.sends;
             sendCompletions = bundle.sendCompletions;
             receiveCompletions = bundle.receiveCompletions;
-            qp = createQp(transport.inlineLimits());
+            qp = createQpInMemory(transport.inlineLimits());
             if (!postReceives(receiveSlots)) {
                 throw new ErrnoException("ibv_post_recv", device.name(), qp.postError());
             }
@@ -106,6 +106,18 @@ final class ConnectionHandles {
                         v);
             }
             throw e;
+        }
+    }
+
+    /** Where there is no memory for it, what is kept for others goes first. */
+    private Qp createQpInMemory(InlineLimits inlineLimits) throws IOException {
+        try {
+            return createQp(inlineLimits);
+        } catch (ErrnoException e) {
+            if (e.errno() != Errno.ENOMEM || !bundles.freeIdle()) {
+                throw e;
+            }
+            return createQp(inlineLimits);
         }
     }
 

@@ -14,6 +14,7 @@ final class MemoryBudget {
 
     private final AtomicLong used = new AtomicLong();
     private volatile long most = Long.MAX_VALUE;
+    private volatile Runnable shortage = () -> {};
 
     /** @param bytes the bound from now on; what is registered beyond it stays until it is given back */
     void limit(long bytes) {
@@ -35,6 +36,16 @@ final class MemoryBudget {
     void giveBack(long bytes) {
         long left = used.addAndGet(-bytes);
         assert left >= 0 : left;
+    }
+
+    /** Has {@code action} run whenever somebody {@linkplain #isShort() misses} memory; it must not wait. */
+    void onShortage(Runnable action) {
+        shortage = action;
+    }
+
+    /** This budget, the device or the system has refused a stream more. */
+    void isShort() {
+        shortage.run();
     }
 
     long used() {

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The bundles of connections that are over, kept a short while for connections to come: making one takes a dozen calls
- * of the kernel and pins its memory, freeing it as many more. What is kept is bounded in number, bytes and time. Any
- * thread.
+ * of the kernel and pins its memory, freeing it as many more. What is kept is bounded in number, bytes and time, and
+ * goes when memory is short. Any thread.
  */
 final class ResourcePool {
 
@@ -49,6 +49,7 @@ final class ResourcePool {
         this.verbs = verbs;
         this.idleNanos = idleNanos;
         this.budget = budget;
+        budget.onShortage(this::freeIdleSoon);
     }
 
     Verbs verbs() {
@@ -122,7 +123,8 @@ final class ResourcePool {
     }
 
     private synchronized ConnectionResources takeTooMuch() {
-        return idle.size() > MAX_IDLE || idleBytes > MAX_IDLE_BYTES ? removeOldest() : null;
+        long most = Math.min(MAX_IDLE_BYTES, budget.most() / 4);
+        return idle.size() > MAX_IDLE || idleBytes > most ? removeOldest() : null;
     }
 
     /** With lock. */
@@ -168,6 +170,16 @@ final class ResourcePool {
         }
         all.forEach(each -> each.bundle.free());
         return !all.isEmpty();
+    }
+
+    /** The same by a reaper: whoever misses the memory may have a stream's lock. */
+    private void freeIdleSoon() {
+        synchronized (this) {
+            if (idle.isEmpty()) {
+                return;
+            }
+        }
+        transport.reap(this::freeIdle);
     }
 
     /** Nothing of this device, which is lost, is kept any more. */

@@ -115,6 +115,7 @@ final class Slabs implements SlabSource {
         LOG.debug("no {} KiB more for a connection on {}: {}", size >> 10, device.name(), cause);
         refused = cause == null && budget.used() >= budget.most() ? 0 : size;
         refusedAt = System.nanoTime();
+        budget.isShort();
         return null;
     }
 
@@ -137,6 +138,7 @@ final class Slabs implements SlabSource {
     Mr lend(ByteBuffer memory, int access) throws IOException {
         int bytes = memory.capacity();
         if (!budget.take(bytes)) {
+            budget.isShort();
             throw new ErrnoException(
                     "registering " + (bytes >> 10) + " KiB more than the " + (budget.used() >> 10) + " of this process",
                     device.name(),
@@ -151,6 +153,7 @@ final class Slabs implements SlabSource {
             if (mr == null || deregister(mr)) {
                 budget.giveBack(bytes);
             }
+            budget.isShort();
             throw e;
         }
     }
