@@ -71,7 +71,7 @@ public class NativeLibraryTest {
         return output;
     }
 
-    /** Tries twice, and says whether the second failure is the first. */
+    /** Tries twice, and says whether the outcome is the same. */
     static final class Main {
         public static void main(String[] args) {
             String first = attempt();
@@ -130,6 +130,23 @@ public class NativeLibraryTest {
         String output = load("-D" + NativeLibrary.DIR_PROPERTY + "=/nonexistent");
         assertTrue(output.contains("failed: LIBRARY: cannot copy the native library to /nonexistent"), output);
         assertTrue(output.contains("-D" + NativeLibrary.DIR_PROPERTY), output);
+    }
+
+    /** The folder may be full or missing for a while, and somebody may look again. */
+    static final class Later {
+        public static void main(String[] args) throws IOException {
+            System.out.println(Main.attempt());
+            Files.createDirectory(Path.of(args[0]));
+            System.out.println(Main.attempt());
+        }
+    }
+
+    @Test
+    void shouldLoadOnceWhatWasMissingHasCome() throws Exception {
+        String later = folder.resolve("later").toString();
+        String output = java("-D" + NativeLibrary.DIR_PROPERTY + "=" + later, Later.class.getName(), later);
+        assertTrue(output.startsWith("failed: LIBRARY: cannot copy the native library to "), output);
+        assertTrue(output.endsWith("\nloaded\n"), output);
     }
 
     @Test

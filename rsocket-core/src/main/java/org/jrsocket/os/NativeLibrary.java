@@ -11,6 +11,7 @@ import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
@@ -44,6 +45,7 @@ public final class NativeLibrary {
     private final String name;
     private final String packages;
     private volatile boolean loaded;
+    /** What cannot change while this process lives. */
     private volatile NativeLibraryException failure; // written with the lock on this
 
     /**
@@ -56,9 +58,10 @@ public final class NativeLibrary {
     }
 
     /**
-     * Loads the library if that has not happened.
+     * Loads the library if that has not happened. Where one is missing for this system or architecture it stays missing;
+     * after any other failure the next call tries again: a full disk, for example, passes.
      *
-     * @throws UnsatisfiedLinkError with the reason, the same at every call, when it cannot be loaded
+     * @throws UnsatisfiedLinkError with the reason, when it cannot be loaded
      */
     public void load() {
         if (!loaded) {
@@ -83,6 +86,9 @@ public final class NativeLibrary {
                     load(System.getProperty("os.name"), System.getProperty("os.arch"));
                     loaded = true;
                 } catch (NativeLibraryException e) {
+                    if (!e.isOfPlatform()) {
+                        throw e;
+                    }
                     failure = e;
                 }
             }
@@ -170,7 +176,7 @@ public final class NativeLibrary {
                     ? known
                     : unavailable(
                             false,
-                            "cannot copy the native library to " + folder + " (" + e
+                            "cannot copy the native library to " + folder + " (" + withoutFile(e)
                                     + "): choose another folder with -D" + DIR_PROPERTY,
                             e);
         } finally {
@@ -178,6 +184,14 @@ public final class NativeLibrary {
                 copy.toFile().delete(); // the mapping keeps the contents
             }
         }
+    }
+
+    /** What differs from try to try is no news. */
+    private static String withoutFile(IOException e) {
+        if (e instanceof FileSystemException known) {
+            return known.getReason() == null ? known.getClass().getSimpleName() : known.getReason();
+        }
+        return e.toString();
     }
 
     /**
