@@ -314,6 +314,25 @@ static jint set_option(JNIEnv *env, jclass type, jlong id, jint option, jint val
 }
 
 /*
+ * A negative errno, as the kernel's own, of what librdmacm could not do itself: it makes these events then and says -1
+ * and errno, or a positive errno. For others the status as it is, which can be the peer's reason to refuse. Right after
+ * rdma_get_cm_event, before which errno was 0.
+ */
+static int32_t status_of(const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		if (event->status == -1 && errno)
+			return -errno;
+		return event->status > 0 ? -event->status : event->status;
+	default:
+		return event->status;
+	}
+}
+
+/*
  * Takes one event, copies it and acknowledges it; -EAGAIN if there is none. The id of a connection request gets the
  * cookie given. Events that complete a connection change the queue pair's state in here, so detachQp must not run
  * meanwhile.
@@ -338,7 +357,7 @@ static jint next_event(JNIEnv *env, jclass type, jlong channel, jlong address, j
 
 	*copy = (struct event){
 		.type = event->event,
-		.status = event->status,
+		.status = status_of(event),
 		.cookie = (uintptr_t)event->id->context,
 		.device = (uintptr_t)event->id->verbs,
 		.port = event->id->port_num,

@@ -155,6 +155,14 @@ static jint async_event(JNIEnv *env, jclass type, jlong device)
 	return event.event_type;
 }
 
+/* Opened before it is needed: a process without a descriptor to spare must be able to give a device back. */
+static int null_device = -1;
+
+void jrs_device_init(void)
+{
+	null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
 /*
  * The context is librdmacm's, which closes it when it likes, and closes the descriptors' numbers then: they become
  * those of /dev/null. The kernel sees the last of the context and of all that was made on it.
@@ -164,15 +172,13 @@ static jint detach_device(JNIEnv *env, jclass type, jlong device)
 	(void)env;
 	(void)type;
 	struct ibv_context *context = jrs_pointer(device);
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int rc = 0;
 
-	if (null < 0)
+	if (null_device < 0)
+		jrs_device_init();
+	if (null_device < 0 || dup3(null_device, context->cmd_fd, O_CLOEXEC) < 0 ||
+	    dup3(null_device, context->async_fd, O_CLOEXEC) < 0)
 		return -errno;
-	if (dup3(null, context->cmd_fd, O_CLOEXEC) < 0 || dup3(null, context->async_fd, O_CLOEXEC) < 0)
-		rc = -errno;
-	close(null);
-	return rc;
+	return 0;
 }
 
 static const JNINativeMethod table[] = {

@@ -16,6 +16,9 @@ extern const struct jrs_methods jrs_datapath;
 /* Prepares the constant chain of receives that datapath.c posts from. */
 void jrs_datapath_init(void);
 
+/* Opens what device.c will need when a device goes. */
+void jrs_device_init(void);
+
 static const struct jrs_methods *const tables[] = { &jrs_device, &jrs_cm, &jrs_verbs, &jrs_datapath };
 
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
@@ -29,6 +32,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 			 sizeof(tables) / sizeof(tables[0])) != JNI_OK)
 		return JNI_ERR;
 	jrs_datapath_init();
+	jrs_device_init();
 	/*
 	 * Before libibverbs looks: what was made on a device that is gone can be freed on this side, although the kernel no
 	 * longer knows it. Else its memory stays for ever.

@@ -43,7 +43,7 @@ public class NativeLibraryTest {
     Path folder;
 
     /** Where the classes are from; the class path of this JVM may be a launcher's. */
-    private static String classPath() {
+    public static String classPath() {
         return Stream.of(NativeLibrary.class, NativeLibraryTest.class, RdmaProvider.class, LoggerFactory.class)
                 .map(type -> Path.of(URI.create(type.getProtectionDomain()
                                 .getCodeSource()

@@ -1,0 +1,157 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.NativeLibraryTest;
+import org.jrsocket.os.NativeMemory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the native library makes of failures, in a JVM whose librdmacm is in part this test's. */
+@Tag("once")
+@Tag("slow")
+@Timeout(120)
+public class NativeFailureTest {
+
+    private static final String LIBRDMACM = """
+            #include <errno.h>
+            #include <fcntl.h>
+            #include <rdma/rdma_cma.h>
+            #include <sys/resource.h>
+
+            /* A channel is what its only event is made of. */
+            int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **out)
+            {
+                static struct rdma_cm_id id;
+                static struct rdma_cm_event event;
+                const int *planned = (const int *)channel;
+
+                event.id = &id;
+                event.event = planned[0];
+                event.status = planned[1];
+                if (planned[2])
+                    errno = planned[2];
+                *out = &event;
+                return 0;
+            }
+
+            int rdma_ack_cm_event(struct rdma_cm_event *event)
+            {
+                return event->id ? 0 : -1;
+            }
+
+            /* No channel, but a device, and no descriptor is left. */
+            struct rdma_event_channel *rdma_create_event_channel(void)
+            {
+                static struct ibv_context context;
+                struct rlimit few = { 256, 256 };
+
+                context.cmd_fd = open("/dev/zero", O_RDONLY);
+                context.async_fd = open("/dev/zero", O_RDONLY);
+                setrlimit(RLIMIT_NOFILE, &few);
+                while (open("/dev/zero", O_RDONLY) >= 0)
+                    continue;
+                return (struct rdma_event_channel *)&context;
+            }
+            """;
+
+    @TempDir
+    Path folder;
+
+    private String run(Class<?> program) throws IOException, InterruptedException {
+        assumeTrue(
+                Native.class.getResource("/META-INF/native/linux-" + machine() + "/libjrsocket.so") != null,
+                "built without rdma-core");
+        Path source = Files.writeString(folder.resolve("librdmacm.c"), LIBRDMACM);
+        Path library = folder.resolve("librdmacm-in-part.so");
+        assertEquals(
+                "", output(new ProcessBuilder("cc", "-shared", "-fPIC", "-o", library.toString(), source.toString())));
+        ProcessBuilder java = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                NativeLibraryTest.classPath(),
+                program.getName());
+        java.environment().put("LD_PRELOAD", library.toString());
+        java.environment().keySet().removeIf(name -> name.startsWith("JAVA_TOOL") || name.startsWith("JDK_JAVA"));
+        return output(java);
+    }
+
+    private static String machine() {
+        String arch = System.getProperty("os.arch");
+        return arch.equals("amd64") ? "x86_64" : arch;
+    }
+
+    private static String output(ProcessBuilder command) throws IOException, InterruptedException {
+        Process process = command.redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        return output;
+    }
+
+    /** Prints the statuses of events. */
+    static final class Statuses {
+
+        public static void main(String[] args) throws Exception {
+            RdmaCoreLibrary.require();
+            print(EventType.RDMA_CM_EVENT_CONNECT_ERROR, -1, Errno.EINVAL);
+            print(EventType.RDMA_CM_EVENT_ADDR_ERROR, -1, Errno.ENODEV);
+            print(EventType.RDMA_CM_EVENT_ROUTE_ERROR, Errno.ENOMEM, 0);
+            print(EventType.RDMA_CM_EVENT_ADDR_ERROR, -Errno.ETIMEDOUT, Errno.ENODEV);
+            print(EventType.RDMA_CM_EVENT_ROUTE_ERROR, -1, 0);
+            print(EventType.RDMA_CM_EVENT_REJECTED, 8, Errno.EINVAL);
+        }
+
+        private static void print(EventType type, int status, int errno) {
+            ByteBuffer planned = NativeMemory.allocate(12).buffer();
+            planned.putInt(0, type.ordinal()).putInt(4, status).putInt(8, errno);
+            NativeMemory event = NativeMemory.allocate(312);
+            if (Native.nextEvent(NativeMemory.addressOf(planned), event.address(), 1) == 0) {
+                System.out.print(event.buffer().getInt(4) + " ");
+            }
+        }
+    }
+
+    /** librdmacm says -1 of what it could not do itself, and the kernel a negative errno. */
+    @Test
+    void shouldSayWhyAnEventOfLibrdmacmsOwnIsAFailure() throws Exception {
+        List<Integer> expected = List.of(-Errno.EINVAL, -Errno.ENODEV, -Errno.ENOMEM, -Errno.ETIMEDOUT, -1, 8);
+        StringBuilder text = new StringBuilder();
+        expected.forEach(status -> text.append(status).append(' '));
+        assertEquals(text.toString(), run(Statuses.class));
+    }
+
+    /** Gives a device back. */
+    static final class Detach {
+
+        public static void main(String[] args) throws Exception {
+            RdmaCoreLibrary.require();
+            long device = Native.createChannel();
+            System.out.print(Native.detachDevice(device) == 0);
+        }
+    }
+
+    /** A kernel whose driver cannot disassociate a process waits for it. */
+    @Test
+    void shouldGiveADeviceBackWhenNoDescriptorIsLeft() throws Exception {
+        assertEquals("true", run(Detach.class));
+    }
+}
