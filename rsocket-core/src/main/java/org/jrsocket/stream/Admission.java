@@ -150,11 +150,6 @@ final class Admission {
         return held.size();
     }
 
-    /** Until the oldest request has waited too long; negative if none waits. */
-    long untilExpiry(long now) {
-        return held.isEmpty() ? -1 : Math.max(0, limits.heldNanos - (now - held.peek().since));
-    }
-
     private static void release(Map<InetAddress, Integer> counts, InetAddress source) {
         counts.computeIfPresent(source, (address, count) -> count == 1 ? null : count - 1);
     }

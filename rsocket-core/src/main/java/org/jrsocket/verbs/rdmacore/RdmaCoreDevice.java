@@ -133,6 +133,7 @@ public final class RdmaCoreDevice extends Device {
         }
         RdmaCoreCmId id = watch;
         if (id != null) {
+            id.channel().watches.remove(id);
             try {
                 id.destroyId();
             } catch (IOException e) {
