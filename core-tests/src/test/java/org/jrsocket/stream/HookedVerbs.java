@@ -141,11 +141,6 @@ final class HookedVerbs extends VerbsProvider {
         }
 
         @Override
-        public int ackEvents(int count) throws IOException {
-            return real.ackEvents(count);
-        }
-
-        @Override
         public int destroyCQ() throws IOException {
             int rc = real.destroyCQ();
             afterDestroyCq.run();

@@ -21,8 +21,6 @@ import org.jrsocket.verbs.Verbs;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What an {@link ConnectionHandles} needs besides its id and its queue pair: a protection domain, two completion queues
@@ -33,8 +31,6 @@ import org.slf4j.LoggerFactory;
  * and the next connection's peer gets at nothing but its own.
  */
 final class ConnectionResources {
-
-    private static final Logger LOG = LoggerFactory.getLogger(ConnectionResources.class);
 
     /** Event cookies, see {@link CompChannel#takeEvent()}. */
     static final int RECV_COOKIE = 0;
@@ -161,14 +157,10 @@ final class ConnectionResources {
         if (!drain(recvCq, receiveCompletions) || !drain(sendCq, sendCompletions)) {
             return false;
         }
-        try {
-            for (int cookie = channel.takeEvent(); cookie >= 0; cookie = channel.takeEvent()) {
-                (cookie == RECV_COOKIE ? recvCq : sendCq).ackEvents(1);
-            }
-        } catch (IOException e) {
-            LOG.warn("acknowledging completion events on {} failed", shape.device.name(), e);
-            return false;
-        }
+        int cookie;
+        do {
+            cookie = channel.takeEvent();
+        } while (cookie >= 0);
         zero(grantTable.buffer(), TABLE_BYTES);
         zero(receiveMemory.buffer(), receiveMemory.size());
         slabs.freeGrown();

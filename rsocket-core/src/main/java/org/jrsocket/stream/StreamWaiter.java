@@ -369,7 +369,6 @@ final class StreamWaiter {
         if (core.pollSet != null) {
             PollSet.removeFromAny(core);
         }
-        core.queues.acknowledge();
     }
 
     /** See {@link RdmaStream#poll}. */

@@ -4,7 +4,6 @@
  */
 package org.jrsocket.stream;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Inbound;
@@ -15,8 +14,6 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A queue pair of the device as the protocol uses it. Guarded by the stream's lock, except that whoever is inside the
@@ -25,11 +22,6 @@ import org.slf4j.LoggerFactory;
  * <p>iWARP has no immediate data: there a message is a plain write and a SEND of 4 bytes, in host order, behind it.
  */
 final class VerbsQueues implements Queues {
-
-    private static final Logger LOG = LoggerFactory.getLogger(VerbsQueues.class);
-
-    /** Acknowledging takes a mutex: done for so many events at a time. */
-    private static final int ACK_BATCH = 64;
 
     private static final int STAGED = NativeMemory.PAGE / Grant.SIZE;
 
@@ -52,8 +44,6 @@ final class VerbsQueues implements Queues {
 
     private boolean receiveArmed;
     private boolean sendArmed;
-    private int receiveEvents;
-    private int sendEvents;
 
     private String trouble;
     private boolean pathLost;
@@ -315,32 +305,11 @@ final class VerbsQueues implements Queues {
             any = true;
             if (cookie == ConnectionResources.RECV_COOKIE) {
                 receiveArmed = false;
-                receiveEvents++;
             } else {
                 sendArmed = false;
-                sendEvents++;
             }
-        }
-        if (receiveEvents + sendEvents >= ACK_BATCH) {
-            acknowledge();
         }
         return any;
-    }
-
-    /** Acknowledges the events taken. All must be acknowledged before the queues are destroyed. */
-    void acknowledge() {
-        try {
-            if (receiveEvents > 0) {
-                recvCq.ackEvents(receiveEvents);
-            }
-            if (sendEvents > 0) {
-                sendCq.ackEvents(sendEvents);
-            }
-        } catch (IOException e) {
-            LOG.warn("acknowledging completion events on {} failed", handles.device.name(), e);
-        }
-        receiveEvents = 0;
-        sendEvents = 0;
     }
 
     /** What was built and not posted never will be. */

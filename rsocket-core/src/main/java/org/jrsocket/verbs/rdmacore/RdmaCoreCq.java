@@ -55,15 +55,6 @@ public final class RdmaCoreCq extends Cq {
         return queue == 0 ? -Errno.EINVAL : Native.armCq(queue);
     }
 
-    /**
-     * Does nothing: {@link RdmaCoreCompChannel#takeEvent()} has acknowledged what it took, so that destroying never
-     * waits for anybody.
-     */
-    @Override
-    public int ackEvents(int count) {
-        return 0;
-    }
-
     @Override
     public synchronized int destroyCQ() throws IOException {
         if (cq != 0) {

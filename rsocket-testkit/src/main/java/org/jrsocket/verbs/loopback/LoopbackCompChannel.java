@@ -81,29 +81,7 @@ final class LoopbackCompChannel extends CompChannel {
             if (count == 0) {
                 eventFd.clear();
             }
-            cq.taken++;
             return cq.cookie();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Acknowledges; false if that is more than was taken. */
-    boolean acknowledge(LoopbackCq cq, int events) {
-        lock.lock();
-        try {
-            cq.acknowledged += events;
-            return events >= 0 && cq.acknowledged <= cq.taken;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Events taken but not acknowledged. */
-    int unacknowledged(LoopbackCq cq) {
-        lock.lock();
-        try {
-            return cq.taken - cq.acknowledged;
         } finally {
             lock.unlock();
         }

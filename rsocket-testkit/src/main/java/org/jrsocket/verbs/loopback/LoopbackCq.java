@@ -44,9 +44,6 @@ class LoopbackCq extends Cq {
     private boolean armed; // guarded by lock
     private volatile boolean broken;
 
-    int taken; // guarded by the channel's lock
-    int acknowledged; // guarded by the channel's lock
-
     LoopbackCq(LoopbackDevice device, LoopbackCompChannel channel, int entries, int cookie) throws IOException {
         super(device, channel, 0);
         if (entries < 1 || entries > device.maxCqe() || cookie < 0 || channel != null && channel.device() != device) {
@@ -178,15 +175,6 @@ class LoopbackCq extends Cq {
     }
 
     @Override
-    public int ackEvents(int count) throws IOException {
-        if (completionChannel == null || !completionChannel.acknowledge(this, count)) {
-            device.provider().registry().violation("acknowledged more events than were taken");
-            throw new ErrnoException("ibv_ack_cq_events", count + " events", Errno.EINVAL);
-        }
-        return 0;
-    }
-
-    @Override
     public synchronized int destroyCQ() throws IOException {
         if (!isOpen) {
             return 0;
@@ -195,14 +183,6 @@ class LoopbackCq extends Cq {
             throw new ErrnoException("ibv_destroy_cq", users + " queue pairs", Errno.EBUSY);
         }
         if (completionChannel != null) {
-            int left = completionChannel.unacknowledged(this);
-            if (left > 0) {
-                device.provider()
-                        .registry()
-                        .violation("completion queue destroyed with " + left
-                                + " unacknowledged events: a real one waits for ever");
-                throw new ErrnoException("ibv_destroy_cq", left + " unacknowledged events", Errno.EBUSY);
-            }
             completionChannel.purge(this);
             completionChannel.cqs.decrementAndGet();
         }

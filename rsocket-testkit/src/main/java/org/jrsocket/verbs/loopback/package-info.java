@@ -12,9 +12,9 @@
  *
  * <p>It obeys the rules of reliably connected queue pairs, strictly: where devices differ, it behaves as the least
  * forgiving one. Queue slots come back when a completion is polled, keys for local and remote use differ, fields of
- * failed completions hold nonsense, and what would crash or hang a process on a real device (use after destroy,
- * destroying a queue with unacknowledged events, two threads posting to one queue, a completion queue that overflows)
- * is kept as a violation, see {@link org.jrsocket.verbs.loopback.LoopbackProvider#assertClean()}.
+ * failed completions hold nonsense, and what would crash or hang a process on a real device (use after destroy, two
+ * threads posting to one queue, a completion queue that overflows) is kept as a violation, see
+ * {@link org.jrsocket.verbs.loopback.LoopbackProvider#assertClean()}.
  *
  * <p>Locks, in the order in which they may be taken: the connection manager's, then the one that the two queue pairs of
  * a connection share, then a completion queue's, then a completion channel's or the wire's. None is held while
