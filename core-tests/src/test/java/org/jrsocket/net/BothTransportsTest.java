@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import jdk.net.ExtendedSocketOptions;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TcpReason;
@@ -245,6 +246,25 @@ class BothTransportsTest {
                 for (Socket one : accepted) {
                     one.close();
                 }
+            }
+        }
+    }
+
+    /** Once both ends are idle, only a probe can meet the broken path. */
+    @Test
+    void shouldProbeAsOftenAsTheServerSaid() throws Exception {
+        TransportContext stack = stack("policy=rdma");
+        try (ServerSocket server = SocketKind.over(stack, true).serverSocket()) {
+            server.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 1);
+            server.bind(new InetSocketAddress(served, 0));
+            try (Socket client = connected(stack, server);
+                    Socket accepted = server.accept()) {
+                client.getOutputStream().write(1);
+                assertEquals(1, accepted.getInputStream().read());
+                accepted.setKeepAlive(true);
+                verbs.faults().breakAfter(0);
+                assertThrows(
+                        SocketException.class, () -> accepted.getInputStream().read());
             }
         }
     }

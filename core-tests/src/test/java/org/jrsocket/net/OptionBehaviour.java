@@ -17,6 +17,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -294,6 +295,63 @@ abstract class OptionBehaviour extends SocketBehaviour {
             assertTrue(client.getOOBInline());
             assertTrue(client.getReuseAddress());
             client.setSoLinger(false, 0);
+        }
+    }
+
+    private static Object anotherValue(SocketOption<?> option, Object value) {
+        if (value instanceof Boolean on) {
+            return !on;
+        }
+        return switch (option.name()) {
+            case "SO_RCVBUF" -> 50_000;
+            case "IP_TOS" -> 0x28;
+            default -> 77;
+        };
+    }
+
+    @SuppressWarnings("unchecked") // the value of an option is of its type
+    private static <T> void set(ServerSocket server, SocketOption<T> option, Object value) throws IOException {
+        server.setOption(option, (T) value);
+    }
+
+    /** Linux makes an accepted socket a copy of the listener, though one that acknowledges quickly. */
+    @Test
+    void shouldInheritTheOptionsOfTheServer() throws IOException {
+        try (ServerSocket server = newServer()) {
+            List<SocketOption<?>> inherited = new ArrayList<>(server.supportedOptions());
+            inherited.removeIf(
+                    each -> Set.of("TCP_QUICKACK", "SO_INCOMING_NAPI_ID").contains(each.name()));
+            for (SocketOption<?> option : inherited) {
+                set(server, option, anotherValue(option, server.getOption(option)));
+            }
+            server.bind(new InetSocketAddress(host(), 0));
+            connectTo(server);
+            Socket accepted = accept(server);
+            assertEquals(server.getReuseAddress(), accepted.getReuseAddress());
+            assertEquals(0x28, accepted.getTrafficClass());
+            for (SocketOption<?> option : inherited) {
+                assertEquals(server.getOption(option), accepted.getOption(option), option.name());
+            }
+        }
+    }
+
+    @Test
+    void shouldInheritWhatIsSetOnAServerThatListens() throws IOException {
+        try (ServerSocket server = listening()) {
+            connectTo(server);
+            Socket before = accept(server);
+            server.setReuseAddress(false);
+            server.setOption(StandardSocketOptions.IP_TOS, 0x10);
+            connectTo(server);
+            Socket after = accept(server);
+            assertTrue(before.getReuseAddress());
+            assertEquals(0, before.getTrafficClass());
+            assertFalse(after.getReuseAddress());
+            assertEquals(0x10, after.getTrafficClass());
+            after.setReuseAddress(true);
+            after.setTrafficClass(0x20);
+            assertTrue(after.getOption(StandardSocketOptions.SO_REUSEADDR));
+            assertEquals(0x20, after.getOption(StandardSocketOptions.IP_TOS));
         }
     }
 

@@ -45,6 +45,11 @@ public final class KeptOptions<K> {
         return true;
     }
 
+    /** It has this value from the start, which a socket has taken before. */
+    public void inherit(K name, Object value) {
+        kept.put(name, value);
+    }
+
     /** Null if only a socket knows. */
     public Object get(K name) {
         return kept.getOrDefault(name, defaults.get(name));

@@ -9,7 +9,8 @@
  * <p>{@link org.jrsocket.connect.TransportContext} is what the sockets of one process share. What every socket API
  * needs is written here once: {@link org.jrsocket.connect.OutgoingConnection} is the order of a connect, for those who
  * block and those who do not; {@link org.jrsocket.connect.DualListener} finds a port for both transports and accepts
- * from both by turns; {@link org.jrsocket.connect.KeptOptions}, {@link org.jrsocket.connect.BufferSizes} and
+ * from both by turns; {@link org.jrsocket.connect.KeptOptions}, {@link org.jrsocket.connect.InheritedOptions},
+ * {@link org.jrsocket.connect.BufferSizes} and
  * {@link org.jrsocket.connect.KeepAliveOption} are the options of a socket that TCP may never carry. Nothing here
  * touches a TCP socket: those belong to the socket API above, which hands in what is to be done with them
  * ({@link org.jrsocket.connect.OutgoingConnection.Tcp}, {@link org.jrsocket.connect.TcpPort},

@@ -15,6 +15,7 @@ import java.net.SocketException;
 import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.SocketOptions;
+import java.net.StandardSocketOptions;
 import java.util.Map;
 import java.util.Set;
 import org.jrsocket.connect.KeptOptions;
@@ -47,6 +48,7 @@ final class PlatformSocket {
     private final SocketImpl impl;
     private volatile boolean deferred; // written under this
     private KeptOptions<Integer> kept; // while deferred; guarded by this
+    private Map<SocketOption<?>, Object> inherited = Map.of(); // of those that are created later
 
     private PlatformSocket(SocketImpl impl) {
         this.impl = impl;
@@ -96,6 +98,22 @@ final class PlatformSocket {
         deferred = true;
     }
 
+    /**
+     * As {@link #createLater()}, for the options of an accepted connection.
+     *
+     * @param inherited what was set on the listener
+     */
+    synchronized void createLater(Map<SocketOption<?>, Object> inherited) {
+        createLater();
+        this.inherited = inherited;
+        // On a server socket it is on by default.
+        kept.inherit(SocketOptions.SO_REUSEADDR, inherited.getOrDefault(StandardSocketOptions.SO_REUSEADDR, true));
+        Object typeOfService = inherited.get(StandardSocketOptions.IP_TOS);
+        if (typeOfService != null) {
+            kept.inherit(SocketOptions.IP_TOS, typeOfService);
+        }
+    }
+
     /** Whether there is no socket of the kernel's behind this, so far. */
     boolean isDeferred() {
         return deferred;
@@ -108,6 +126,9 @@ final class PlatformSocket {
                 if (deferred) {
                     create(true); // for lack of descriptors it may fail now and not the next time
                     try {
+                        for (Map.Entry<SocketOption<?>, Object> option : inherited.entrySet()) {
+                            set(option.getKey(), option.getValue());
+                        }
                         kept.copyTo(impl::setOption);
                     } finally {
                         deferred = false;
@@ -284,6 +305,10 @@ final class PlatformSocket {
 
     void setOption(SocketOption<?> option, Object value) throws IOException {
         ensureCreated();
+        set(option, value);
+    }
+
+    private void set(SocketOption<?> option, Object value) throws IOException {
         try {
             JdkInternals.SET_OPTION.invokeExact(impl, option, value);
         } catch (Throwable e) {

@@ -17,11 +17,13 @@ import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.SocketOptions;
 import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.BufferSizes;
 import org.jrsocket.connect.DualListener;
+import org.jrsocket.connect.InheritedOptions;
 import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.connect.TcpPort;
 import org.jrsocket.connect.TransportContext;
@@ -42,6 +44,7 @@ public final class RServerSocketImpl extends SocketImpl {
     private FileDescriptor tcpDescriptor; // written by listen, before dual; null: RDMA alone
     private volatile int timeout; // milliseconds; with dual the platform's own is not the application's
     private final BufferSizes buffers = new BufferSizes();
+    private final InheritedOptions inherited = new InheritedOptions();
     private InetAddress boundHost;
     private int boundPort; // as asked for: 0 lets TCP choose
     private final Object closeLock = new Object();
@@ -240,7 +243,7 @@ public final class RServerSocketImpl extends SocketImpl {
 
         @Override
         public RSocketImpl adopt(RdmaStream stream) throws IOException {
-            child.accepted(stream);
+            child.accepted(stream, inherited.values());
             return child;
         }
     }
@@ -292,6 +295,7 @@ public final class RServerSocketImpl extends SocketImpl {
     @Override
     protected <T> void setOption(SocketOption<T> option, T value) throws IOException {
         platform.setOption(option, value);
+        inherited.set(option, platform.getOption(option));
         if (option.name().equals("SO_RCVBUF")) {
             buffers.receive((int) (Object) value);
         }
@@ -314,6 +318,7 @@ public final class RServerSocketImpl extends SocketImpl {
         switch (option) {
             case SocketOptions.SO_TIMEOUT -> timeout = (int) value;
             case SocketOptions.SO_RCVBUF -> buffers.receive((int) value);
+            case SocketOptions.SO_REUSEADDR -> inherited.set(StandardSocketOptions.SO_REUSEADDR, value);
             default -> {}
         }
     }

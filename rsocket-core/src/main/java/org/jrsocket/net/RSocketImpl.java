@@ -17,6 +17,7 @@ import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.SocketOptions;
 import java.net.SocketTimeoutException;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -225,12 +226,14 @@ public final class RSocketImpl extends SocketImpl {
 
     // ---- being accepted ----
 
-    /** From here on this is {@code stream}, for a server. */
-    void accepted(RdmaStream stream) throws IOException {
+    /**
+     * From here on this is {@code stream}, for a server.
+     *
+     * @param inherited the options that were set on that
+     */
+    void accepted(RdmaStream stream, Map<SocketOption<?>, Object> inherited) throws IOException {
         synchronized (stateLock) {
-            int timeout = dropPlatform();
-            rdma = new RdmaSocket(this, stream, null);
-            rdma.setTimeout(timeout);
+            rdma = new RdmaSocket(this, stream, inherited, dropPlatform());
             address = stream.remoteAddress().getAddress();
             port = stream.remoteAddress().getPort();
             localport = stream.localAddress().getPort();

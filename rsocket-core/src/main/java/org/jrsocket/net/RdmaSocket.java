@@ -15,6 +15,7 @@ import java.net.SocketOption;
 import java.net.SocketOptions;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -45,23 +46,36 @@ final class RdmaSocket {
     private final Object optionLock = new Object();
     private PlatformSocket options; // guarded by optionLock, as the next two
     private boolean closed;
+    private final Map<SocketOption<?>, Object> inherited; // of an accepted connection
     private final KeepAliveOption keepAlive = new KeepAliveOption();
     private volatile int timeout; // milliseconds, written under optionLock; as the next
     private volatile int linger = -1; // seconds
 
     /**
      * @param owner when it becomes unreachable, the stream is closed; must not be reachable from the stream
-     * @param options the TCP socket that has had the application's options so far, or null
+     * @param options the TCP socket that has had the application's options so far
      */
     RdmaSocket(Object owner, RdmaStream stream, PlatformSocket options) throws SocketException {
         this.stream = stream;
         this.options = options;
+        this.inherited = Map.of();
         this.cleanable = CLEANER.register(owner, stream::close);
-        if (options != null) {
-            timeout = (int) options.getOption(SocketOptions.SO_TIMEOUT);
-            linger = lingerOf(options);
-            applyKeepAlive();
-        }
+        timeout = (int) options.getOption(SocketOptions.SO_TIMEOUT);
+        linger = lingerOf(options);
+        applyKeepAlive();
+    }
+
+    /**
+     * Accepted.
+     *
+     * @param inherited the options that were set on the listener
+     * @param timeout SO_TIMEOUT, milliseconds
+     */
+    RdmaSocket(Object owner, RdmaStream stream, Map<SocketOption<?>, Object> inherited, int timeout) {
+        this.stream = stream;
+        this.inherited = inherited;
+        this.cleanable = CLEANER.register(owner, stream::close);
+        this.timeout = timeout;
     }
 
     RdmaStream stream() {
@@ -260,8 +274,7 @@ final class RdmaSocket {
         ensureOpen();
         if (options == null) {
             PlatformSocket fresh = PlatformSocket.client();
-            fresh.createLater();
-            fresh.setOption(SocketOptions.SO_REUSEADDR, true); // an accepted TCP socket inherits it
+            fresh.createLater(inherited);
             options = fresh;
         }
         return options;
@@ -320,11 +333,6 @@ final class RdmaSocket {
                 default -> options().getOption(option);
             };
         }
-    }
-
-    /** As SO_TIMEOUT, without needing a TCP socket. */
-    void setTimeout(int millis) {
-        timeout = millis;
     }
 
     private static int lingerOf(PlatformSocket options) throws SocketException {

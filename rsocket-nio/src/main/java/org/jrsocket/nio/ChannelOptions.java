@@ -54,6 +54,11 @@ final class ChannelOptions {
         this.tcp = tcp;
     }
 
+    /** What was set on the listener, of one without a TCP channel; before anybody else knows it. */
+    synchronized void inherit(Map<SocketOption<?>, Object> inherited) {
+        inherited.forEach(kept::inherit);
+    }
+
     boolean hasTcp() {
         return tcp != null;
     }
@@ -199,8 +204,16 @@ final class ChannelOptions {
                 (tcp != null
                         ? tcp.getOption(StandardSocketOptions.SO_KEEPALIVE)
                         : kept.get(StandardSocketOptions.SO_KEEPALIVE));
-        keepAlive.apply(
-                stream, on, () -> tcp == null ? provider.clientDefaults().keepIdle() : keepIdle(tcp));
+        keepAlive.apply(stream, on, () -> tcp == null ? keepIdle() : keepIdle(tcp));
+    }
+
+    /** With this. */
+    private int keepIdle() throws IOException {
+        int otherwise = provider.clientDefaults().keepIdle();
+        return KeepAliveOption.idleSeconds(supported(), name -> {
+            Object value = kept.get(name);
+            return value != null ? value : otherwise;
+        });
     }
 
     static int keepIdle(SocketChannel tcp) throws IOException {

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.BufferSizes;
 import org.jrsocket.connect.DualListener;
+import org.jrsocket.connect.InheritedOptions;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
@@ -52,6 +53,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private final ServerPort port;
     private volatile DualListener dual; // null: TCP alone; written under stateLock
     private final BufferSizes buffers = new BufferSizes();
+    private final InheritedOptions inherited = new InheritedOptions();
     private ServerSocket socket;
     private final Accepting accepting = new Accepting();
 
@@ -254,7 +256,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 stream.close(); // and not reset, as one of TCP's
                 throw e;
             }
-            return new RSocketChannel(provider, stream);
+            return new RSocketChannel(provider, stream, inherited.values());
         }
     }
 
@@ -348,6 +350,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     @Override
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         port.tcp().setOption(name, value);
+        inherited.set(name, port.tcp().getOption(name));
         if (name == StandardSocketOptions.SO_RCVBUF) {
             buffers.receive((Integer) value);
         }

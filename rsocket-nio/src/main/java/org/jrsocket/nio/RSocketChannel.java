@@ -15,6 +15,7 @@ import java.net.SocketOption;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jrsocket.connect.OutgoingConnection;
@@ -48,9 +49,14 @@ final class RSocketChannel extends DataChannel {
         return channel;
     }
 
-    /** Accepted over RDMA. */
-    RSocketChannel(RSelectorProvider provider, RdmaStream stream) {
-        this(provider, null, null);
+    /**
+     * Accepted over RDMA.
+     *
+     * @param inherited the options that were set on the listener
+     */
+    RSocketChannel(RSelectorProvider provider, RdmaStream stream, Map<SocketOption<?>, Object> inherited) {
+        super(provider, null, null);
+        options.inherit(inherited);
         remote = stream.remoteAddress();
         attachStream(stream);
     }

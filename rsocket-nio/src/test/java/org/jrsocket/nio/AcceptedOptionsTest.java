@@ -12,8 +12,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Test;
 
 /** A connection accepted over RDMA has a socket of the kernel's only for options that need one. */
@@ -78,5 +81,23 @@ class AcceptedOptionsTest extends LoopbackChannelTests {
         assertThrows(IllegalArgumentException.class, () -> server.setOption(StandardSocketOptions.TCP_NODELAY, null));
         assertThrows(
                 UnsupportedOperationException.class, () -> server.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1));
+    }
+
+    /** Once both ends are idle, only a probe can meet the broken path. */
+    @Test
+    void shouldProbeAsOftenAsTheListenerSaid() throws IOException {
+        ServerSocketChannel listener = openServer();
+        listener.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 1);
+        listener.bind(anyPort());
+        SocketChannel client = open();
+        client.connect(listener.getLocalAddress());
+        SocketChannel accepted = closing(listener.accept());
+        client.write(ByteBuffer.allocate(1));
+        assertEquals(1, accepted.read(ByteBuffer.allocate(1)));
+        accepted.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        assertEquals(1, accepted.getOption(ExtendedSocketOptions.TCP_KEEPIDLE));
+        assertFalse(hasTcp(accepted));
+        kind.verbs.faults().breakAfter(0);
+        assertThrows(IOException.class, () -> accepted.read(ByteBuffer.allocate(1)));
     }
 }

@@ -17,6 +17,8 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -167,6 +169,35 @@ abstract class OptionSuite extends NioSuite {
                 }
             }
         }
+    }
+
+    private static Object anotherValue(SocketOption<?> option, Object value) {
+        return value instanceof Boolean on ? !on : option == StandardSocketOptions.SO_RCVBUF ? 50_000 : 77;
+    }
+
+    @SuppressWarnings("unchecked") // the value of an option is of its type
+    private static <T> void set(ServerSocketChannel listener, SocketOption<T> option, Object value) throws IOException {
+        listener.setOption(option, (T) value);
+    }
+
+    /** Linux makes an accepted socket a copy of the listener, though one that acknowledges quickly. */
+    @Test
+    void shouldInheritTheOptionsOfTheListener() throws IOException {
+        ServerSocketChannel listener = openServer();
+        List<SocketOption<?>> inherited = new ArrayList<>(listener.supportedOptions());
+        inherited.removeIf(each -> Set.of("TCP_QUICKACK", "SO_INCOMING_NAPI_ID").contains(each.name()));
+        for (SocketOption<?> option : inherited) {
+            set(listener, option, anotherValue(option, listener.getOption(option)));
+        }
+        listener.bind(anyPort());
+        SocketChannel client = open();
+        client.connect(listener.getLocalAddress());
+        SocketChannel accepted = closing(listener.accept());
+        for (SocketOption<?> option : inherited) {
+            assertEquals(listener.getOption(option), accepted.getOption(option), option.name());
+        }
+        accepted.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+        assertTrue(accepted.getOption(StandardSocketOptions.SO_REUSEADDR));
     }
 
     @Test
