@@ -17,6 +17,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
@@ -218,6 +219,36 @@ abstract class CloseBehaviour extends SocketBehaviour {
         Pair pair = pair();
         pair.server().close();
         assertEquals(-1, pair.clientIn().read());
+    }
+
+    /** A byte that nobody reads makes of the close a reset, but the end comes before it. */
+    @Test
+    void shouldLetThePeerReadTheEndWhateverItSendsMeanwhile() throws Exception {
+        try (ServerSocket server = listening()) {
+            for (int i = 0; i < 300; i++) {
+                Pair pair = new Pair(connectTo(server), accept(server));
+                CyclicBarrier both = new CyclicBarrier(2);
+                Work<Void> writer = start(() -> {
+                    both.await();
+                    pair.clientOut().write(1);
+                    return null;
+                });
+                both.await();
+                pair.server().close();
+                assertEquals(-1, pair.clientIn().read());
+                ended(writer);
+                pair.client().close();
+            }
+        }
+    }
+
+    /** Whether the write came too late is not of interest. */
+    private static void ended(Work<Void> writer) throws Exception {
+        try {
+            writer.get();
+        } catch (SocketException e) {
+            // the peer was gone
+        }
     }
 
     @Test

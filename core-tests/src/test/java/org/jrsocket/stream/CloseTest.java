@@ -86,6 +86,26 @@ class CloseTest extends RawPeerTests {
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
     }
 
+    @Test
+    void shouldSendTheEndBeforeTheResetThatUnreadDataMakesOfAClose() throws Exception {
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        l.peer().data(bytes(1));
+        l.stream().closeAfterEnd();
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+        assertTrue(l.peer().has(Imm.ctrl(Imm.CTRL_SHUTDOWN)));
+        assertTrue(l.peer().has(Imm.ctrl(Imm.CTRL_RESET)));
+    }
+
+    @Test
+    void shouldSendTheResetAloneIfNobodyAskedForTheEnd() throws Exception {
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        l.peer().data(bytes(1));
+        l.stream().close();
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+        assertFalse(l.peer().has(Imm.ctrl(Imm.CTRL_SHUTDOWN)));
+        assertTrue(l.peer().has(Imm.ctrl(Imm.CTRL_RESET)));
+    }
+
     /** What was taken from a blocked writer is delivered, although its peer begins to read only after the close. */
     @Test
     void shouldDeliverWhatWasTakenFromAWriterThatWasBlocked() throws Exception {

@@ -240,8 +240,7 @@ final class RdmaSocket {
         if (seconds == 0) {
             stream.abort();
         } else {
-            endOutput();
-            stream.close();
+            stream.closeAfterEnd(); // the JDK shuts the output before it closes
             if (seconds > 0) {
                 stream.awaitDrained(TimeUnit.SECONDS.toNanos(seconds));
             }
@@ -249,20 +248,6 @@ final class RdmaSocket {
         cleanable.clean();
         if (kept != null) {
             kept.close();
-        }
-    }
-
-    /**
-     * Closing with unread data resets the connection. The JDK shuts the output before it closes, so that the peer still
-     * reads what was sent, and its end.
-     */
-    private void endOutput() {
-        try {
-            if (stream.available() > 0) {
-                stream.shutdownOutput();
-            }
-        } catch (IOException e) {
-            // it is reset already
         }
     }
 

@@ -211,12 +211,17 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      */
     @Override
     public void close() {
-        closing.close(false);
+        closing.close(false, false);
+    }
+
+    /** As {@link #close}, and with unread data the peer still reads what was sent, and the end, before the reset. */
+    public void closeAfterEnd() {
+        closing.close(false, true);
     }
 
     /** Closes at once and resets: unsent data is dropped, the peer's reads and writes fail (SO_LINGER 0). */
     public void abort() {
-        closing.close(true);
+        closing.close(true, false);
     }
 
     /**

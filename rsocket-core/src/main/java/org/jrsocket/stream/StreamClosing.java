@@ -71,8 +71,11 @@ final class StreamClosing {
         core.waits().wakeAll();
     }
 
-    /** @param hard drops what is not sent and resets */
-    void close(boolean hard) {
+    /**
+     * @param hard drops what is not sent and resets
+     * @param endFirst whether the peer is to read the end before a reset because of unread data
+     */
+    void close(boolean hard, boolean endFirst) {
         boolean begun = false;
         core.enter();
         try {
@@ -85,6 +88,10 @@ final class StreamClosing {
             begun = true;
             core.keepAlive().end();
             boolean unread = first && !core.inputShut && core.in.readable() > 0;
+            if (unread && endFirst) {
+                core.out.shutdown();
+                core.flush();
+            }
             dropped |= hard || unread;
             core.resetting |= hard;
             core.out.close(hard, hard || unread);
