@@ -368,6 +368,27 @@ abstract class CloseBehaviour extends SocketBehaviour {
         assertSocketException("Socket closed", writer::get);
     }
 
+    /** As close(2) does: what a thread has written is not to be lost because somebody wants the thread. */
+    @Test
+    void shouldLingerWhenItIsInterrupted() throws Exception {
+        try (ServerSocket server = newServer()) {
+            server.setReceiveBufferSize(4096);
+            server.bind(new InetSocketAddress(host(), 0));
+            Socket client = newSocket();
+            client.setSendBufferSize(1 << 20);
+            client.connect(server.getLocalSocketAddress());
+            accept(server);
+            client.getOutputStream().write(new byte[100_000]); // more than the peer takes, less than would block
+            client.setSoLinger(true, 2);
+            Thread.currentThread().interrupt();
+            long start = System.nanoTime();
+            client.close();
+            long took = System.nanoTime() - start;
+            assertTrue(Thread.interrupted());
+            assertTrue(took >= 1_500_000_000L, took + " ns");
+        }
+    }
+
     @Test
     void shouldRememberItsLinger() throws IOException {
         Socket socket = newSocket();

@@ -224,10 +224,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         closing.close(true, false);
     }
 
-    /**
-     * After {@link #close}: waits until the peer's device has acknowledged all data (SO_LINGER > 0). False when the
-     * time is over or the thread is interrupted; the interrupt status then stays set.
-     */
+    /** After a close waits, whatever interrupts it, until all data is acknowledged; false when the time is over. */
     public boolean awaitDrained(long nanos) {
         return closing.awaitDrained(nanos);
     }

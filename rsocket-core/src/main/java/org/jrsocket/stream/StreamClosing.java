@@ -370,14 +370,9 @@ final class StreamClosing {
         step();
     }
 
-    /** After a close: waits until everything is acknowledged; false when the time is over or after an interrupt. */
+    /** After a close: waits until everything is acknowledged; false when the time is over. */
     boolean awaitDrained(long nanos) {
-        try {
-            return drained.await(nanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
+        return Threads.await(drained, nanos);
     }
 
     boolean isDrained() {

@@ -10,6 +10,8 @@ import java.lang.invoke.MethodType;
 import java.lang.ref.Cleaner;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** Makes this project's threads; and what differs between the threads of JDK 17 and of later ones. */
 public final class Threads {
@@ -56,6 +58,23 @@ public final class Threads {
                     .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
         } catch (ReflectiveOperationException e) {
             return null; // before JDK 21
+        }
+    }
+
+    /** Waits whatever interrupts the thread, and leaves it interrupted then; false when the time is over. */
+    static boolean await(CountDownLatch latch, long nanos) {
+        long start = System.nanoTime();
+        boolean interrupted = false;
+        while (true) {
+            try {
+                boolean open = latch.await(nanos - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+                return open;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
         }
     }
 

@@ -393,6 +393,20 @@ abstract class CloseSuite extends NioSuite {
         }
     }
 
+    /** As close(2) does: what a thread has written is not to be lost because somebody wants the thread. */
+    @Test
+    void shouldLingerInAThreadThatIsInterrupted() throws Exception {
+        Pair p = pair();
+        full(p.client());
+        p.client().setOption(StandardSocketOptions.SO_LINGER, 2);
+        Thread.currentThread().interrupt();
+        long start = System.nanoTime();
+        p.client().close();
+        long took = System.nanoTime() - start;
+        assertTrue(Thread.interrupted());
+        assertTrue(took >= 1_500_000_000L, took + " ns");
+    }
+
     @Test
     void shouldNotLingerInASelectorsThread() throws Exception {
         Pair p = nonBlockingPair();
