@@ -377,6 +377,31 @@ class PeerMemoryTest {
         assertFalse(knows(web));
     }
 
+    /** Whoever is asked now stays, however many were asked before and never again. */
+    @Test
+    void shouldForgetThoseFirstThatNobodyHasAskedForTheLongestTime() {
+        for (int i = 0; i < PeerMemory.CAPACITY; i++) {
+            memory.asked(new InetSocketAddress("10.0." + (16 + i / 256) + '.' + i % 256, 80));
+        }
+        InetSocketAddress a = new InetSocketAddress("10.0.10.0", 80);
+        InetSocketAddress b = new InetSocketAddress("10.0.10.1", 80);
+        meetsSilence(a);
+        meetsSilence(b);
+        assertEquals(TcpReason.REMEMBERED, memory.objection(a));
+        assertEquals(TcpReason.REMEMBERED, memory.objection(b));
+        assertEquals(PeerMemory.CAPACITY, memory.size());
+    }
+
+    @Test
+    void shouldKeepARefusalThatOthersAskAfter() {
+        memory.rejected(web);
+        for (int i = 0; i < PeerMemory.CAPACITY; i++) {
+            assertTrue(knows(web));
+            memory.rejected(new InetSocketAddress("10.0." + (16 + i / 256) + '.' + i % 256, 80));
+        }
+        assertTrue(knows(web));
+    }
+
     @Test
     void shouldStayBounded() {
         for (int i = 0; i < 3 * PeerMemory.CAPACITY; i++) {

@@ -7,7 +7,8 @@ package org.jrsocket.connect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.Iterator;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,7 +25,10 @@ import org.jrsocket.stream.PendingConnect.Answer;
  */
 final class PeerMemory {
 
-    /** Enough for any real set of peers; a client that talks to more pays for some of them twice. */
+    /**
+     * Enough for any real set of peers. A client that talks to more forgets those that it has not talked to for the
+     * longest time, and pays for them twice.
+     */
     static final int CAPACITY = 4096;
 
     /** A silent host is asked again after this time, and then after twice as long each time. */
@@ -60,8 +64,8 @@ final class PeerMemory {
 
     private record Refusal(long until, long pause) {}
 
-    private final Map<InetAddress, KnownHost> hosts = new ConcurrentHashMap<>();
-    private final Map<InetSocketAddress, Refusal> refusals = new ConcurrentHashMap<>();
+    private final Map<InetAddress, KnownHost> hosts = bounded();
+    private final Map<InetSocketAddress, Refusal> refusals = bounded();
     /** Addresses and ports that took an RDMA connection. */
     private final Set<InetSocketAddress> willing = ConcurrentHashMap.newKeySet();
 
@@ -212,7 +216,6 @@ final class PeerMemory {
     private KnownHost hostToBe(InetSocketAddress peer) {
         KnownHost host = host(peer);
         if (host == null) {
-            makeRoom(hosts);
             host = hosts.computeIfAbsent(peer.getAddress(), address -> new KnownHost(headStartNanos, unansweredNanos));
         }
         return host;
@@ -301,7 +304,6 @@ final class PeerMemory {
 
     private void refuse(InetSocketAddress peer, long pause) {
         if (pause > 0) {
-            makeRoom(refusals);
             refusals.put(peer, new Refusal(clock.getAsLong() + pause, pause));
         }
     }
@@ -355,11 +357,21 @@ final class PeerMemory {
         return hosts.get(peer.getAddress());
     }
 
-    private static void makeRoom(Map<?, ?> map) {
-        Iterator<?> keys = map.keySet().iterator();
-        while (map.size() >= CAPACITY && keys.hasNext()) { // any: they all cost the same to find out again
-            keys.next();
-            keys.remove();
+    /** With one lock, which nobody holds for longer than a look takes, but those who show all of it. */
+    private static <K, V> Map<K, V> bounded() {
+        return Collections.synchronizedMap(new RecentlyUsed<>());
+    }
+
+    /** What has not been looked at for the longest time makes room for more. */
+    private static final class RecentlyUsed<K, V> extends LinkedHashMap<K, V> {
+
+        RecentlyUsed() {
+            super(16, 0.75f, true);
+        }
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+            return size() > CAPACITY;
         }
     }
 }
