@@ -197,6 +197,33 @@ class WayAttemptTest {
         assertNotNull(waiting.failure());
     }
 
+    @Test
+    void shouldGoOnIfTheHostHasAnsweredThoughItWasForgottenMeanwhile() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        asking.asked();
+        memory.clear();
+        asking.answered(Answer.OURS);
+        memory.firstContacts().over(asking, null);
+        waiting.onDone(() -> {});
+        assertEquals(2, made.size());
+        assertEquals(PeerMemory.Standing.KNOWN, memory.standing(PEER));
+    }
+
+    /** Nobody knows any more of the request that is out. */
+    @Test
+    void shouldAskIfTheHostWasForgottenBeforeTheFirstGaveUp() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt next = attempt(0);
+        WayAttempt last = attempt(0);
+        asking.asked();
+        memory.clear();
+        memory.firstContacts().over(asking, why(Reason.TIMEOUT));
+        next.onDone(() -> {});
+        last.onDone(() -> {});
+        assertEquals(2, made.size());
+    }
+
     /** What is open is somebody else's request, of whom nothing else is left. */
     @Test
     void shouldNotWaitLongerThanUsualForTheAnswerToARequestThatWasOutBefore() throws Exception {

@@ -43,7 +43,7 @@ final class FirstContacts {
     /** What a new attempt is to do. If its host is UNKNOWN it is the first, if it was ASKED the attempt waits. */
     Standing join(WayAttempt attempt) {
         InetAddress host = attempt.remote().getAddress();
-        if (memory.standing(attempt.remote()) == Standing.KNOWN) { // most are: no lock
+        if (memory.standing(attempt.remote()) == Standing.KNOWN) { // most are: without the lock
             return Standing.KNOWN;
         }
         Standing standing;
@@ -193,9 +193,10 @@ final class FirstContacts {
             if (contact.first == attempt) {
                 contact.first = null;
                 ended = takeConcerned(contact, attempt, why);
-                if (memory.standing(attempt.remote()) == Standing.KNOWN) {
+                Standing standing = memory.standing(attempt.remote());
+                if (standing == Standing.KNOWN || why == null && attempt.hasAsked()) {
                     free = takeAll(contact);
-                } else if (!attempt.hasAsked()) {
+                } else if (standing == Standing.UNKNOWN || !attempt.hasAsked()) {
                     free = replaceFirst(contact);
                 }
             }

@@ -227,17 +227,15 @@ final class PeerMemory {
      * @param nanos after how long
      */
     void answered(InetSocketAddress peer, Answer answer, long nanos) {
-        KnownHost host = host(peer);
-        if (host != null) {
-            synchronized (host) {
-                host.open = false;
-                host.silences = 0;
-                host.spoke = true;
-                host.spokeAt = clock.getAsLong();
-                if (answer != Answer.REFUSED) {
-                    host.foreign = answer == Answer.FOREIGN;
-                    host.usual = Math.max(nanos, host.usual - (host.usual - nanos) / 8);
-                }
+        KnownHost host = hostToBe(peer); // it may have been forgotten meanwhile
+        synchronized (host) {
+            host.open = false;
+            host.silences = 0;
+            host.spoke = true;
+            host.spokeAt = clock.getAsLong();
+            if (answer != Answer.REFUSED) {
+                host.foreign = answer == Answer.FOREIGN;
+                host.usual = Math.max(nanos, host.usual - (host.usual - nanos) / 8);
             }
         }
         firstContacts.answered(peer);
