@@ -128,6 +128,11 @@ public final class TransportContext {
         return rules.mention(policy) || unmatched() == policy;
     }
 
+    /** Whether some connection might use RDMA, as rules and settings are; the override may say otherwise. */
+    public boolean mayUseRdma() {
+        return mayUse(Policy.AUTO) || mayUse(Policy.RDMA);
+    }
+
     /** Who may connect over RDMA to this process's listener there, by the rules of the moment. */
     Access access(InetSocketAddress listener) {
         return new Access() {

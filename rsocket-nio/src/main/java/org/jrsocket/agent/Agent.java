@@ -104,12 +104,12 @@ public final class Agent {
         try {
             Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
             level = settings.log();
-            StderrLoggers.level(level);
             TransportContext stack = TransportContext.open(settings, holder);
             if (STARTED.getAndSet(true)) {
                 warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
                 return;
             }
+            StderrLoggers.level(level);
             install(stack, holder, instrumentation, attached);
         } catch (ConfigurationException e) {
             throw e;
@@ -130,11 +130,10 @@ public final class Agent {
         open(instrumentation);
         NativeLibrary.enableNativeAccess(instrumentation);
         RSelectorProvider.share(stack, holder);
-        if (!stack.mayUse(Policy.AUTO) && !stack.mayUse(Policy.RDMA)) {
-            return; // everything is to be TCP
-        }
         try {
-            holder.provider();
+            if (stack.mayUseRdma()) { // else nothing of RDMA is opened, before policy or rules change at run time
+                holder.provider();
+            }
         } catch (VerbsUnavailableException e) {
             if (stack.mayUse(Policy.RDMA)) {
                 warn(stack.settings().log(), "no RDMA, and connections that must use it will fail: " + e.getMessage());

@@ -238,10 +238,14 @@ public final class RSelectorProvider extends SelectorProvider {
     /**
      * Whether ours are needed. So they are also while RDMA is there and cannot be started, for want of a descriptor for
      * example: each connection finds out for itself, and a selector of the JDK's would never take those that have RDMA.
+     * And so they are, without anything opened, while everything is to use TCP: policy and rules can be changed.
      */
     public boolean isRdmaUsable() {
         if (plainSelectors) {
             return false;
+        }
+        if (!holder.hasVerbs() && !stack.mayUseRdma()) {
+            return true;
         }
         try {
             holder.transport();

@@ -29,6 +29,7 @@ import java.nio.channels.spi.SelectorProvider;
 import java.security.NoSuchAlgorithmException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
+import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.ObjectName;
 import javax.net.ssl.SSLContext;
@@ -37,6 +38,7 @@ import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.slf4j.event.Level;
 
 /**
  * A program that is under way when the agent, over loopback verbs, is attached to it. Run by {@link AttachTest} in a
@@ -47,6 +49,7 @@ public final class AttachProgram {
     private static final InetAddress HOST = InetAddress.getLoopbackAddress();
 
     private static volatile boolean hasDevice = true;
+    private static volatile boolean opened;
 
     private AttachProgram() {}
 
@@ -59,6 +62,7 @@ public final class AttachProgram {
         if (!hasDevice) {
             throw new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device yet", null);
         }
+        opened = true;
         return new LoopbackProvider();
     }
 
@@ -69,6 +73,7 @@ public final class AttachProgram {
             case "idle" -> idle(jar);
             case "none" -> none(jar);
             case "tcp" -> tcp(jar);
+            case "twice" -> twice(jar);
             case "late" -> late(jar);
             case "typo" -> typo(jar);
             case "servers" -> Sockets.servers(jar);
@@ -114,6 +119,11 @@ public final class AttachProgram {
                 ManagementFactory.getPlatformMBeanServer().getAttribute(new ObjectName(TransportBean.NAME), "Verbs");
     }
 
+    private static void override(String policy) throws JMException {
+        ManagementFactory.getPlatformMBeanServer()
+                .setAttribute(new ObjectName(TransportBean.NAME), new Attribute("PolicyOverride", policy));
+    }
+
     private static void none(String jar) throws Exception {
         hasDevice = false;
         startJmx();
@@ -124,9 +134,20 @@ public final class AttachProgram {
         named(false);
     }
 
+    private static void twice(String jar) throws Exception {
+        attach(jar, "log=error");
+        attach(jar, "log=debug");
+        check(StderrLoggers.level() == Level.ERROR, "the log is as it was");
+    }
+
     private static void tcp(String jar) throws Exception {
+        startJmx();
         attach(jar, "policy=tcp");
-        check(!(SelectorProvider.provider() instanceof RSelectorProvider), "no provider of ours");
+        Sockets.expect(false, false);
+        check(!opened, "verbs are opened for nothing");
+        override("auto");
+        Sockets.expect(true, true);
+        override("none");
         Sockets.expect(false, false);
         named(true);
     }

@@ -55,13 +55,21 @@ class AttachTest {
     }
 
     @Test
-    void shouldLeaveAProgramAloneThatIsToUseTcp() throws Exception {
+    void shouldSwitchAProgramToRdmaThatIsToUseTcpAtFirst() throws Exception {
         assertEquals(List.of(), attach("tcp"));
     }
 
     @Test
     void shouldServeAProgramThatExpectsADeviceWhenItComes() throws Exception {
         assertEquals(List.of("jrsocket: TCP only until there is RDMA: no device yet"), attach("late"));
+    }
+
+    @Test
+    void shouldStayAsItIsWhenAttachedAgain() throws Exception {
+        assertEquals(
+                List.of(
+                        "jrsocket: the agent was started already, by another -javaagent or attached; it stays as it is"),
+                attach("twice"));
     }
 
     @Test
