@@ -164,9 +164,19 @@ final class ControlCommand implements Callable<Integer> {
     private int drain(RemoteTransport remote, PrintStream out) throws IOException, InterruptedException {
         int left = (int) remote.invoke("drain");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        while (left > 0 && System.nanoTime() - deadline < 0) {
-            Thread.sleep(LOOK_MILLIS);
-            left = (int) remote.invoke("drain");
+        try {
+            while (left > 0 && System.nanoTime() - deadline < 0) {
+                Thread.sleep(LOOK_MILLIS);
+                if (!remote.get("PolicyOverride").equals("tcp")) {
+                    throw new IOException("new connections do not use TCP any more: somebody has set the policy");
+                }
+                left = (int) remote.get("OpenConnections") + (int) remote.get("ClosingConnections");
+            }
+        } catch (IOException e) {
+            if (!remote.hasEnded(deadline - System.nanoTime())) {
+                throw e;
+            }
+            left = 0;
         }
         out.println("RDMA connections left: " + left);
         return left > 0 && seconds > 0 ? 1 : 0;

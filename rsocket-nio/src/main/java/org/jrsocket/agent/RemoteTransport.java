@@ -12,6 +12,9 @@ import java.io.IOException;
 import java.net.MalformedURLException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import javax.management.Attribute;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
@@ -31,6 +34,7 @@ final class RemoteTransport implements AutoCloseable {
     private final JMXConnector connector;
     private final MBeanServerConnection server;
     private final ObjectName name;
+    private boolean answered; // the last question
 
     private RemoteTransport(String target, JMXConnector connector) throws IOException {
         this.target = target;
@@ -128,13 +132,35 @@ final class RemoteTransport implements AutoCloseable {
         return ask(() -> server.invoke(name, operation, new Object[0], new String[0]));
     }
 
+    /**
+     * Whether its process has ended, after a question that got no answer: it may still be about to, for so long.
+     * Nobody knows that of the address of a JMX connector.
+     */
+    boolean hasEnded(long nanos) throws InterruptedException {
+        if (answered || target.startsWith("service:")) {
+            return false;
+        }
+        ProcessHandle process = ProcessHandle.of(Long.parseLong(target)).orElse(null);
+        try {
+            if (process != null) {
+                process.onExit().get(nanos, TimeUnit.NANOSECONDS);
+            }
+            return true;
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
+    }
+
     private interface Question {
         Object ask() throws JMException, IOException;
     }
 
     private Object ask(Question question) throws IOException {
+        answered = false;
         try {
-            return question.ask();
+            Object answer = question.ask();
+            answered = true;
+            return answer;
         } catch (InstanceNotFoundException e) {
             throw new IOException(
                     target + " has no bean " + TransportBean.NAME
@@ -148,7 +174,11 @@ final class RemoteTransport implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
-        connector.close();
+    public void close() {
+        try {
+            connector.close();
+        } catch (IOException e) {
+            // it is gone already
+        }
     }
 }

@@ -17,6 +17,8 @@ import java.io.PrintStream;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -130,6 +132,43 @@ class ControlTest {
         assertEquals("RDMA connections left: 0", ctl(0, "drain", "--wait", "60"));
         ctl(0, "policy", "none");
         assertEquals("RDMA", tell("connect 127.0.0.1"));
+    }
+
+    private FutureTask<String> drainLater(int status) {
+        FutureTask<String> drain = new FutureTask<>(() -> ctl(status, "drain", "--wait", "60"));
+        new Thread(drain, "drain").start();
+        return drain;
+    }
+
+    private void awaitOverride(String policy) throws IOException {
+        try (RemoteTransport remote = RemoteTransport.connect(Long.toString(program.pid()))) {
+            while (!remote.get("PolicyOverride").equals("tcp")) {
+                Thread.onSpinWait();
+            }
+            remote.set("PolicyOverride", policy);
+        }
+    }
+
+    @Test
+    void shouldNotSetThePolicyAgainWhileItWaits() throws Exception {
+        start();
+        tell("connect 127.0.0.1");
+        FutureTask<String> drain = drainLater(1);
+        awaitOverride("none");
+        assertEquals(
+                "jrsocket: new connections do not use TCP any more: somebody has set the policy",
+                drain.get(60, TimeUnit.SECONDS));
+        assertEquals("policy override: none", ctl(0, "policy"));
+    }
+
+    @Test
+    void shouldHaveDrainedAProgramThatEnds() throws Exception {
+        start();
+        tell("connect 127.0.0.1");
+        FutureTask<String> drain = drainLater(0);
+        awaitOverride("tcp");
+        program.destroy();
+        assertEquals("RDMA connections left: 0", drain.get(60, TimeUnit.SECONDS));
     }
 
     @Test
