@@ -82,6 +82,12 @@ class SettingsTest {
                 Settings.defaults().streamConfig().ackTimeoutNanos());
     }
 
+    @Test
+    void shouldTakeASizeOfManyGigabytesInBytes() throws Exception {
+        Settings settings = Settings.read("memory.registered=4294967296", new Properties(), Map.of());
+        assertEquals(4294967296L, settings.registeredMemory());
+    }
+
     @ParameterizedTest
     @CsvSource({
         "policy,fast,'not one of auto, rdma, tcp'",
@@ -90,7 +96,10 @@ class SettingsTest {
         "connect.timeout,5124096h,not within 1ms to 1h",
         "connect.timeout,-1s,'not a whole number with a unit: us, ms, s, m or h'",
         "buffer.send,1k,not within 4k to 256m",
-        "buffer.send,9999999999,'not a whole number, optionally with k, m or g'",
+        "buffer.send,9999999999,not within 4k to 256m",
+        "buffer.send,9999999999k,'not a whole number, optionally with k, m or g'",
+        "memory.registered,2048g,not within 1m to 1024g",
+        "memory.registered,999999999999999999,not within 1m to 1024g",
         "ack.timeout,0,not within 1ms to 2s",
         "queue.send,many,not a whole number",
         "queue.receive,65535,not within 16 to 65534",

@@ -97,7 +97,7 @@ public abstract class SettingKey<T> {
         return new SettingKey<>(name, Integer.toString(fallback), min + " to " + max) {
             @Override
             Integer parse(String value) {
-                return (int) within(number(value, ""), min, max, range());
+                return (int) within(number(value, 9, ""), min, max, range());
             }
         };
     }
@@ -142,7 +142,8 @@ public abstract class SettingKey<T> {
     private static long bytes(String value) {
         String text = value.toLowerCase(Locale.ROOT);
         int shift = text.endsWith("k") ? 10 : text.endsWith("m") ? 20 : text.endsWith("g") ? 30 : 0;
-        return number(shift == 0 ? text : text.substring(0, text.length() - 1), ", optionally with k, m or g") << shift;
+        String digits = shift == 0 ? text : text.substring(0, text.length() - 1);
+        return number(digits, shift == 0 ? 18 : 9, ", optionally with k, m or g") << shift; // a long holds each of them
     }
 
     private static long nanos(String value) {
@@ -152,16 +153,16 @@ public abstract class SettingKey<T> {
         String text = value.toLowerCase(Locale.ROOT);
         for (int i = 0; i < UNITS.length; i++) { // "ms" before "s", "us" before "s"
             if (text.endsWith(UNITS[i])) {
-                long count =
-                        number(text.substring(0, text.length() - UNITS[i].length()), " with a unit: us, ms, s, m or h");
+                long count = number(
+                        text.substring(0, text.length() - UNITS[i].length()), 9, " with a unit: us, ms, s, m or h");
                 return count > Long.MAX_VALUE / NANOS[i] ? Long.MAX_VALUE : count * NANOS[i]; // more than any key takes
             }
         }
         throw new IllegalArgumentException("not a number with a unit: us, ms, s, m or h");
     }
 
-    private static long number(String digits, String form) {
-        if (!isNumber(digits, 9)) {
+    private static long number(String digits, int most, String form) {
+        if (!isNumber(digits, most)) {
             throw new IllegalArgumentException("not a whole number" + form);
         }
         return Long.parseLong(digits);
