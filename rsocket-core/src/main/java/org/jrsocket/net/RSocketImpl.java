@@ -150,14 +150,11 @@ public final class RSocketImpl extends SocketImpl {
                 become(stream, target.getAddress());
                 return;
             }
-        } catch (SocketTimeoutException e) {
-            close();
-            throw e;
-        } catch (InterruptedIOException e) {
-            close();
-            throw new SocketException("Closed by interrupt"); // the flag stays set, as the JDK leaves it
         } catch (IOException e) {
             close();
+            if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
+                throw new SocketException("Closed by interrupt"); // the flag stays set, as the JDK leaves it
+            }
             throw e;
         }
         connection.connectTcp();
