@@ -301,17 +301,44 @@ class LendingTest extends RawPeerTests {
     }
 
     @Test
-    void shouldSayWhenItIsFreed() throws Exception {
+    void shouldSayWhenItSendsNoMore() throws Exception {
         StreamPair p = pair();
         AtomicInteger freed = new AtomicInteger();
-        p.client.whenFreed(freed::incrementAndGet);
+        p.client.whenSendsAreOver(freed::incrementAndGet);
         assertEquals(0, freed.get());
         p.client.close();
         p.server.close();
         RawPeer.await(() -> freed.get() == 1, () -> freed + " times");
-        assertTrue(p.client.isFreed());
-        p.client.whenFreed(freed::incrementAndGet);
+        p.client.whenSendsAreOver(freed::incrementAndGet);
         assertEquals(2, freed.get());
+    }
+
+    /** Else what is lent in one direction would wait for what is lent in the other, for ever. */
+    @Test
+    void shouldSendNoMoreThoughWhatIsBorrowedIsStillOut() throws Exception {
+        StreamPair p = pair();
+        p.client.write(bytes(4096), 0, 4096, PATIENCE);
+        p.server.awaitReadable(PATIENCE);
+        BorrowedBytes borrowed = p.server.borrow(4096);
+        assertNotNull(borrowed);
+        verbs.faults().holdAcks(true);
+        long before = p.server.registeredBytes();
+        LentMemory memory = p.server.register(direct(bytes(4096)));
+        p.server.writeLent(memory, 0, 4096);
+        AtomicInteger over = new AtomicInteger();
+        p.server.whenSendsAreOver(() -> {
+            over.incrementAndGet();
+            borrowed.close();
+        });
+        assertFalse(memory.isFree());
+        p.server.abort();
+        p.client.abort();
+        RawPeer.await(() -> over.get() == 1, () -> over + " times");
+        assertTrue(memory.isFree());
+        assertTrue(p.server.registeredBytes() <= before, "still registered");
+        RawPeer.await(p.server::isFreed, () -> "not freed");
+        verbs.faults().holdAcks(false);
+        assertEquals(1, over.get());
     }
 
     @Test

@@ -60,7 +60,7 @@ public final class BorrowedBytes implements AutoCloseable {
             core.exit();
         }
         if (last) {
-            core.stream().closing().allGivenBack();
+            core.stream().closing().freeing().allGivenBack();
         }
     }
 }

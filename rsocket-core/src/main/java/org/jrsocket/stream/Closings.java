@@ -69,7 +69,7 @@ final class Closings {
 
     private void resetOldestStarved() {
         for (RdmaStream stream : streams) {
-            if (stream.isStarved()) {
+            if (stream.closing().isStarved()) {
                 log.warn(
                         "{} is reset with data undelivered: its peer gives no room, and more than {} closed connections have something to deliver"
                                 + " (close.max)",

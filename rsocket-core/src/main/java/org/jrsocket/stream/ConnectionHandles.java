@@ -65,6 +65,8 @@ final class ConnectionHandles {
     private int nextWord;
     private boolean freed;
     private boolean queuesFreed;
+    private boolean sendsEnded;
+    private boolean alone; // no queue pair is left
 
     /** Takes over {@code id}, which is freed with the rest. When this fails the id is still the caller's. */
     ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
@@ -249,12 +251,27 @@ final class ConnectionHandles {
         freeQueues(true);
     }
 
+    /**
+     * Destroys the queue pair, and ends the registrations of what was lent: after this the device neither sends nor
+     * takes anything. The memory stays. Harmless when repeated.
+     */
+    synchronized void endSends() {
+        if (sendsEnded) {
+            return;
+        }
+        sendsEnded = true;
+        alone = qp == null || Freeing.attempt("ibv_destroy_qp", device, () -> cm.destroyQP(id));
+        if (bundle != null) {
+            bundle.slabs.endLending();
+        }
+    }
+
     private synchronized void freeQueues(boolean reusable) {
         if (queuesFreed) {
             return;
         }
         queuesFreed = true;
-        boolean alone = qp == null || Freeing.attempt("ibv_destroy_qp", device, () -> cm.destroyQP(id));
+        endSends();
         if (bundle != null) {
             if (alone && reusable) {
                 bundles.giveBack(bundle);

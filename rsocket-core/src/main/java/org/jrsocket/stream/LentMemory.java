@@ -14,7 +14,7 @@ import org.jrsocket.verbs.Mr;
 /**
  * Memory of the application, registered for one stream, which sends from it without a copy. What was
  * {@linkplain RdmaStream#writeLent written} must not be changed until {@link RdmaStream#acknowledged} has passed it, or
- * the stream {@linkplain RdmaStream#isFreed is freed}. The buffer stays reachable until its
+ * the stream {@linkplain RdmaStream#whenSendsAreOver sends no more}. The buffer stays reachable until its
  * registration has ended.
  *
  * <p>Registered memory is pinned and counts towards the bound of the process. Any thread.
@@ -71,7 +71,7 @@ public final class LentMemory implements AutoCloseable {
     public boolean isFree() {
         core.enter();
         try {
-            return core.gone || core.out.acknowledged() >= usedUpTo;
+            return core.sendsOver || core.out.acknowledged() >= usedUpTo;
         } finally {
             core.exit();
         }

@@ -177,11 +177,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * Runs {@code action} once the stream {@linkplain #isFreed is freed}: at once, or in the thread that frees it,
-     * which must not be held up. One action for a stream.
+     * Runs {@code action} once the queue pair is gone and no {@link LentMemory} is registered, whether or not borrowed
+     * bytes are out: at once, or in the thread that frees the stream, which must not be held up. One action for a stream.
      */
-    public void whenFreed(Runnable action) {
-        closing.whenFreed(action);
+    public void whenSendsAreOver(Runnable action) {
+        closing.freeing().whenSendsAreOver(action);
     }
 
     /**
@@ -245,7 +245,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return closing.isDelivering(written);
     }
 
-    /** Whether nothing native is left of it: memory that was lent belongs to its owner again. */
+    /** Whether nothing native is left of it. */
     public boolean isFreed() {
         return locked(() -> core.gone);
     }
@@ -325,11 +325,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return core.isReady(StreamCore.WRITABLE);
     }
 
-    /** Whether what it has to send waits for the peer and for nothing else. Any thread. */
-    boolean isStarved() {
-        return locked(() -> core.out.waitsForPeer());
-    }
-
     // ---- facts ----
 
     /** Turns the probes for a dead peer on or off: one probe every {@code intervalNanos}; 0 is off. */
@@ -380,7 +375,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Memory that is registered for it now. */
     public long registeredBytes() {
-        return locked(() -> core.freed ? 0 : core.handles.registeredBytes());
+        return locked(() -> core.freed && !closing.freeing().waitsForBorrowed() ? 0 : core.handles.registeredBytes());
     }
 
     /** For questions that are not asked for every message. */

@@ -175,18 +175,23 @@ final class Slabs implements SlabSource {
         return sum;
     }
 
-    /** Frees what the connection has beyond that. There must be no queue pair left. */
-    void freeGrown() {
-        for (RegisteredSlab slab : grown) {
-            free(slab);
-        }
-        grown.clear();
+    /** Ends all registrations of the application's memory. There must be no queue pair left. */
+    void endLending() {
         lent.forEach((mr, memory) -> {
             if (deregister(mr)) {
                 budget.giveBack(memory.capacity());
             }
         });
         lent.clear();
+    }
+
+    /** Frees what the connection has beyond that. There must be no queue pair left. */
+    void freeGrown() {
+        for (RegisteredSlab slab : grown) {
+            free(slab);
+        }
+        grown.clear();
+        endLending();
     }
 
     private void free(RegisteredSlab slab) {

@@ -8,17 +8,13 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.jfr.Events;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The end of a stream: what was written is delivered, and DISCONNECT is sent and acknowledged, or the time for that is
- * over; then the native objects are freed. Most closes have nothing to wait for and end in the thread that closes. The
+ * over; then {@link StreamFreeing} follows. Most closes have nothing to wait for and end in the thread that closes. The
  * others end on the service thread, step by step.
  */
 final class StreamClosing {
-
-    private static final Logger LOG = LoggerFactory.getLogger(StreamClosing.class);
 
     /** How long a closed stream may take to deliver what was written, while its peer lives but does not read. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -27,6 +23,7 @@ final class StreamClosing {
 
     private final StreamCore core;
     private final RdmaTransport transport;
+    private final StreamFreeing freeing;
     private final CountDownLatch drained = new CountDownLatch(1);
     private final FloodBudget flood = new FloodBudget();
     private final long openedNanos = System.nanoTime();
@@ -36,12 +33,15 @@ final class StreamClosing {
     private long deadline; // 0 unless a close is under way on the service thread
     private long began;
     private long postedBefore;
-    private boolean waitsForBorrowed; // all but freed
-    private Runnable whenFreed;
 
     StreamClosing(StreamCore core) {
         this.core = core;
         this.transport = core.transport;
+        this.freeing = new StreamFreeing(core);
+    }
+
+    StreamFreeing freeing() {
+        return freeing;
     }
 
     /** See {@link RdmaStream#shutdownInput}. */
@@ -144,103 +144,11 @@ final class StreamClosing {
                 failed);
         drained.countDown();
         core.waits().stopWatching();
-        transport.reap(this::free);
-    }
-
-    /** The peer must not write into what the application still reads. */
-    private void stopThePeer() {
-        try {
-            core.handles.qp.toError();
-        } catch (IOException e) {
-            LOG.warn("the queue pair of {} cannot be stopped", core.stream(), e);
-        }
-    }
-
-    /** The application has given back everything that it had borrowed. Any thread. */
-    void allGivenBack() {
-        boolean free;
-        core.enter();
-        try {
-            free = waitsForBorrowed && core.borrowed == 0;
-            waitsForBorrowed &= !free;
-        } finally {
-            core.exit();
-        }
-        if (free) {
-            transport.reap(this::free);
-        }
+        transport.reap(freeing::free);
     }
 
     long nanosOpen() {
         return System.nanoTime() - openedNanos;
-    }
-
-    void whenFreed(Runnable action) {
-        core.enter();
-        try {
-            if (!core.gone) {
-                whenFreed = action;
-                return;
-            }
-        } finally {
-            core.exit();
-        }
-        action.run();
-    }
-
-    /** The device may take long, so nobody has to wait for the stream's lock meanwhile. */
-    private void free() {
-        boolean reusable;
-        boolean unheard;
-        core.enter();
-        try {
-            if (core.freed) {
-                return;
-            }
-            core.waits().free();
-            if (core.borrowed > 0) {
-                waitsForBorrowed = true;
-                stopThePeer();
-                return;
-            }
-            core.freed = true;
-            // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
-            // peer that broke the rules may have left anything.
-            reusable = core.closed && !core.protocolBroken;
-            unheard = leavesUnheard();
-        } finally {
-            core.exit();
-        }
-        try {
-            if (unheard) {
-                core.handles.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
-            } else {
-                core.handles.free(reusable);
-            }
-        } finally {
-            gone();
-        }
-    }
-
-    private void gone() {
-        Runnable action;
-        core.enter();
-        try {
-            core.gone = true;
-            action = whenFreed;
-            whenFreed = null;
-        } finally {
-            core.exit();
-        }
-        transport.forget(core.stream());
-        if (action != null) {
-            action.run();
-        }
-    }
-
-    /** Whether the peer may know nothing of the end. With the core's lock. */
-    private boolean leavesUnheard() {
-        return core.queues.isUnheard() && !core.peerGone;
     }
 
     /** The peer broke the protocol: the stream ends soon, although the application has not closed it. Any thread. */
@@ -379,12 +287,22 @@ final class StreamClosing {
         return drained.getCount() == 0;
     }
 
+    /** Whether what there is to send waits for the peer and for nothing else. Any thread. */
+    boolean isStarved() {
+        core.enter();
+        try {
+            return core.out.waitsForPeer();
+        } finally {
+            core.exit();
+        }
+    }
+
     /** See {@link RdmaStream#isDelivering}. */
     boolean isDelivering(long written) {
         core.enter();
         try {
             if (core.closed) {
-                return !isDrained() || leavesUnheard() && !core.gone && !waitsForBorrowed;
+                return !isDrained() || freeing.leavesUnheard();
             }
             core.poll();
             core.flush();

@@ -73,6 +73,7 @@ final class StreamCore {
     boolean releasing;
 
     boolean freed; // nothing native is to be used any more
+    boolean sendsOver; // and there is no queue pair, nor anything lent to it
     boolean gone; // and nothing of it is left
     boolean resetting; // DISCONNECT waits for nothing that was written
     boolean protocolBroken;

@@ -17,7 +17,7 @@ import org.jrsocket.stream.RdmaStream;
 /**
  * Buffers that the device sends from. Each is retained until the peer's device has acknowledged its bytes; when the
  * connection ends before that, until the queue pair is gone. The event loop's; after {@link #close} the thread's that
- * frees the stream.
+ * destroys that.
  */
 final class LentSends {
 
@@ -144,8 +144,9 @@ final class LentSends {
         return ends[slot(count - 1)];
     }
 
-    /** The stream is closed: what is left is released when it is freed. */
+    /** The stream is closed: what is left is released when it sends no more. */
     void close() {
+        release();
         registrations.close();
         ByteBuf[] left = new ByteBuf[count];
         for (int i = 0; i < left.length; i++) {
@@ -155,7 +156,7 @@ final class LentSends {
         count = 0;
         bytes = 0;
         if (left.length > 0) {
-            stream.whenFreed(() -> {
+            stream.whenSendsAreOver(() -> {
                 for (ByteBuf each : left) {
                     ReferenceCountUtil.safeRelease(each);
                 }

@@ -328,7 +328,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         long offset = lent.awaited();
         stream.awaitAcknowledged(offset);
         boolean failed = stream.isAcknowledged() && stream.acknowledged() < offset;
-        // After a failure nothing comes: the rest comes back when the stream is freed.
+        // After a failure nothing comes: the rest comes back when the queue pair is gone.
         if (!failed) {
             addAndSubmit(NioIoOps.CONNECT);
         }

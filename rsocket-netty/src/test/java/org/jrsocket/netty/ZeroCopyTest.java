@@ -14,6 +14,7 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultFileRegion;
@@ -31,6 +32,8 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -363,6 +366,89 @@ class ZeroCopyTest extends ChannelTests {
         assertEquals(3 << 16, before - sentLent);
         pair.client().closeFuture().sync();
         await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "not all is released");
+    }
+
+    /** Answers with a message that holds what was read, and keeps the messages. */
+    private static final class Enclosing extends ChannelInboundHandlerAdapter {
+        final Queue<ByteBuf> answers = new ConcurrentLinkedQueue<>();
+        private final Supplier<RdmaSocketChannel> to;
+        private final boolean closes;
+
+        /** @param to which channel answers */
+        Enclosing(Supplier<RdmaSocketChannel> to, boolean closes) {
+            this.to = to;
+            this.closes = closes;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ByteBuf answer = OURS.compositeBuffer()
+                    .addComponent(true, OURS.directBuffer(8192).writeZero(8192))
+                    .addComponent(true, (ByteBuf) message);
+            answers.add(answer);
+            ChannelFuture written = to.get().writeAndFlush(answer);
+            if (closes) {
+                written.addListener(ChannelFutureListener.CLOSE);
+            }
+        }
+
+        void awaitReleased() throws InterruptedException {
+            await(
+                    () -> !answers.isEmpty() && answers.stream().allMatch(each -> each.refCnt() == 0),
+                    () -> answers + " are not released");
+        }
+    }
+
+    /** Else what was sent would wait for the end of the connection, and that for what was read, for ever. */
+    @Test
+    void shouldFreeAClosedConnectionWhoseMessagesHoldWhatItHasRead() throws Exception {
+        AtomicReference<RdmaSocketChannel> server = new AtomicReference<>();
+        Enclosing answering = new Enclosing(server::get, true);
+        Pair pair = pair(ignoring(), answering);
+        server.set(pair.server());
+        pair.client().writeAndFlush(OURS.directBuffer(8192).writeZero(8192)).sync();
+        answering.awaitReleased();
+        assertTrue(metrics.receivedLentBytes() > receivedLent, "nothing was lent");
+    }
+
+    @Test
+    void shouldFreeAResetConnectionWhoseMessagesHoldWhatItHasRead() throws Exception {
+        AtomicReference<RdmaSocketChannel> server = new AtomicReference<>();
+        Enclosing answering = new Enclosing(server::get, true);
+        Pair pair = pair(ignoring(), answering);
+        server.set(pair.server());
+        verbs.faults().holdAcks(true);
+        pair.client().writeAndFlush(OURS.directBuffer(8192).writeZero(8192)).sync();
+        pair.server().closeFuture().sync();
+        assertTrue(answering.answers.element().refCnt() > 0, "released before it is acknowledged");
+        pair.client().config().setSoLinger(0);
+        pair.client().close().sync();
+        answering.awaitReleased();
+    }
+
+    /** As of a proxy. */
+    @Test
+    void shouldFreeTwoConnectionsWhoseMessagesHoldWhatTheOtherHasRead() throws Exception {
+        AtomicReference<RdmaSocketChannel> one = new AtomicReference<>();
+        AtomicReference<RdmaSocketChannel> other = new AtomicReference<>();
+        Enclosing toOther = new Enclosing(other::get, false);
+        Enclosing toOne = new Enclosing(one::get, false);
+        Pair first = pair(ignoring(), toOther);
+        Pair second = pair(ignoring(), toOne);
+        one.set(first.server());
+        other.set(second.server());
+        verbs.faults().holdAcks(true);
+        for (Pair each : List.of(first, second)) {
+            each.client().writeAndFlush(OURS.directBuffer(8192).writeZero(8192)).sync();
+        }
+        await(() -> metrics.sentLentBytes() - sentLent >= 4 * 8192, () -> "not all is sent: " + metrics);
+        for (Pair each : List.of(first, second)) {
+            each.client().config().setSoLinger(0);
+            each.client().close().sync();
+            each.server().close().sync();
+        }
+        toOther.awaitReleased();
+        toOne.awaitReleased();
     }
 
     @Test

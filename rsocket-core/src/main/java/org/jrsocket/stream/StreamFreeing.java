@@ -1,0 +1,143 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+/**
+ * Frees what a stream has, on a reaper: the queue pair and the registrations of {@link LentMemory}, and then the rest,
+ * which waits until all {@link BorrowedBytes} are back.
+ */
+final class StreamFreeing {
+
+    private final StreamCore core;
+    private final RdmaTransport transport;
+
+    // With the core's lock.
+    private boolean waitsForBorrowed; // which the memory stays for
+    private boolean reusable;
+    private boolean unheard;
+    private Runnable whenSendsAreOver;
+
+    StreamFreeing(StreamCore core) {
+        this.core = core;
+        this.transport = core.transport;
+    }
+
+    /** See {@link RdmaStream#whenSendsAreOver}. */
+    void whenSendsAreOver(Runnable action) {
+        core.enter();
+        try {
+            if (!core.sendsOver) {
+                whenSendsAreOver = action;
+                return;
+            }
+        } finally {
+            core.exit();
+        }
+        action.run();
+    }
+
+    /**
+     * Ends the sends at once, which also keeps the peer from writing into what the application still reads. What was
+     * sent may hold what was read here, or on a stream that waits for this one. The device may take long, so nobody has
+     * to wait for the stream's lock meanwhile.
+     */
+    void free() {
+        core.enter();
+        try {
+            if (core.freed) {
+                return;
+            }
+            core.waits().free();
+            core.freed = true;
+            // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
+            // peer that broke the rules may have left anything.
+            reusable = core.closed && !core.protocolBroken;
+            unheard = isUnheard();
+        } finally {
+            core.exit();
+        }
+        try {
+            core.handles.endSends();
+        } finally {
+            sendsAreOver();
+        }
+    }
+
+    private void sendsAreOver() {
+        Runnable action;
+        boolean all;
+        core.enter();
+        try {
+            core.sendsOver = true;
+            action = whenSendsAreOver;
+            whenSendsAreOver = null;
+            all = core.borrowed == 0;
+            waitsForBorrowed = !all; // from here on the last to be given back frees the rest, this action's perhaps
+        } finally {
+            core.exit();
+        }
+        try {
+            if (action != null) {
+                action.run();
+            }
+        } finally {
+            if (all) {
+                freeMemory();
+            }
+        }
+    }
+
+    /** The rest, once. */
+    private void freeMemory() {
+        try {
+            if (unheard) {
+                core.handles.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
+            } else {
+                core.handles.free(reusable);
+            }
+        } finally {
+            gone();
+        }
+    }
+
+    /** The application has given back everything that it had borrowed. Any thread. */
+    void allGivenBack() {
+        boolean free;
+        core.enter();
+        try {
+            free = waitsForBorrowed && core.borrowed == 0;
+            waitsForBorrowed &= !free;
+        } finally {
+            core.exit();
+        }
+        if (free) {
+            transport.reap(this::freeMemory);
+        }
+    }
+
+    /** With the core's lock. */
+    boolean waitsForBorrowed() {
+        return waitsForBorrowed;
+    }
+
+    private void gone() {
+        core.enter();
+        try {
+            core.gone = true;
+        } finally {
+            core.exit();
+        }
+        transport.forget(core.stream());
+    }
+
+    /** Whether the peer may know nothing of the end, and is about to be told. With the core's lock. */
+    boolean leavesUnheard() {
+        return isUnheard() && !core.gone && !waitsForBorrowed;
+    }
+
+    private boolean isUnheard() {
+        return core.queues.isUnheard() && !core.peerGone;
+    }
+}
