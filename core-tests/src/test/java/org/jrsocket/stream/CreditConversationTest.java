@@ -235,7 +235,7 @@ class CreditConversationTest extends RawPeerTests {
             read(l.stream(), n);
         }
         for (int i = 0; i < 2 * DeviceSilence.MOST_LOOKS; i++) {
-            l.stream().core().sweep();
+            l.stream().core().sweep.look();
         }
         assertTrue(l.stream().core().out.awaitsCompletion(), "the last one has met a receive");
         assertNull(l.stream().core().failure);

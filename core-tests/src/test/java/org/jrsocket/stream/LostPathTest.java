@@ -294,7 +294,7 @@ class LostPathTest {
     /** As the service thread does every few seconds; what it does itself meanwhile comes on top. */
     private static void look(RdmaStream stream, int times) {
         for (int i = 0; i < times; i++) {
-            stream.core().sweep();
+            stream.core().sweep.look();
         }
     }
 

@@ -75,8 +75,8 @@ class StreamMemoryTest extends RawPeerTests {
 
         RawPeer.await(
                 () -> {
-                    p.client.core().sweep();
-                    p.server.core().sweep();
+                    p.client.core().sweep.look();
+                    p.server.core().sweep.look();
                     p.client.poll();
                     p.server.poll();
                     return p.client.registeredBytes() <= IDLE && p.server.registeredBytes() <= IDLE;

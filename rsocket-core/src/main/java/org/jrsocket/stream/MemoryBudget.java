@@ -23,10 +23,19 @@ final class MemoryBudget {
 
     /** Takes {@code bytes}, all of them or none; returns whether it got them. */
     boolean take(long bytes) {
+        return take(bytes, most);
+    }
+
+    /** As {@link #take}, for what can be done without: a quarter of the bound is left to those who need it. */
+    boolean takeForLending(long bytes) {
+        return take(bytes, most - most / 4);
+    }
+
+    private boolean take(long bytes, long bound) {
         long now;
         do {
             now = used.get();
-            if (now + bytes > most) {
+            if (now + bytes > bound) {
                 return false;
             }
         } while (!used.compareAndSet(now, now + bytes));

@@ -102,7 +102,7 @@ final class OpenStreams {
     /** One stream's trouble must not keep anybody from looking after the others. */
     private static void sweep(RdmaStream stream) {
         try {
-            stream.core().sweep();
+            stream.core().sweep.look();
         } catch (RuntimeException | Error e) {
             LOG.error("looking after {} failed, it is tried again", stream, e);
         }

@@ -184,6 +184,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         closing.freeing().whenSendsAreOver(action);
     }
 
+    /** Has {@code action} run every few seconds while nothing moves, on the service thread; it must not wait. */
+    public void whenQuiet(Runnable action) {
+        core.sweep.whenQuiet(action);
+    }
+
     /**
      * Takes bytes that have arrived, without a copy and without waiting: at most {@code most}, in one piece. Null if
      * nothing is there, or if it had better be copied, because it is little or too much is lent already; then

@@ -131,13 +131,14 @@ final class Slabs implements SlabSource {
     }
 
     /**
-     * Registers memory of the application.
+     * Registers memory of the application, within three quarters of the bound of the process: connections to come need
+     * the rest, and what is not lent is copied.
      *
-     * @throws IOException if the device or the bound of the process refuses
+     * @throws IOException if the device or that bound refuses
      */
     Mr lend(ByteBuffer memory, int access) throws IOException {
         int bytes = memory.capacity();
-        if (!budget.take(bytes)) {
+        if (!budget.takeForLending(bytes)) {
             budget.isShort();
             throw new ErrnoException(
                     "registering " + (bytes >> 10) + " KiB more than the " + (budget.used() >> 10) + " of this process",

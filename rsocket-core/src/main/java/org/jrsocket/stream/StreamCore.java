@@ -84,7 +84,7 @@ final class StreamCore {
     private boolean growthRefused; // send memory is full, and there was no more
     final Stalls stalls = new Stalls(this);
 
-    private final StreamSweep sweep;
+    final StreamSweep sweep;
 
     private volatile int ready;
 
@@ -318,11 +318,6 @@ final class StreamCore {
     /** As {@link #enter}, unless somebody else has the lock. */
     boolean tryEnter() {
         return lock.tryLock();
-    }
-
-    /** See {@link StreamSweep}. */
-    void sweep() {
-        sweep.look();
     }
 
     /** Asks the peer's device for a sign of life: a write of nothing, which it acknowledges by itself. */

@@ -16,10 +16,16 @@ final class StreamSweep {
     private final DeviceSilence silence;
     private long movesSeen;
     private int idleSweeps;
+    private volatile Runnable whenQuiet = () -> {};
 
     StreamSweep(StreamCore core) {
         this.core = core;
         this.silence = new DeviceSilence(core.handles.device.isIwarp());
+    }
+
+    /** See {@link RdmaStream#whenQuiet}. */
+    void whenQuiet(Runnable action) {
+        whenQuiet = action;
     }
 
     /** One round; none if somebody is busy with the stream at this moment. */
@@ -27,15 +33,16 @@ final class StreamSweep {
         if (!core.tryEnter()) {
             return;
         }
+        boolean quiet;
         try {
             long moves = core.in.consumed() + core.out.written();
             idleSweeps = moves == movesSeen ? idleSweeps + 1 : 0;
             movesSeen = moves;
             core.in.timePassed();
             boolean inUse = !core.freed && !core.closed;
+            quiet = idleSweeps >= IDLE_SWEEPS && inUse && !core.writerInside;
             // More than once: what was on its way the first time has kept its memory.
-            boolean idle = idleSweeps >= IDLE_SWEEPS && idleSweeps < 2 * IDLE_SWEEPS;
-            if (idle && inUse && !core.writerInside) {
+            if (quiet && idleSweeps < 2 * IDLE_SWEEPS) {
                 core.act(core.connection.quiet());
             }
             if (inUse && !core.peerGone && core.failure == null && core.out.awaitsCompletion()) {
@@ -46,6 +53,9 @@ final class StreamSweep {
             }
         } finally {
             core.exit();
+        }
+        if (quiet) {
+            whenQuiet.run(); // without the lock, for it may wait for a thread that waits for that
         }
     }
 }

@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The chunks that a connection has registered to send from, the least recently used first. A key of one connection
  * opens nothing on another, so each registers for itself: when it first sends from a chunk. They end with their chunks,
- * and with the connection at the latest. Any thread, for buffers are released by any.
+ * when nothing has moved for some seconds, when another one needs the room, and with the connection at the latest. Any
+ * thread, for buffers are released by any.
  */
 final class Registrations {
 
@@ -36,82 +37,95 @@ final class Registrations {
     // Guarded by this.
     private final Map<Chunk, LentMemory> memories = new LinkedHashMap<>(16, 0.75f, true);
     private long bytes;
-    private Chunk lastChunk;
-    private LentMemory lastMemory;
-    private boolean refused;
-    private long refusedAt;
+    private long refusedAt = System.nanoTime() - REFUSED_NANOS;
+
+    private volatile boolean any;
 
     Registrations(RdmaStream stream, Executor eventLoop) {
         this.stream = stream;
         this.eventLoop = eventLoop;
+        stream.whenQuiet(this::quiet);
     }
 
     /** The registration of {@code chunk}, of which a piece is in use; null if there can be none now. */
     synchronized LentMemory of(Chunk chunk) {
-        if (chunk == lastChunk) {
-            return lastMemory;
-        }
         LentMemory memory = memories.get(chunk);
-        if (memory == null) {
-            memory = register(chunk);
+        return memory != null ? memory : register(chunk);
+    }
+
+    private LentMemory register(Chunk chunk) {
+        if (System.nanoTime() - refusedAt < REFUSED_NANOS) {
+            return null;
         }
-        if (memory != null) {
-            lastChunk = chunk;
-            lastMemory = memory;
+        endFree(MOST - chunk.size());
+        if (bytes > 0 && bytes + chunk.size() > MOST) { // one larger than all may be alone
+            LOG.debug("{} bytes of {} are copied: {} are registered and in use", chunk.size(), stream, bytes);
+            return null;
+        }
+        LentMemory memory = tryRegister(chunk);
+        if (memory == null) {
+            refusedAt = System.nanoTime(); // to make room for each message would take longer than to copy it
+            long before = bytes;
+            endFree(bytes - chunk.size());
+            memory = bytes < before ? tryRegister(chunk) : null;
         }
         return memory;
     }
 
-    private LentMemory register(Chunk chunk) {
-        if (refused && System.nanoTime() - refusedAt < REFUSED_NANOS) {
-            return null;
-        }
-        if (!makeRoom(chunk.size())) {
-            LOG.debug("{} bytes of {} are copied: {} are registered and in use", chunk.size(), stream, bytes);
-            return null;
-        }
+    private LentMemory tryRegister(Chunk chunk) {
         try {
             LentMemory memory = stream.register(chunk.memory());
             memories.put(chunk, memory);
             chunk.add(this);
             bytes += chunk.size();
-            refused = false;
+            any = true;
             return memory;
         } catch (IOException e) {
             LOG.debug("{} bytes of {} are copied: {}", chunk.size(), stream, e.getMessage());
-            refused = true;
-            refusedAt = System.nanoTime();
             return null;
         }
     }
 
-    /** Ends registrations as far as necessary. One larger than all may be alone. */
-    private boolean makeRoom(int wanted) {
+    /**
+     * Ends registrations of which nothing is on its way, the least recently used first, until at most {@code left}
+     * bytes are registered.
+     */
+    private synchronized void endFree(long left) {
         Iterator<Map.Entry<Chunk, LentMemory>> each = memories.entrySet().iterator();
-        while (each.hasNext() && bytes + wanted > MOST) {
+        while (each.hasNext() && bytes > left) {
             Map.Entry<Chunk, LentMemory> entry = each.next();
             if (entry.getValue().isFree()) {
                 each.remove();
                 end(entry.getKey(), entry.getValue());
             }
         }
-        return bytes == 0 || bytes + wanted <= MOST;
     }
 
     private void end(Chunk chunk, LentMemory memory) {
         memory.close();
         chunk.remove(this);
         bytes -= chunk.size();
-        lastChunk = null; // it may be this one
-        lastMemory = null;
+        any = bytes > 0;
     }
 
-    /** Ends the registration of a retired chunk; in the event loop, so that each connection pays for its own. */
+    /** Nothing has moved for some seconds: others may need the room. The service thread's, so it waits for nobody. */
+    private void quiet() {
+        if (any) {
+            inLoop(() -> endFree(0));
+        }
+    }
+
+    /** Ends the registration of a retired chunk. */
     void retired(Chunk chunk) {
+        inLoop(() -> forget(chunk));
+    }
+
+    /** Each connection pays for its own. */
+    private void inLoop(Runnable task) {
         try {
-            eventLoop.execute(() -> forget(chunk));
+            eventLoop.execute(task);
         } catch (RejectedExecutionException e) {
-            forget(chunk); // the loop has ended
+            task.run(); // the loop has ended
         }
     }
 
@@ -123,11 +137,10 @@ final class Registrations {
         }
     }
 
-    /** The stream is closed: they end when it is freed. */
+    /** The stream is closed: they end when it sends no more. */
     synchronized void close() {
         memories.keySet().forEach(each -> each.remove(this));
         memories.clear();
-        lastChunk = null;
-        lastMemory = null;
+        any = false;
     }
 }

@@ -4,11 +4,13 @@
  */
 package org.jrsocket.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrsocket.stream.Sweeps;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +75,61 @@ class RegistrationsTest extends ChannelTests {
         for (int i = 1; i < clients.size(); i++) {
             awaitRegistered(clients.get(i), before.get(i));
         }
+    }
+
+    /** All that each of them has sent from, once, would be all that there is. */
+    @Test
+    void shouldLeaveRoomForNewConnectionsAndEndWhenQuiet() throws Exception {
+        List<Pair> pairs = new ArrayList<>();
+        List<Pattern.Checker> checkers = new ArrayList<>();
+        List<Long> before = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            checkers.add(new Pattern.Checker(4096 + 65536));
+            pairs.add(pair(ignoring(), checkers.get(i)));
+            pairs.get(i).server().config().setAutoRead(false); // a reader would need memory, too
+            before.add(pairs.get(i).client().registeredBytes());
+        }
+        transport.freeIdle();
+        transport.limitMemory(transport.registeredMemory() + 2 * 2 * CHUNK + 48 * 1024);
+        for (Pair each : pairs) {
+            each.client().writeAndFlush(buffer(4096)).sync();
+            each.client()
+                    .writeAndFlush(Pattern.fill(RdmaByteBufAllocator.DEFAULT.directBuffer(65536), 4096, 65536))
+                    .sync();
+        }
+        assertTrue(transport.registeredMemory() > 3 * CHUNK, "nothing was lent");
+        pair(ignoring(), ignoring());
+        for (int i = 0; i < pairs.size(); i++) {
+            pairs.get(i).server().config().setAutoRead(true);
+            checkers.get(i).await();
+            long left = before.get(i);
+            RdmaSocketChannel client = pairs.get(i).client();
+            await(
+                    () -> {
+                        Sweeps.quiet(transport);
+                        return client.registeredBytes() <= left;
+                    },
+                    () -> client.registeredBytes() + " bytes are still registered");
+            assertTrue(client.isActive());
+        }
+    }
+
+    @Test
+    void shouldEndForAnotherOneWhenMemoryIsShort() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(4096 + 65536);
+        Pair pair = pair(ignoring(), checker);
+        long before = pair.client().registeredBytes();
+        transport.limitMemory((transport.registeredMemory() + CHUNK + CHUNK / 2) / 3 * 4);
+        long lent = Rdma.metrics().sentLentBytes();
+        ByteBuf first = buffer(4096);
+        pair.client().writeAndFlush(first);
+        await(() -> first.refCnt() == 0, () -> "still retained");
+        pair.client()
+                .writeAndFlush(Pattern.fill(RdmaByteBufAllocator.DEFAULT.directBuffer(65536), 4096, 65536))
+                .sync();
+        checker.await();
+        assertEquals(4096 + 65536, Rdma.metrics().sentLentBytes() - lent);
+        assertEquals(before + CHUNK, pair.client().registeredBytes());
     }
 
     /** A few chunks are kept, registered, for what is sent next. */
