@@ -85,10 +85,26 @@ public final class LentMemory implements AutoCloseable {
         core.enter();
         try {
             closed = true;
+            end();
+        } finally {
+            core.exit();
+        }
+    }
+
+    /**
+     * Ends the registration if nothing of it is on its way.
+     *
+     * @return whether it has ended, by this or before: then the memory may be freed
+     */
+    public boolean end() {
+        core.enter();
+        try {
             if (!deregistered && !core.freed && core.out.acknowledged() >= usedUpTo) {
+                closed = true;
                 deregistered = true;
                 core.handles.slabs.endLending(mr);
             }
+            return deregistered || core.sendsOver;
         } finally {
             core.exit();
         }

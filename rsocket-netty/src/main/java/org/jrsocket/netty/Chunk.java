@@ -4,6 +4,8 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.util.internal.CleanableDirectBuffer;
+import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
@@ -14,46 +16,61 @@ import org.jrsocket.os.NativeMemory;
 
 /**
  * Memory outside the heap from which buffers of one size are cut, and which a connection registers as a whole when it
- * first sends from it. It is never freed explicitly: the garbage collector frees it when neither a buffer nor a
- * registration has it any more, so no device can find another's bytes in it.
+ * first sends from it. It is freed when it is retired and its last registration has ended, so no device can find
+ * another's bytes in it.
  */
 final class Chunk {
 
     /** Those with pieces worth lending, by address. */
     private static final ConcurrentSkipListMap<Long, Chunk> BY_ADDRESS = new ConcurrentSkipListMap<>();
 
-    private static final boolean ADDRESSES = addressesAreKnown();
+    private static final boolean NATIVE = isNativeMemoryThere();
 
     private final Arena.SizeClass owner; // null for one piece that is too large for any
     private final ByteBuffer memory;
-    private final long address;
+    private final Runnable free;
+    private final long address; // 0 if it cannot be lent
     private final int pieceSize;
-    private volatile boolean retired;
-    private final Set<Registrations> registrants = new HashSet<>(); // guarded by itself
+
+    // Guarded by registrants.
+    private final Set<Registrations> registrants = new HashSet<>();
+    private boolean retired;
+    private boolean freed;
 
     // Guarded by the owner.
-    private final int[] free;
+    private final int[] freePieces;
     private int freeCount;
 
     Chunk(Arena.SizeClass owner, int pieceSize, int pieces) {
         this.owner = owner;
         this.pieceSize = pieceSize;
-        this.memory = ByteBuffer.allocateDirect(Math.multiplyExact(pieceSize, pieces));
-        this.free = new int[pieces];
+        this.freePieces = new int[pieces];
         for (int i = pieces - 1; i >= 0; i--) {
-            free[freeCount++] = i;
+            freePieces[freeCount++] = i;
         }
-        boolean lendable = ADDRESSES && pieceSize >= Arena.LEAST_LENDABLE;
-        this.address = lendable ? NativeMemory.addressOf(memory) : 0;
+        int bytes = Math.multiplyExact(pieceSize, pieces);
+        boolean lendable = NATIVE && pieceSize >= Arena.LEAST_LENDABLE;
+        if (NATIVE) {
+            NativeMemory mapped = NativeMemory.allocate(bytes);
+            memory = mapped.buffer();
+            free = mapped::free;
+            address = lendable ? mapped.address() : 0;
+        } else {
+            CleanableDirectBuffer direct = PlatformDependent.allocateDirect(bytes);
+            memory = direct.buffer();
+            free = direct::clean;
+            address = 0;
+        }
         if (lendable) {
             BY_ADDRESS.put(address, this);
         }
     }
 
     /** Where the native library is missing nothing can be lent. */
-    private static boolean addressesAreKnown() {
+    private static boolean isNativeMemoryThere() {
         try {
-            return NativeMemory.addressOf(ByteBuffer.allocateDirect(1)) != 0;
+            NativeMemory.allocate(NativeMemory.PAGE).free();
+            return true;
         } catch (RuntimeException | LinkageError e) {
             return false;
         }
@@ -83,12 +100,12 @@ final class Chunk {
 
     /** With the owner's monitor; there is a free one. */
     int take() {
-        return free[--freeCount];
+        return freePieces[--freeCount];
     }
 
     /** With the owner's monitor. */
     void give(int piece) {
-        free[freeCount++] = piece;
+        freePieces[freeCount++] = piece;
     }
 
     boolean isFull() {
@@ -96,7 +113,7 @@ final class Chunk {
     }
 
     boolean isUnused() {
-        return freeCount == free.length;
+        return freeCount == freePieces.length;
     }
 
     /** A view of the first bytes of a piece. */
@@ -113,35 +130,56 @@ final class Chunk {
         }
     }
 
-    /** No piece will be cut from it again, and none is in use: connections end their registrations. */
+    /** No piece will be cut from it again, and none is in use: connections end their registrations, and it is freed. */
     void retire() {
-        retired = true;
-        if (address == 0) {
-            return;
+        if (address != 0) {
+            BY_ADDRESS.remove(address, this); // before it is freed: the address may be another's then
         }
-        BY_ADDRESS.remove(address, this);
         List<Registrations> told;
         synchronized (registrants) {
+            retired = true;
             told = List.copyOf(registrants);
         }
         told.forEach(each -> each.retired(this));
+        freeIfOver();
     }
 
     /** For tests. */
     boolean isRetired() {
-        return retired;
+        synchronized (registrants) {
+            return retired;
+        }
     }
 
-    /** To be told when it is retired; while a piece is in use. */
+    /** For tests. */
+    boolean isFreed() {
+        synchronized (registrants) {
+            return freed;
+        }
+    }
+
+    /** It is registered: to be told when it is retired; while a piece is in use. */
     void add(Registrations registrant) {
         synchronized (registrants) {
             registrants.add(registrant);
         }
     }
 
+    /** The registration has ended. */
     void remove(Registrations registrant) {
         synchronized (registrants) {
             registrants.remove(registrant);
         }
+        freeIfOver();
+    }
+
+    private void freeIfOver() {
+        synchronized (registrants) {
+            if (freed || !retired || !registrants.isEmpty()) {
+                return;
+            }
+            freed = true;
+        }
+        free.run();
     }
 }

@@ -147,7 +147,6 @@ final class LentSends {
     /** The stream is closed: what is left is released when it sends no more. */
     void close() {
         release();
-        registrations.close();
         ByteBuf[] left = new ByteBuf[count];
         for (int i = 0; i < left.length; i++) {
             left[i] = buffers[slot(i)];
@@ -155,12 +154,11 @@ final class LentSends {
         Arrays.fill(buffers, null);
         count = 0;
         bytes = 0;
-        if (left.length > 0) {
-            stream.whenSendsAreOver(() -> {
-                for (ByteBuf each : left) {
-                    ReferenceCountUtil.safeRelease(each);
-                }
-            });
-        }
+        stream.whenSendsAreOver(() -> {
+            registrations.over();
+            for (ByteBuf each : left) {
+                ReferenceCountUtil.safeRelease(each);
+            }
+        });
     }
 }

@@ -94,15 +94,14 @@ final class Registrations {
         Iterator<Map.Entry<Chunk, LentMemory>> each = memories.entrySet().iterator();
         while (each.hasNext() && bytes > left) {
             Map.Entry<Chunk, LentMemory> entry = each.next();
-            if (entry.getValue().isFree()) {
+            if (entry.getValue().end()) {
                 each.remove();
-                end(entry.getKey(), entry.getValue());
+                ended(entry.getKey());
             }
         }
     }
 
-    private void end(Chunk chunk, LentMemory memory) {
-        memory.close();
+    private void ended(Chunk chunk) {
         chunk.remove(this);
         bytes -= chunk.size();
         any = bytes > 0;
@@ -131,16 +130,15 @@ final class Registrations {
 
     private synchronized void forget(Chunk chunk) {
         LentMemory memory = memories.get(chunk);
-        if (memory != null && memory.isFree()) {
+        if (memory != null && memory.end()) {
             memories.remove(chunk);
-            end(chunk, memory);
+            ended(chunk);
         }
     }
 
-    /** The stream is closed: they end when it sends no more. */
-    synchronized void close() {
-        memories.keySet().forEach(each -> each.remove(this));
+    /** The stream sends no more, so they have all ended. */
+    synchronized void over() {
+        memories.keySet().forEach(this::ended);
         memories.clear();
-        any = false;
     }
 }

@@ -11,8 +11,7 @@
  * transport. This package adds what a socket's interface cannot have: memory that is lent, for sending until the peer's
  * device has acknowledged it, and for reading until the application has released it.
  *
- * <p>May use Netty, {@code nio}, {@code stream}, and of {@code os} and {@code verbs} addresses of memory and
- * exceptions.
+ * <p>May use Netty, {@code nio}, {@code stream}, and of {@code os} and {@code verbs} native memory and exceptions.
  *
  * <p>From top to bottom: the handler and the server channel; the channel; {@code MessageWriter} and its
  * {@code FileReader}, the configuration, {@code LentSends}, {@code Registrations}, {@code LendingHandle} and

@@ -6,6 +6,7 @@ package org.jrsocket.netty;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -16,6 +17,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -100,6 +103,42 @@ class RdmaByteBufAllocatorTest {
         }
         held.forEach(ByteBuf::release);
         assertEquals(16, chunks.stream().filter(Chunk::isRetired).count());
+    }
+
+    /** Memory for direct buffers is the application's, and the garbage collector may be told not to be asked for it. */
+    @Test
+    void shouldFreeLargeBuffersWithoutTheGarbageCollector() throws Exception {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:MaxDirectMemorySize=64m",
+                        "-XX:+DisableExplicitGC",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        LargeBuffers.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+    }
+
+    /** Run in a JVM of its own. */
+    static final class LargeBuffers {
+        private LargeBuffers() {}
+
+        public static void main(String[] arguments) {
+            for (int i = 0; i < 100; i++) {
+                RdmaByteBufAllocator.DEFAULT.directBuffer(8 << 20).release();
+            }
+        }
+    }
+
+    @Test
+    void shouldFreeABufferThatIsReleased() {
+        ByteBuf buffer = allocator.directBuffer(5 << 20);
+        Chunk chunk = chunkOf(buffer);
+        assertFalse(chunk.isFreed());
+        buffer.release();
+        assertTrue(chunk.isFreed());
     }
 
     @Test
