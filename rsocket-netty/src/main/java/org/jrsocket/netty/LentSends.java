@@ -21,9 +21,13 @@ import org.jrsocket.stream.RdmaStream;
  */
 final class LentSends {
 
+    /** Pieces of fewer bytes would cost the device more than they are worth. */
+    private static final int LEAST_PIECE = 64 * 1024;
+
     private final RdmaStream stream;
     private final Registrations registrations;
     private final int most;
+    private final int mostAtOnce; // so that not all of it is acknowledged at the same time
 
     // A ring, oldest first; as long as there are slots.
     private ByteBuf[] buffers = new ByteBuf[16];
@@ -39,6 +43,7 @@ final class LentSends {
         this.stream = stream;
         this.registrations = new Registrations(stream, eventLoop);
         this.most = stream.config().sendBuffer();
+        this.mostAtOnce = Math.max(most / 4, LEAST_PIECE);
     }
 
     /** The registration through which {@code piece} can be sent from where it lies; null if it has to be copied. */
@@ -68,7 +73,7 @@ final class LentSends {
      * @return how many bytes
      */
     int send(LentMemory memory, ByteBuffer piece, ByteBuf owner) throws IOException {
-        int n = Math.min(piece.remaining(), most);
+        int n = Math.min(piece.remaining(), mostAtOnce);
         long end = stream.writeLent(memory, foundOffset, n);
         piece.position(piece.position() + n);
         add(owner.retain(), end, n);

@@ -53,10 +53,14 @@ class ZeroCopyTest extends ChannelTests {
     private final long receivedCopied = metrics.receivedCopiedBytes();
     private final long receivedLent = metrics.receivedLentBytes();
     private boolean lendReceives = true;
+    private int sendBuffer; // 0 for the usual
 
     @Override
     void configure(RdmaSocketChannel channel) {
         channel.config().setLendReceives(lendReceives);
+        if (sendBuffer > 0) {
+            channel.config().setSendBufferSize(sendBuffer);
+        }
     }
 
     /** {@code bytes} in all, in buffers of random multiples of 4 KiB, as fast as the channel takes them. */
@@ -323,6 +327,38 @@ class ZeroCopyTest extends ChannelTests {
         checker.await();
         assertEquals(total, metrics.sentLentBytes() - sentLent);
         await(() -> buffer.refCnt() == 0, () -> "still retained");
+    }
+
+    /** Else the path would be empty while the last acknowledgement is on its way. */
+    @Test
+    void shouldGoOnWithALargeBufferBeforeAllThatIsSentIsAcknowledged() throws Exception {
+        sendBuffer = 16 << 20;
+        int total = 2 * sendBuffer;
+        CountDownLatch stopped = new CountDownLatch(1);
+        int enough = sendBuffer / 2 + (1 << 18); // what arrives beyond it is less than the other half
+        Pattern.Checker checker = new Pattern.Checker(total);
+        Pair pair = pair(ignoring(), new ChannelInboundHandlerAdapter() {
+            private long seen;
+
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                long before = seen;
+                seen += ((ByteBuf) message).readableBytes();
+                if (before < enough && seen >= enough) {
+                    context.channel().config().setAutoRead(false);
+                    stopped.countDown();
+                }
+                context.fireChannelRead(message);
+            }
+        });
+        pair.server().pipeline().addLast(checker);
+        ChannelFuture written = pair.client().writeAndFlush(Pattern.fill(OURS.directBuffer(total), 0, total));
+        assertTrue(stopped.await(PATIENCE, TimeUnit.SECONDS), "too little comes");
+        await(() -> metrics.sentLentBytes() - sentLent > sendBuffer, () -> "it waits for everything: " + metrics);
+        assertFalse(written.isDone());
+        pair.server().config().setAutoRead(true);
+        checker.await();
+        written.sync();
     }
 
     @Test
