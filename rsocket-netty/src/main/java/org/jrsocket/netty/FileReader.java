@@ -10,21 +10,28 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 
-/** Reads a {@link FileRegion} piece by piece into memory that can be lent. The event loop's. */
+/**
+ * Reads a {@link FileRegion} piece by piece into memory that can be lent. A region that writes until all is taken would
+ * write for ever, for nobody sends meanwhile: it gets a piece for all of it. The event loop's.
+ */
 final class FileReader implements WritableByteChannel {
 
     private ByteBuf piece; // null between two pieces
+    private boolean full; // a write during this transfer was not taken as a whole
+    private long most; // bytes of the piece, if it has all that is left of the region
 
     /** What is left of the piece under way, else the next one; empty if the region gives nothing now. */
-    ByteBuf next(FileRegion region, int most) throws IOException {
+    ByteBuf next(FileRegion region, int pieceSize) throws IOException {
         if (piece == null) {
             long left = region.count() - region.transferred();
-            int size = (int) Math.max(0, Math.min(left, most));
-            piece = RdmaByteBufAllocator.DEFAULT.directBuffer(size, size);
+            int size = (int) Math.max(0, Math.min(left, pieceSize));
+            piece = RdmaByteBufAllocator.DEFAULT.directBuffer(size);
+            most = left;
             boolean read = false;
             try {
                 long n = size;
                 while (n > 0 && piece.isWritable() && region.transferred() < region.count()) {
+                    full = false;
                     n = region.transferTo(this, region.transferred());
                 }
                 read = true;
@@ -49,11 +56,23 @@ final class FileReader implements WritableByteChannel {
     }
 
     @Override
-    public int write(ByteBuffer source) {
+    public int write(ByteBuffer source) throws IOException {
+        if (full) {
+            grow();
+        }
         int n = Math.min(source.remaining(), piece.writableBytes());
         piece.writeBytes(source.duplicate().limit(source.position() + n));
         source.position(source.position() + n);
+        full = source.hasRemaining();
         return n;
+    }
+
+    private void grow() throws IOException {
+        if (piece.capacity() >= most || most > Integer.MAX_VALUE) {
+            throw new IOException("a file region does not stop to write; it has " + most + " bytes, and "
+                    + piece.capacity() + " are taken");
+        }
+        piece.capacity((int) most);
     }
 
     @Override

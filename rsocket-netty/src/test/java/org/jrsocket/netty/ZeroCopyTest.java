@@ -21,7 +21,9 @@ import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.File;
+import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -32,6 +34,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jrsocket.wire.Imm;
@@ -377,6 +380,57 @@ class ZeroCopyTest extends ChannelTests {
         }
         checker.await();
         assertTrue(metrics.sentLentBytes() - sentLent > size - 4096, metrics::toString);
+    }
+
+    /** Such as those that compress or encrypt. */
+    @Test
+    void shouldSendAFileRegionThatWritesUntilAllIsTaken(@TempDir Path folder) throws Exception {
+        int size = 1 << 20;
+        File file = folder.resolve("file").toFile();
+        Files.write(file.toPath(), Pattern.bytes(0, size));
+        Pattern.Checker checker = new Pattern.Checker(size);
+        Pair pair = pair(ignoring(), checker);
+        AtomicBoolean over = new AtomicBoolean();
+        ChannelFuture written = pair.client().writeAndFlush(new DefaultFileRegion(file, 0, size) {
+            @Override
+            public long transferTo(WritableByteChannel target, long position) throws IOException {
+                long sum = 0;
+                while (position + sum < count() && !over.get()) {
+                    sum += super.transferTo(target, position + sum);
+                }
+                return sum;
+            }
+        });
+        try {
+            assertTrue(written.await(PATIENCE, TimeUnit.SECONDS), "it writes for ever");
+            assertTrue(written.isSuccess(), () -> String.valueOf(written.cause()));
+        } finally {
+            over.set(true);
+        }
+        checker.await();
+    }
+
+    @Test
+    void shouldFailAFileRegionThatWritesMoreThanItHas(@TempDir Path folder) throws Exception {
+        File file = folder.resolve("file").toFile();
+        Files.write(file.toPath(), Pattern.bytes(0, 1000));
+        Pair pair = pair(ignoring(), ignoring());
+        AtomicBoolean over = new AtomicBoolean();
+        ChannelFuture written = pair.client().writeAndFlush(new DefaultFileRegion(file, 0, 1000) {
+            @Override
+            public long transferTo(WritableByteChannel target, long position) throws IOException {
+                while (!over.get()) {
+                    super.transferTo(target, 0);
+                }
+                return count();
+            }
+        });
+        try {
+            assertTrue(written.await(PATIENCE, TimeUnit.SECONDS), "it writes for ever");
+            assertTrue(written.cause() instanceof IOException, () -> String.valueOf(written.cause()));
+        } finally {
+            over.set(true);
+        }
     }
 
     /** Such a close is another thread's, which takes over what is lent. */
