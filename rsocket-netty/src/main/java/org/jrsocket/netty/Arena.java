@@ -7,6 +7,9 @@ package org.jrsocket.netty;
 import io.netty.util.internal.CleanableDirectBuffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Pieces of memory of sizes that are powers of two, out of {@link Chunk}s. Safe for use by many threads. */
 final class Arena {
@@ -20,9 +23,10 @@ final class Arena {
     private static final int CHUNK = 2 * 1024 * 1024;
 
     private static final int SMALL_CHUNK = 128 * 1024;
-    /** Chunks without a piece in use that each size keeps. */
-    private static final int SPARE = 4;
+    /** Bytes of chunks without a piece in use that an arena keeps: one chunk for each size that is lent. */
+    private static final int SPARE = 12 * CHUNK;
 
+    private final AtomicInteger spare = new AtomicInteger();
     private final SizeClass[] classes = new SizeClass[Integer.numberOfTrailingZeros(CHUNK) - SMALLEST_SHIFT + 1];
 
     Arena() {
@@ -37,6 +41,13 @@ final class Arena {
         }
         int shift = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(bytes, SMALLEST) - 1);
         return classes[shift - SMALLEST_SHIFT].take(bytes);
+    }
+
+    /** Gives up all chunks without a piece in use. */
+    void retireSpares() {
+        for (SizeClass each : classes) {
+            each.retireSpares();
+        }
     }
 
     /** A piece in use. */
@@ -63,12 +74,11 @@ final class Arena {
     }
 
     /** The pieces of one size. */
-    static final class SizeClass {
+    final class SizeClass {
         private final int pieceSize;
 
         // Guarded by this.
         private final ArrayDeque<Chunk> withRoom = new ArrayDeque<>();
-        private int unused;
 
         SizeClass(int pieceSize) {
             this.pieceSize = pieceSize;
@@ -84,7 +94,7 @@ final class Arena {
                     chunk = new Chunk(this, pieceSize, size / pieceSize);
                     withRoom.addFirst(chunk);
                 } else if (chunk.isUnused()) {
-                    unused--;
+                    spare.addAndGet(-chunk.size());
                 }
                 index = chunk.take();
                 if (chunk.isFull()) {
@@ -109,12 +119,23 @@ final class Arena {
             if (!chunk.isUnused()) {
                 return false;
             }
-            if (unused < SPARE) {
-                unused++;
+            if (spare.addAndGet(chunk.size()) <= SPARE) {
                 return false;
             }
+            spare.addAndGet(-chunk.size());
             withRoom.remove(chunk);
             return true;
+        }
+
+        private void retireSpares() {
+            List<Chunk> given = new ArrayList<>();
+            synchronized (this) {
+                withRoom.removeIf(each -> each.isUnused() && given.add(each));
+            }
+            for (Chunk each : given) {
+                spare.addAndGet(-each.size());
+                each.retire();
+            }
         }
     }
 }

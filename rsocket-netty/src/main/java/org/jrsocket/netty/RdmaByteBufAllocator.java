@@ -25,8 +25,8 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
 
     private final Arena[] arenas;
 
-    /** Buffers are direct unless asked for otherwise. */
-    public RdmaByteBufAllocator() {
+    /** Buffers are direct unless asked for otherwise. One is enough: what it keeps it keeps for ever. */
+    RdmaByteBufAllocator() {
         super(true);
         int processors = Runtime.getRuntime().availableProcessors();
         arenas = new Arena[Math.min(16, Integer.highestOneBit(processors))];
@@ -60,7 +60,20 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
 
     /** Threads that allocate at the same time mostly do not meet. */
     private CleanableDirectBuffer allocate(int bytes) {
-        return arenas[(int) Thread.currentThread().getId() & arenas.length - 1].allocate(bytes);
+        Arena arena = arenas[(int) Thread.currentThread().getId() & arenas.length - 1];
+        try {
+            return arena.allocate(bytes);
+        } catch (OutOfMemoryError e) {
+            retireSpares();
+            return arena.allocate(bytes);
+        }
+    }
+
+    /** Gives up what is kept for buffers to come. */
+    void retireSpares() {
+        for (Arena each : arenas) {
+            each.retireSpares();
+        }
     }
 
     /** One whose memory is a piece of a {@link Chunk}. */

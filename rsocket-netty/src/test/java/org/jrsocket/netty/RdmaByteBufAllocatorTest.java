@@ -21,8 +21,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.jrsocket.os.NativeMemory;
 import org.junit.jupiter.api.Test;
 
@@ -102,7 +104,27 @@ class RdmaByteBufAllocatorTest {
             chunks.add(chunkOf(held.get(i)));
         }
         held.forEach(ByteBuf::release);
-        assertEquals(16, chunks.stream().filter(Chunk::isRetired).count());
+        assertEquals(8, chunks.stream().filter(Chunk::isRetired).count());
+    }
+
+    @Test
+    void shouldKeepNoMoreAfterAPeakOfBuffersOfAllSizes() {
+        List<ByteBuf> held = new ArrayList<>();
+        Set<Chunk> chunks = new HashSet<>();
+        for (int size = Arena.LEAST_LENDABLE; size <= 2 << 20; size *= 2) {
+            for (int bytes = 0; bytes < 12 << 20; bytes += size) {
+                held.add(allocator.directBuffer(size));
+                chunks.add(chunkOf(held.get(held.size() - 1)));
+            }
+        }
+        assertEquals(12 * 6, chunks.size());
+        held.forEach(ByteBuf::release);
+        assertEquals(12, chunks.stream().filter(each -> !each.isFreed()).count());
+        allocator.retireSpares();
+        assertTrue(chunks.stream().allMatch(Chunk::isFreed));
+        ByteBuf next = allocator.directBuffer(1024);
+        assertFalse(chunkOf(next).isFreed());
+        next.release();
     }
 
     /** Memory for direct buffers is the application's, and the garbage collector may be told not to be asked for it. */
