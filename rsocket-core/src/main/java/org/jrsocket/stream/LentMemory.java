@@ -63,6 +63,15 @@ public final class LentMemory implements AutoCloseable {
         return usedUpTo;
     }
 
+    /**
+     * Where in this memory an address lies, for {@link RdmaStream#writeLent}.
+     *
+     * @throws IndexOutOfBoundsException if it does not
+     */
+    public int offsetOf(long absolute) {
+        return (int) Objects.checkIndex(absolute - address, buffer.capacity());
+    }
+
     boolean isOf(StreamCore stream) {
         return core == stream;
     }

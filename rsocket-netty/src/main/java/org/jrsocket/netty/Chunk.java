@@ -90,10 +90,6 @@ final class Chunk {
         return memory;
     }
 
-    long address() {
-        return address;
-    }
-
     int size() {
         return memory.capacity();
     }

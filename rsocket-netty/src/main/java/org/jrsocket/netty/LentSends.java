@@ -36,7 +36,6 @@ final class LentSends {
     private int head;
     private int count;
     private long bytes;
-    private int foundOffset; // in its chunk, of the piece that was last looked up
 
     /** @param eventLoop runs what has to do with the stream */
     LentSends(RdmaStream stream, Executor eventLoop) {
@@ -48,13 +47,12 @@ final class LentSends {
 
     /** The registration through which {@code piece} can be sent from where it lies; null if it has to be copied. */
     LentMemory registration(ByteBuffer piece) {
-        long address = NativeMemory.addressOf(piece) + piece.position();
-        Chunk chunk = Chunk.at(address);
-        if (chunk == null) {
-            return null;
-        }
-        foundOffset = (int) (address - chunk.address());
-        return registrations.of(chunk);
+        Chunk chunk = Chunk.at(addressOf(piece));
+        return chunk == null ? null : registrations.of(chunk);
+    }
+
+    private static long addressOf(ByteBuffer piece) {
+        return NativeMemory.addressOf(piece) + piece.position();
     }
 
     /** Whether so much is on its way that more has to wait; looks what has been acknowledged. */
@@ -68,13 +66,13 @@ final class LentSends {
     /**
      * Sends the beginning of {@code piece}, or all of it, and moves its position.
      *
-     * @param memory the {@link #registration} of the piece, which was the last to be asked for
+     * @param memory the {@link #registration} of the piece
      * @param owner whose memory it is
      * @return how many bytes
      */
     int send(LentMemory memory, ByteBuffer piece, ByteBuf owner) throws IOException {
         int n = Math.min(piece.remaining(), mostAtOnce);
-        long end = stream.writeLent(memory, foundOffset, n);
+        long end = stream.writeLent(memory, memory.offsetOf(addressOf(piece)), n);
         piece.position(piece.position() + n);
         add(owner.retain(), end, n);
         return n;
