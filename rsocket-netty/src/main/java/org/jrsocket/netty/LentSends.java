@@ -36,6 +36,7 @@ final class LentSends {
     private int head;
     private int count;
     private long bytes;
+    private boolean closed;
 
     /** @param eventLoop runs what has to do with the stream */
     LentSends(RdmaStream stream, Executor eventLoop) {
@@ -147,8 +148,12 @@ final class LentSends {
         return ends[slot(count - 1)];
     }
 
-    /** The stream is closed: what is left is released when it sends no more. */
+    /** The stream is closed: what is left is released when it sends no more. Harmless when repeated. */
     void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
         release();
         ByteBuf[] left = new ByteBuf[count];
         for (int i = 0; i < left.length; i++) {
