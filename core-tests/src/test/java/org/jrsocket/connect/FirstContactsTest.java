@@ -343,9 +343,14 @@ class FirstContactsTest {
     @Test
     void shouldLetAnotherTakeThePlaceOfAFirstThatIsClosedBeforeItAsks() throws Exception {
         TransportContext stack = stack("connect.timeout=1h");
+        CountDownLatch busy = new CountDownLatch(1);
         CountDownLatch later = new CountDownLatch(1);
-        transport.service().execute(() -> await(later)); // so the first cannot get so far
         try (DualListener listener = listen(stack, PORT)) {
+            transport.service().execute(() -> {
+                busy.countDown();
+                await(later);
+            });
+            await(busy); // so the first cannot get so far, nor make a queue pair
             Connection first = connect(stack, new InetSocketAddress(served, PORT), 0);
             List<Connection> others = connect(5, stack, new InetSocketAddress(served, PORT));
             first.attempt.cancel();

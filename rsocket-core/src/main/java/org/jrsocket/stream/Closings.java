@@ -71,8 +71,8 @@ final class Closings {
         for (RdmaStream stream : streams) {
             if (stream.closing().isStarved()) {
                 log.warn(
-                        "{} is reset with data undelivered: its peer gives no room, and more than {} closed connections have something to deliver"
-                                + " (close.max)",
+                        "{} is reset with data undelivered: its peer gives no room, and more than {} closed connections"
+                                + " have something to deliver (close.max)",
                         stream,
                         max);
                 stream.closing().cutShort();

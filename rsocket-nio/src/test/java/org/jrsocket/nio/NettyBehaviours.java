@@ -59,6 +59,7 @@ import java.net.SocketAddress;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
@@ -111,10 +112,14 @@ public abstract class NettyBehaviours {
         /** Connections that the suite's tests of servers make with plain sockets. */
         private static final int PLAIN_CLIENTS = 4;
 
+        /** All tests together make many more. A test that has failed is repeated alone, and may connect nobody. */
+        private static final int CLIENTS_OF_ONE_TEST = 20;
+
         private final NioKind kind;
         private final Transport transport;
         private final EventLoopGroup boss;
         private final EventLoopGroup workers;
+        private final AtomicInteger clients = new AtomicInteger();
 
         Netty(NioKind kind) throws IOException {
             this(kind, Transport.nio(kind.provider()));
@@ -141,7 +146,10 @@ public abstract class NettyBehaviours {
         }
 
         Bootstrap client() {
-            return new Bootstrap().group(workers).channelFactory(transport::newChannel);
+            return new Bootstrap().group(workers).channelFactory(() -> {
+                clients.incrementAndGet();
+                return transport.newChannel();
+            });
         }
 
         List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> both() {
@@ -161,7 +169,9 @@ public abstract class NettyBehaviours {
         public void close() throws Exception {
             workers.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
             boss.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
-            kind.assertUsed(PLAIN_CLIENTS);
+            if (clients.get() > CLIENTS_OF_ONE_TEST) {
+                kind.assertUsed(PLAIN_CLIENTS);
+            }
             kind.close();
         }
     }
