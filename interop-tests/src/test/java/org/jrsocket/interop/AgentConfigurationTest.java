@@ -73,6 +73,32 @@ class AgentConfigurationTest {
         }
     }
 
+    @Test
+    void shouldSayThatAJarOfTheUsualNameBesideItIsUsedInstead() throws Exception {
+        Path old = Files.copy(Site.agentJar(), folder.resolve("rsocket.jar"));
+        Path named = Files.copy(Site.agentJar(), folder.resolve("jrsocket-2.jar"));
+        String line = "jrsocket: the agent that runs is " + old + ", not " + named
+                + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
+        assertEquals(1, timesSaid(line, named));
+        assertEquals(0, timesSaid(line, old));
+
+        Files.delete(old);
+        assertEquals(0, timesSaid(line, named));
+        Files.createSymbolicLink(old, named);
+        assertEquals(0, timesSaid(line, named));
+    }
+
+    private static long timesSaid(String line, Path agent) throws Exception {
+        try (JvmProcess java = JvmProcess.running(SelfConnection.class)
+                .option("-javaagent:" + agent)
+                .arguments(Site.address())
+                .start()) {
+            JvmProcess.Result result = java.await(LIMIT);
+            assertEquals(0, result.status(), result::toString);
+            return result.err().stream().filter(line::equals).count();
+        }
+    }
+
     /** As where JAVA_TOOL_OPTIONS names it and the command line too. */
     @Test
     void shouldStartOnceThoughNamedTwice() throws Exception {

@@ -68,6 +68,10 @@ public final class Agent {
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
         if (!BootPath.handOn("premain", arguments, instrumentation)) {
+            String mistaken = BootPath.mistaken(System.getProperty("java.class.path"));
+            if (mistaken != null) {
+                say(mistaken);
+            }
             start(arguments, instrumentation, TransportHolder.rdmaCore());
         }
     }

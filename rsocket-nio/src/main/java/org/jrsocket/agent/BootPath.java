@@ -4,6 +4,7 @@
  */
 package org.jrsocket.agent;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
@@ -11,6 +12,7 @@ import java.lang.reflect.Method;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.CodeSource;
 import java.util.jar.JarFile;
@@ -21,6 +23,8 @@ import java.util.jar.JarFile;
  * of another name puts itself there.
  */
 final class BootPath {
+
+    private static final String NAME = "rsocket.jar";
 
     private BootPath() {}
 
@@ -56,6 +60,36 @@ final class BootPath {
             throw new IllegalStateException(e);
         }
         return true;
+    }
+
+    /**
+     * Whether the JVM took this class from another jar than the agent's: one called rsocket.jar that lies beside it,
+     * perhaps of another version. For the boot class path's copy, when the JVM starts.
+     *
+     * @param classPath of the JVM, to which it has added the agent's jar
+     * @return what to tell the operator; null if all is as it should be, or if nobody can say
+     */
+    static String mistaken(String classPath) {
+        if (BootPath.class.getClassLoader() != null || classPath.endsWith(File.separator + NAME)) {
+            return null;
+        }
+        String mistaken = null;
+        for (String element : classPath.split(File.pathSeparator)) {
+            try {
+                Path jar = Path.of(element);
+                Path beside = jar.resolveSibling(NAME);
+                if (jar.endsWith(NAME)) {
+                    return null;
+                }
+                if (element.endsWith(".jar") && Files.isRegularFile(beside) && !Files.isSameFile(jar, beside)) {
+                    mistaken = "the agent that runs is " + beside + ", not " + jar
+                            + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
+                }
+            } catch (InvalidPathException | IOException e) {
+                // not the agent's then
+            }
+        }
+        return mistaken;
     }
 
     /** The jar of this class; null if it is none, or if nobody says. */
