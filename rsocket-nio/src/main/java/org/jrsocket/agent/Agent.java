@@ -68,7 +68,7 @@ public final class Agent {
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
         if (!BootPath.handOn("premain", arguments, instrumentation)) {
-            String mistaken = BootPath.mistaken(System.getProperty("java.class.path"));
+            String mistaken = BootPath.mistaken();
             if (mistaken != null) {
                 say(mistaken);
             }

@@ -5,14 +5,15 @@
 package org.jrsocket.agent;
 
 import java.io.File;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.Charset;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.CodeSource;
 import java.util.jar.JarFile;
@@ -25,6 +26,8 @@ import java.util.jar.JarFile;
 final class BootPath {
 
     private static final String NAME = "rsocket.jar";
+
+    private static final String OPTION = "-javaagent:";
 
     private BootPath() {}
 
@@ -66,30 +69,58 @@ final class BootPath {
      * Whether the JVM took this class from another jar than the agent's: one called rsocket.jar that lies beside it,
      * perhaps of another version. For the boot class path's copy, when the JVM starts.
      *
-     * @param classPath of the JVM, to which it has added the agent's jar
      * @return what to tell the operator; null if all is as it should be, or if nobody can say
      */
-    static String mistaken(String classPath) {
-        if (BootPath.class.getClassLoader() != null || classPath.endsWith(File.separator + NAME)) {
+    static String mistaken() {
+        if (BootPath.class.getClassLoader() != null) {
             return null;
         }
+        String fromProcess = "";
+        try (FileInputStream in = new FileInputStream("/proc/self/cmdline")) {
+            fromProcess = new String(in.readAllBytes(), Charset.defaultCharset());
+        } catch (IOException e) {
+            // no /proc: then nobody can say
+        }
+        return mistaken(fromProcess, System.getenv("JAVA_TOOL_OPTIONS"), System.getenv("JDK_JAVA_OPTIONS"));
+    }
+
+    /**
+     * The same.
+     *
+     * @param commandLine its arguments, each with a NUL behind it
+     * @param others options with blanks between, or null
+     */
+    static String mistaken(String commandLine, String... others) {
+        StringBuilder options = new StringBuilder(commandLine);
+        for (String more : others) {
+            options.append('\0').append(more == null ? "" : more.replace(' ', '\0'));
+        }
         String mistaken = null;
-        for (String element : classPath.split(File.pathSeparator)) {
-            try {
-                Path jar = Path.of(element);
-                Path beside = jar.resolveSibling(NAME);
-                if (jar.endsWith(NAME)) {
-                    return null;
-                }
-                if (element.endsWith(".jar") && Files.isRegularFile(beside) && !Files.isSameFile(jar, beside)) {
-                    mistaken = "the agent that runs is " + beside + ", not " + jar
-                            + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
-                }
-            } catch (InvalidPathException | IOException e) {
-                // not the agent's then
+        for (int at = options.indexOf(OPTION); at >= 0; at = options.indexOf(OPTION, at)) {
+            at += OPTION.length();
+            int end = at;
+            while (end < options.length() && options.charAt(end) != '\0' && options.charAt(end) != '=') {
+                end++;
+            }
+            File agent = new File(options.substring(at, end));
+            File beside = new File(agent.getParentFile(), NAME);
+            if (agent.getName().equals(NAME)) {
+                return null;
+            }
+            if (beside.isFile() && agent.isFile() && !isSame(agent, beside)) {
+                mistaken = "the agent that runs is " + beside + ", not " + agent
+                        + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
             }
         }
         return mistaken;
+    }
+
+    private static boolean isSame(File one, File other) {
+        try {
+            return one.getCanonicalFile().equals(other.getCanonicalFile());
+        } catch (IOException e) {
+            return true; // nobody can say
+        }
     }
 
     /** The jar of this class; null if it is none, or if nobody says. */
