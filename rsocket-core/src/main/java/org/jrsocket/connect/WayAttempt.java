@@ -283,14 +283,14 @@ final class WayAttempt implements PendingConnect.Observer {
      * thread, or on the caller's if that is so already; must not block.
      */
     void onDone(Runnable then) {
-        goOn();
         synchronized (this) {
             if (waits) {
-                action = then;
+                action = then; // first: whoever says meanwhile that it may begin finds it
                 timer = service.schedule(this::leaveInTime, leftToWait());
                 return;
             }
         }
+        goOn();
         PendingConnect begun = pending;
         if (begun == null) {
             then.run();
