@@ -81,11 +81,13 @@ public final class RServerSocketImpl extends SocketImpl {
                 platform.listen(backlog);
                 platform.setOption(SocketOptions.SO_TIMEOUT, 1); // an accept after the wait does not wait again
                 tcpDescriptor = platform.getFileDescriptor();
-                listener.watchTcp(JdkInternals.value(tcpDescriptor));
             }
             synchronized (closeLock) {
                 if (closed) {
                     throw new SocketException("Socket closed");
+                }
+                if (!listener.isRdmaAlone()) { // with the lock: a close ends the watch before its descriptor is others'
+                    listener.watchTcp(JdkInternals.value(tcpDescriptor));
                 }
                 dual = listener;
                 cleanable = RdmaSocket.CLEANER.register(this, new Remains(listener, platform));

@@ -76,11 +76,11 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         boolean listening = true;
         try {
             synchronized (stateLock) {
+                ensureOpen(); // a close that is under way has seen that there is no listener yet
                 if (port.refusesTcp()) {
-                    ensureOpen();
                     throw new AlreadyBoundException();
                 }
-                DualListener opened = isOpen() ? port.openRdmaAlone(local, rdmaBacklog(backlog), config()) : null;
+                DualListener opened = port.openRdmaAlone(local, rdmaBacklog(backlog), config());
                 if (opened == null) {
                     port.tcp().bind(local, backlog);
                     listening = false;
