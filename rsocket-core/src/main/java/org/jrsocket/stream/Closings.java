@@ -29,6 +29,7 @@ final class Closings {
     private final ServiceLoop service;
     private final LimitedLog log = new LimitedLog(LOG);
     private final Set<RdmaStream> streams = new LinkedHashSet<>(); // the oldest first
+    private boolean checkDue; // by a timer
     private boolean noneStarved; // at the last look; looked again at the next check, not for every close
     private volatile int max = MAX;
     private volatile long starvedNanos = TimeUnit.SECONDS.toNanos(10);
@@ -54,12 +55,17 @@ final class Closings {
 
     /** Sees to it that a close ends when its time is over. One timer for all, so that none outlives its stream. */
     void add(RdmaStream stream) {
-        if (streams.isEmpty()) {
-            service.schedule(this::check, CHECK_NANOS);
-        }
         streams.add(stream);
+        checkLater();
         if (streams.size() > max && !noneStarved) {
             resetOldestStarved();
+        }
+    }
+
+    private void checkLater() {
+        if (!checkDue) {
+            service.schedule(this::check, CHECK_NANOS);
+            checkDue = true; // only now: a timer that could not be made is made by the next one
         }
     }
 
@@ -83,6 +89,7 @@ final class Closings {
     }
 
     private void check() {
+        checkDue = false;
         noneStarved = false;
         try {
             for (RdmaStream stream : List.copyOf(streams)) {
@@ -90,7 +97,7 @@ final class Closings {
             }
         } finally {
             if (!streams.isEmpty()) {
-                service.schedule(this::check, CHECK_NANOS);
+                checkLater();
             }
         }
     }

@@ -231,20 +231,23 @@ final class CmConnect implements PendingConnect, CmHandler {
         boolean expires = false;
         lock.lock();
         try {
+            if (transport.serviceThread().isCurrent()) { // a logger's connection, perhaps; nobody else takes the answer
+                giveUp(
+                        Reason.RESOURCES,
+                        "the service thread cannot wait for a connection, which it would have to make");
+            }
             while (!done) {
                 try {
                     long nanos = expires ? 0 : left.getAsLong();
-                    if (nanos > 0) {
-                        outcome.awaitNanos(nanos);
-                    } else if (transport.serviceThread().hasEnded()) {
+                    if (transport.serviceThread().hasEnded()) {
                         failLate();
-                    } else {
-                        if (!expires) {
-                            expires = true;
-                            expire(left);
-                        }
-                        outcome.awaitNanos(SERVICE_CHECK_NANOS);
+                        continue;
                     }
+                    if (nanos <= 0 && !expires) {
+                        expires = true;
+                        expire(left);
+                    }
+                    outcome.awaitNanos(nanos > 0 ? Math.min(nanos, SERVICE_CHECK_NANOS) : SERVICE_CHECK_NANOS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                     if (virtual && !done) { // else it came too late, and the stream would be nobody's

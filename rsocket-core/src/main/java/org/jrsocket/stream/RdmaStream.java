@@ -50,8 +50,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         this.lender = new StreamLender(core, writer);
         this.waits = core.waits();
         this.closing = new StreamClosing(core);
-        handles.id.attach(this);
         core.open();
+        handles.id.attach(this);
     }
 
     // ---- reading ----

@@ -226,8 +226,14 @@ public final class RdmaTransport implements AutoCloseable {
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
         PathTimers.setRnrTimer(endpoint);
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
-        streams.add(stream);
-        LOG.debug("connected {}", stream);
+        try {
+            LOG.debug("connected {}", stream);
+            streams.add(stream);
+        } catch (RuntimeException | Error e) { // the caller frees the endpoint, and others get its queues
+            stream.closing().freeing().disown();
+            streams.remove(stream);
+            throw e;
+        }
         return stream;
     }
 

@@ -10,7 +10,9 @@ import java.util.Queue;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.EventFd;
@@ -26,6 +28,8 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceThread.class);
     private static final int BATCH = 64;
     private static final long WAKE = 0;
+    /** After a turn that failed; the next may fail as well. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /**
      * One that is cancelled lets go of its task at once, and of its place among the others when the service thread
@@ -177,9 +181,15 @@ final class ServiceThread implements ServiceLoop, Runnable {
     public void run() {
         try {
             while (!stopped) {
-                turn();
+                try {
+                    turn();
+                } catch (Throwable t) {
+                    survive("a turn of the service thread failed", t);
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
             }
         } finally {
+            stopped = true; // whoever waits for something from here asks for that
             epoll.close();
             wake.close();
         }
@@ -237,8 +247,17 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private static void call(Runnable callback) {
         try {
             callback.run();
-        } catch (Throwable t) { // the loop serves every connection of the process and must survive any of them
-            LOG.error("a callback of the service thread failed", t);
+        } catch (Throwable t) {
+            survive("a callback of the service thread failed", t);
+        }
+    }
+
+    /** The loop serves every connection of the process. Nothing ends it, nor does a logger that fails as well. */
+    private static void survive(String what, Throwable cause) {
+        try {
+            LOG.error(what, cause);
+        } catch (Throwable t) {
+            // what can be told nobody
         }
     }
 

@@ -21,6 +21,9 @@ final class StreamClosing {
     /** How long an aborted stream tries to tell its peer. */
     private static final long ABORT_NANOS = TimeUnit.SECONDS.toNanos(3);
 
+    /** How long until the next look whether a reader or a writer has left a closed stream. */
+    private static final long INSIDE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final StreamCore core;
     private final RdmaTransport transport;
     private final StreamFreeing freeing;
@@ -33,6 +36,8 @@ final class StreamClosing {
     private long deadline; // 0 unless a close is under way on the service thread
     private long began;
     private long postedBefore;
+
+    private boolean stepDue; // by a timer; service thread
 
     StreamClosing(StreamCore core) {
         this.core = core;
@@ -77,15 +82,19 @@ final class StreamClosing {
      */
     void close(boolean hard, boolean endFirst) {
         boolean begun = false;
+        boolean asked = false;
         core.enter();
         try {
-            core.poll(); // unread data may still sit in the queue
             boolean first = !core.closed;
             if (!first && !hard) {
                 return;
             }
-            core.closed = true;
             begun = true;
+            try {
+                core.poll(); // unread data may still sit in the queue
+            } finally {
+                core.closed = true;
+            }
             core.keepAlive().end();
             boolean unread = first && !core.inputShut && core.in.readable() > 0;
             if (unread && endFirst) {
@@ -95,19 +104,31 @@ final class StreamClosing {
             dropped |= hard || unread;
             core.resetting |= hard;
             core.out.close(hard, hard || unread);
+            asked = true;
             core.flush();
-        } finally {
-            core.exit();
-            if (begun) { // also after an error such as lack of memory: nobody else would end it
-                end(hard);
+        } finally { // also after an error such as lack of memory: nobody else would end it
+            if (begun && !asked) {
+                core.out.close(true, true);
+            }
+            try {
+                core.exit();
+            } finally {
+                if (begun) {
+                    end(hard);
+                }
             }
         }
     }
 
     private void end(boolean hard) {
-        core.waits().wakeAll();
-        if (!endAtOnce()) {
-            transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS));
+        boolean ended = false;
+        try {
+            core.waits().wakeAll();
+            ended = endAtOnce();
+        } finally {
+            if (!ended) { // else it does nothing
+                transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS));
+            }
         }
     }
 
@@ -133,31 +154,36 @@ final class StreamClosing {
     /** Called by whoever ends the close: nothing is under way any more. */
     private void release() {
         String failed = core.effects().failedWith();
-        Events.closed(
-                core.local,
-                core.remote,
-                core.handles.device.name(),
-                core.in.consumed(),
-                core.out.written(),
-                nanosOpen(),
-                failed != null ? "failed" : dropped ? "reset" : "closed",
-                failed);
-        drained.countDown();
-        core.waits().stopWatching();
-        transport.reap(freeing::free);
+        try {
+            Events.closed(
+                    core.local,
+                    core.remote,
+                    core.handles.device.name(),
+                    core.in.consumed(),
+                    core.out.written(),
+                    nanosOpen(),
+                    failed != null ? "failed" : dropped ? "reset" : "closed",
+                    failed);
+        } finally {
+            drained.countDown();
+            try {
+                core.waits().stopWatching();
+            } finally {
+                transport.reap(freeing::free);
+            }
+        }
     }
 
     long nanosOpen() {
         return System.nanoTime() - openedNanos;
     }
 
-    /** The peer broke the protocol: the stream ends soon, although the application has not closed it. Any thread. */
+    /**
+     * The peer broke the protocol: the stream ends soon, although the application has not closed it, or has given it
+     * longer. Any thread.
+     */
     void abandon() {
-        transport.service().execute(() -> {
-            if (!core.releasing) {
-                begin(ABORT_NANOS);
-            }
-        });
+        transport.service().execute(() -> begin(ABORT_NANOS));
     }
 
     /** Begins a close, or shortens one that has begun. Service thread. */
@@ -208,7 +234,10 @@ final class StreamClosing {
     void step() {
         if (isSomebodyInside()) {
             core.waits().wakeAll();
-            transport.service().schedule(this::step, 1_000_000);
+            if (!stepDue) {
+                transport.service().schedule(this::stepAgain, INSIDE_NANOS);
+                stepDue = true;
+            }
             return;
         }
         boolean over;
@@ -250,6 +279,11 @@ final class StreamClosing {
         } else if (cut) {
             cutShort();
         }
+    }
+
+    private void stepAgain() {
+        stepDue = false;
+        step();
     }
 
     /** Whether a close is under way and has to wait for a reader or a writer. Nobody comes in any more meanwhile. */

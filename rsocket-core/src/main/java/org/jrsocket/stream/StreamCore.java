@@ -169,12 +169,16 @@ final class StreamCore {
         }
         int news = noted;
         noted = 0;
+        Runnable words = Effects.has(news, Pump.FAILED | Effects.VIOLATION) ? effects.takeWords() : null;
         lock.unlock();
         if (add) {
             transport.leftovers().add(leftover);
         }
         if (news != Effects.NONE) {
             waits.progressed();
+        }
+        if (words != null) {
+            words.run();
         }
     }
 

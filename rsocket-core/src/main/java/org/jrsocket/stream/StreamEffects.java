@@ -24,6 +24,7 @@ final class StreamEffects {
     private final Pump pump;
     private final boolean resetUnderstood;
 
+    private Runnable words;
     private String failedWith; // how it failed before it was closed: what the closed event says
 
     /** @param resetUnderstood whether the peer says why it disconnects */
@@ -103,7 +104,7 @@ final class StreamEffects {
             core.failure = cause;
             if (!core.closed) {
                 failedWith = core.failedAfterEnd ? null : detail;
-                LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
+                words = () -> LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
             }
         }
     }
@@ -112,16 +113,26 @@ final class StreamEffects {
     private void protocolError(String what) {
         core.protocolBroken = true;
         core.resetting = true;
-        core.transport
+        record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
+        words = () -> core.transport
                 .protocolErrors()
                 .warn(
                         "{} sent {}; the connection to it over {} is reset",
                         core.remote,
                         what,
                         core.handles.device.name());
-        record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
         // the application may close much later, and until then the peer can write into our memory
         core.stream().closing().abandon();
+    }
+
+    /**
+     * What is to be logged of a failure, by whoever has the lock no longer: a logger may write to a stream itself, or
+     * wait for somebody who writes to this one. Null if there is nothing.
+     */
+    Runnable takeWords() {
+        Runnable taken = words;
+        words = null;
+        return taken;
     }
 
     /** The peer sent what the protocol itself allows, but no peer has a reason to send. */

@@ -1,0 +1,115 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What fails on the way, loggers included, ends nobody else's connection and makes nobody wait for ever. */
+@Timeout(120)
+class TroubleOnTheWayTest extends RawPeerTests {
+
+    /** A logger that is to print it fails as well. */
+    private static final class Unprintable extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("cannot be printed");
+        }
+    }
+
+    private void assertServed() throws Exception {
+        try (StreamPair pair = StreamPair.connect(transport, InetAddress.getLoopbackAddress(), StreamConfig.DEFAULT)) {
+            pair.client.write(bytes(1), 0, 1, PATIENCE);
+            assertEquals(1, pair.server.read(new byte[1], 0, 1, PATIENCE));
+        }
+    }
+
+    @Test
+    void shouldServeOthersThoughNobodyCanBeToldWhatFailed() throws Exception {
+        transport.service().execute(() -> {
+            throw new Unprintable();
+        });
+        assertServed();
+    }
+
+    /** As a logger's appender does that connects anew, when the service thread has something to log. */
+    @Test
+    void shouldNotHaveTheServiceThreadWaitForAConnectionThatItWouldHaveToMake() throws Exception {
+        try (RdmaListener listener =
+                transport.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1, StreamConfig.DEFAULT)) {
+            CompletableFuture<Reason> met = new CompletableFuture<>();
+            transport.service().execute(() -> {
+                try {
+                    transport
+                            .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                            .await(Long.MAX_VALUE);
+                    met.complete(null);
+                } catch (RdmaConnectException e) {
+                    met.complete(e.reason());
+                } catch (IOException | RuntimeException e) {
+                    met.completeExceptionally(e);
+                }
+            });
+            assertEquals(Reason.RESOURCES, met.get(60, TimeUnit.SECONDS));
+        }
+        assertServed();
+    }
+
+    @Test
+    void shouldEndAStreamWhoseCloseMeetsTrouble() throws Exception {
+        transport.onPathLost((local, peer) -> {
+            throw new IllegalStateException("as the test wants");
+        });
+        StreamPair pair = StreamPair.connect(transport, InetAddress.getLoopbackAddress(), StreamConfig.DEFAULT);
+        verbs.faults().breakAfter(0);
+        pair.client.write(bytes(1), 0, 1, PATIENCE);
+        assertThrows(IllegalStateException.class, pair.client::close);
+        assertThrows(SocketException.class, () -> pair.client.read(new byte[1], 0, 1, PATIENCE));
+        pair.server.abort();
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> transport.liveStreams() + " streams are left");
+    }
+
+    /** The logger may wait for somebody who writes to this very stream. */
+    @Test
+    void shouldHoldNoLockOfAStreamWhileItLogsWhatThePeerDidWrong() throws Exception {
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        AtomicBoolean held = new AtomicBoolean();
+        ByteArrayOutputStream said = new ByteArrayOutputStream() {
+            @Override
+            public synchronized void write(byte[] bytes, int offset, int length) {
+                held.compareAndSet(false, l.stream().core().isHeld());
+                super.write(bytes, offset, length);
+            }
+        };
+        PrintStream before = System.err;
+        System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+        try {
+            l.peer().credit(385);
+            assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, PATIENCE));
+        } finally {
+            System.setErr(before);
+        }
+        assertTrue(said.toString(StandardCharsets.UTF_8).contains(" WARN "), said::toString);
+        assertFalse(held.get(), "a logger was called with the lock of the stream");
+    }
+}
