@@ -35,32 +35,45 @@ image_ask_apt() {
 
 # Sets LAB_IMAGE to a folder with kernel, initrd, release, modules/; builds it first if it is new.
 image_ensure() {
-  local recipe candidate name version
+  local recipe name version lock
   recipe=$(cat "$LAB_DIR/initrd-init" "$LAB_DIR/image.sh" | sha256sum | cut -c1-12)
-  candidate=$(image_candidate) ||
-    { [ "$(id -u)" -eq 0 ] && apt-get update -qq >&2 && candidate=$(image_candidate); } ||
-    skip "apt knows no package linux-image-amd64 (Debian is needed; when offline, run apt-get update first)"
-  read -r name version <<<"$candidate"
-  LAB_IMAGE=$LAB_CACHE/${name#linux-image-}_${version//[^A-Za-z0-9.+~-]/_}-$recipe
+  image_name || { image_update && image_name; } ||
+    skip "apt knows no package linux-image-amd64 (Debian is needed, and the lists that apt-get update fetches)"
   if [ -e "$LAB_IMAGE/done" ]; then
     touch "$LAB_IMAGE/done"
     return
   fi
-  mkdir -p "$LAB_CACHE"
   # One builder at a time; the others wait and then find it done.
-  (
-    flock 9
-    [ -e "$LAB_IMAGE/done" ] || image_build "$name" "$version"
-  ) 9>"$LAB_CACHE/lock"
+  exec {lock}>"$LAB_CACHE/lock"
+  flock "$lock"
+  # The lists may be too old for what the mirror still holds.
+  image_download || { image_update && image_name && image_download; } ||
+    skip "cannot download $name=$version by apt-get (where its lists are old, run apt-get update first)"
+  [ -e "$LAB_IMAGE/done" ] || image_build "$name" "$version"
+  exec {lock}>&-
+}
+
+# Sets LAB_IMAGE, and image_ensure's name and version, from what apt knows; fails if that is nothing.
+image_name() {
+  local candidate
+  candidate=$(image_candidate) || return 1
+  read -r name version <<<"$candidate"
+  LAB_IMAGE=$LAB_CACHE/${name#linux-image-}_${version//[^A-Za-z0-9.+~-]/_}-$recipe
+}
+
+# New lists for apt, where we may; fails where we may not, or there is no network.
+image_update() { [ "$(id -u)" -eq 0 ] && apt-get update -qq >&2 && rm -f "$LAB_CACHE/candidate"; }
+
+# The package, into the image's folder; nothing to do if there is an image.
+image_download() {
+  [ ! -e "$LAB_IMAGE/done" ] || return 0
+  say "building the guest's image from $name $version (once)"
+  rm -rf "$LAB_IMAGE" && mkdir -p "$LAB_IMAGE/tmp" && (cd "$LAB_IMAGE/tmp" && image_apt download "$name=$version" >&2) ||
+    { rm -rf "$LAB_IMAGE"; return 1; }
 }
 
 image_build() {
-  local name=$1 version=$2 work release tree
-  say "building the guest's image from $name $version (once)"
-  rm -rf "$LAB_IMAGE" && mkdir -p "$LAB_IMAGE/tmp"
-  work=$LAB_IMAGE/tmp
-  (cd "$work" && image_apt download "$name=$version" >&2) ||
-    skip "cannot download $name=$version by apt-get"
+  local name=$1 version=$2 work=$LAB_IMAGE/tmp release tree
   release=${name#linux-image-}
   local patterns=("./boot/vmlinuz-$release" "./lib/modules/$release/modules.*")
   for tree in "${LAB_TREES[@]}"; do patterns+=("./lib/modules/$release/kernel/$tree"); done
