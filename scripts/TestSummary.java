@@ -120,10 +120,10 @@ class TestSummary {
         // A class that is skipped as a whole reports one test without a name.
         skipped.keySet().removeIf(test -> test.endsWith(".") ? ran.stream().anyMatch(other -> other.startsWith(test)) : ran.contains(test));
         skipped.forEach((test, why) -> System.out.printf("SKIPPED %s (%s)%n", test, why));
-        System.out.printf("%d passed, %d failed, %d skipped, %d flaky%n", passed, failed, skipped.size(), flaky);
         if (flaky > MOST_FLAKY) {
             System.out.printf("FAILED: more than %d flaky tests%n", MOST_FLAKY);
         }
+        System.out.printf("%d passed, %d failed, %d skipped, %d flaky%n", passed, failed, skipped.size(), flaky);
         return failed == 0 && passed > 0 && flaky <= MOST_FLAKY;
     }
 }
