@@ -235,8 +235,9 @@ lab_one() {
       tests:'Test run finished after '*) took[tests]=$((SECONDS - since)) stage=end ;;
     esac
     printf '%s\n' "$line"
-  done < <("$here/scripts/roce-lab" run --timeout "$(at_most $lab_limit)" --scratch "$scratch" -- "$here/scripts/test" \
-    --in-guest "$jdk17" "$jdk25" "$scratch" "$group" 2> >(tee "$results/lab/$group.stderr" >&2) || echo $? >"$scratch/status")
+  done < <(with_stderr "$results/lab/$group.stderr" \
+    "$here/scripts/roce-lab" run --timeout "$(at_most $lab_limit)" --scratch "$scratch" -- \
+    "$here/scripts/test" --in-guest "$jdk17" "$jdk25" "$scratch" "$group" || echo $? >"$scratch/status")
   [ ! -e "$scratch/status" ] || status=$(cat "$scratch/status")
   [ ! -d "$scratch/reports" ] || cp -r "$scratch/reports/." "$results/lab/"
   rm -rf "$scratch"
