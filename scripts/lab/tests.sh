@@ -9,7 +9,7 @@
 lab_guests() {
   printf '%s\n' interop interop-c 'core installed own-netty'
   # Once more only what differs: virtual threads, and the agent.
-  [ -z "$jdk25" ] || printf '%s\n' 'installed-jdk25 interop-jdk25'
+  printf '%s\n' 'installed-jdk25 interop-jdk25'
 }
 
 # lab_settings GROUP: sets the JDK of a group, its classpath, the folders of its classes and the tags of its tests.
