@@ -156,6 +156,20 @@ public class NativeBuildTest {
         }
     }
 
+    /** What is in its folder when the build ends, however it ends, is packed into jars. */
+    @Test
+    void shouldLeaveNothingBehindWhenItIsInterrupted() throws Exception {
+        tool("cc", "case \"$*\" in *-E*) ;; *) kill -TERM $PPID ;; esac");
+        build(143, Map.of("JAVA_HOME", jdk().toString()));
+        try (var files = Files.walk(folder)) {
+            assertEquals(
+                    List.of(),
+                    files.filter(Files::isRegularFile)
+                            .filter(file -> !file.startsWith(bin))
+                            .toList());
+        }
+    }
+
     private static String uname() {
         return System.getProperty("os.arch").equals("amd64") ? "x86_64" : System.getProperty("os.arch");
     }
