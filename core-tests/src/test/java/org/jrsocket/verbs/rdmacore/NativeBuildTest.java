@@ -156,6 +156,40 @@ public class NativeBuildTest {
         }
     }
 
+    @Test
+    void shouldPassOnTheFlagsOfTheEnvironment() throws Exception {
+        Path log = folder.resolve("arguments");
+        tool("cc", "echo \"$*\" >>" + log + "; case \"$*\" in *-E*) ;; *) exec " + found("cc") + " \"$@\" ;; esac");
+        String path = bin + ":" + System.getenv("PATH");
+        String home = jdk().toString();
+        build(0, Map.of("JAVA_HOME", home, "PATH", path));
+        assertFalse(Files.readString(log).contains("-Werror"), "warnings of any compiler would be errors");
+
+        Files.delete(log);
+        out = folder.resolve("again");
+        Map<String, String> flags = Map.of(
+                "JAVA_HOME",
+                home,
+                "PATH",
+                path,
+                "JRSOCKET_WERROR",
+                "1",
+                "CPPFLAGS",
+                "-DP=1",
+                "CFLAGS",
+                "-DC=1",
+                "LDFLAGS",
+                "-Wl,-z,noexecstack");
+        build(0, flags);
+        for (String line : Files.readAllLines(log)) {
+            assertTrue(line.contains("-DP=1"), line);
+            assertTrue(
+                    line.contains(" -E ")
+                            || line.matches(".* -Werror .*-D_FORTIFY_SOURCE=2 .*-DC=1 .*-Wl,-z,noexecstack.*"),
+                    line);
+        }
+    }
+
     /** What is in its folder when the build ends, however it ends, is packed into jars. */
     @Test
     void shouldLeaveNothingBehindWhenItIsInterrupted() throws Exception {
