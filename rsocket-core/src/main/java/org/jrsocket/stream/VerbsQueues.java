@@ -228,10 +228,12 @@ final class VerbsQueues implements Queues {
     public boolean isMessage(int index) {
         int opcode = received.opcode(index);
         int length = received.byteLength(index);
+        // Not by the opcode alone: for irdma of rdma-core 44 to 51 a write with immediate data is a receive (E810).
+        // A send is none the less without bytes: these receives have no memory, and one that brings some fails.
         boolean whole = iwarp
                 ? opcode == WcBatch.OP_RECV && length == MessageWord.SIZE
                 : (received.flags(index) & WcBatch.WITH_IMM) != 0
-                        && (opcode == WcBatch.OP_RECV_RDMA_WITH_IMM || opcode == WcBatch.OP_RECV && length == 0);
+                        && (opcode == WcBatch.OP_RECV_RDMA_WITH_IMM || opcode == WcBatch.OP_RECV);
         if (!whole) {
             trouble = "a message that is not rsocket's (opcode " + opcode + ", " + length + " bytes)";
         }

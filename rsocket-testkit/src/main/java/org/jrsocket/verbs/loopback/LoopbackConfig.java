@@ -21,6 +21,7 @@ public final class LoopbackConfig {
 
     String name = "lo0";
     boolean iwarp;
+    boolean writesAsReceives;
     int maxQp = 65536;
     int maxQpWr = 16384;
     int maxCqe = 65536;
@@ -87,6 +88,15 @@ public final class LoopbackConfig {
     /** Whether the device is iWARP: no immediate data, private data at its exact length. Default off. */
     public LoopbackConfig iwarp(boolean value) {
         iwarp = value;
+        return this;
+    }
+
+    /**
+     * As irdma in rdma-core 44 to 51 (Intel E810, RoCE): the completion of a write with immediate data has the opcode of
+     * a receive, and the length of what was written. Default off.
+     */
+    public LoopbackConfig writesAsReceives(boolean value) {
+        writesAsReceives = value;
         return this;
     }
 

@@ -18,6 +18,7 @@ import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.EventFd;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.DeviceInfo;
+import org.jrsocket.verbs.WcBatch;
 
 /** A device: limits, addresses, asynchronous events. */
 public final class LoopbackDevice extends Device {
@@ -39,6 +40,9 @@ public final class LoopbackDevice extends Device {
     final int maxSge;
     final int maxRdAtom;
     final int mtu;
+    /** The opcode by which a write with immediate data is reported. */
+    final int writeOpcode;
+
     final boolean roundUp;
     private final boolean idle;
     private final int idleMessage;
@@ -61,6 +65,7 @@ public final class LoopbackDevice extends Device {
         this.maxSge = config.maxSge;
         this.maxRdAtom = config.maxRdAtom;
         this.mtu = config.mtu;
+        this.writeOpcode = config.writesAsReceives ? WcBatch.OP_RECV : WcBatch.OP_RECV_RDMA_WITH_IMM;
         this.roundUp = config.roundUp;
         this.idle = config.idle;
         this.idleMessage = config.idleMessage;

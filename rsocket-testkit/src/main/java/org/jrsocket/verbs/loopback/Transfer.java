@@ -93,7 +93,7 @@ final class Transfer {
         switch (opcode) {
             case SendBatch.RDMA_WRITE_WITH_IMM ->
                 to.completeReceive(
-                        WcBatch.SUCCESS, WcBatch.OP_RECV_RDMA_WITH_IMM, length, sq.imm(slot), WcBatch.WITH_IMM);
+                        WcBatch.SUCCESS, to.domain().device().writeOpcode, length, sq.imm(slot), WcBatch.WITH_IMM);
             case SendBatch.SEND_WITH_IMM ->
                 to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV, length, sq.imm(slot), WcBatch.WITH_IMM);
             case SendBatch.SEND -> to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV, length, NONSENSE, 0);
