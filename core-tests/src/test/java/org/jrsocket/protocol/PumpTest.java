@@ -145,6 +145,25 @@ class PumpTest {
         assertEquals(0x4004, connection.sendMemory().next(), "the bytes stay until they are acknowledged");
     }
 
+    /** Some devices take the first piece alone of what is inline. */
+    @Test
+    void shouldNotSendTwoPiecesInline() {
+        granted = 64;
+        Pump pump = pump();
+        connection.out().write(0x5000, 10, 7, false);
+        connection.out().write(0x6000, 10, 8, false);
+        pump.flush();
+        connection.out().write(0x7000, 10, 7, false);
+        pump.flush();
+
+        InOrder order = inOrder(queues);
+        order.verify(queues).data(Imm.data(20), 0x2000, 2, false, false);
+        order.verify(queues).piece(0x5000, 10, 7);
+        order.verify(queues).piece(0x6000, 10, 8);
+        order.verify(queues).data(Imm.data(10), 0x2000 + 20, 2, true, true);
+        order.verify(queues).piece(0x7000, 10, 7);
+    }
+
     @Test
     void shouldAskForACompletionWhenTheLastOfItsMemoryGoesOut() {
         inline = 3;

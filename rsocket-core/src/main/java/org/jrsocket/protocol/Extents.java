@@ -87,6 +87,11 @@ final class Extents {
         return sum;
     }
 
+    /** Whether the first {@code n} bytes lie in one piece. */
+    boolean isOnePiece(int n) {
+        return n <= length[head];
+    }
+
     /** Whether a run that somebody waits for ends within the first {@code n} bytes. */
     boolean isAwaitedWithin(int n) {
         int sum = 0;

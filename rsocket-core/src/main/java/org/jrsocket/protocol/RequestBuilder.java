@@ -150,7 +150,9 @@ final class RequestBuilder {
             }
             int n = extents.gather(most, limits.pieces());
             boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || extents.isAwaitedWithin(n);
-            sink.data(Imm.data(n), window.address(), window.key(), n <= limits.inline(), signaled);
+            // irdma before rdma-core 44 sends the first piece alone of what is inline, and so does i40iw
+            boolean inline = n <= limits.inline() && extents.isOnePiece(n);
+            sink.data(Imm.data(n), window.address(), window.key(), inline, signaled);
             extents.moveTo(sink, n);
             sent(n, signaled);
             built++;

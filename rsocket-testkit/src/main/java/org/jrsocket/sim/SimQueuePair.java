@@ -226,6 +226,9 @@ final class SimQueuePair implements Simulation.Target {
         if (length[at] > inlineLimit) {
             throw simulation.failure(name + " posts " + length[at] + " bytes inline");
         }
+        if (pieces[at] > 1) { // irdma before rdma-core 44 sends the first of them, and i40iw
+            throw simulation.failure(name + " posts " + pieces[at] + " pieces inline");
+        }
         int to = at * MOST_INLINE;
         for (int i = at * PIECES; i < at * PIECES + pieces[at]; i++) {
             SimMemory.Region region = memory.region(pieceAddress[i], pieceLength[i]); // no key needed
