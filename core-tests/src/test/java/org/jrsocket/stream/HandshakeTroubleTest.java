@@ -22,6 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.os.Errno;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.VerbsProvider;
@@ -60,6 +61,35 @@ class HandshakeTroubleTest extends RawPeerTests {
                 .connect(new InetSocketAddress(there, 0), listener.localAddress(), CONFIG)
                 .await(PATIENCE));
         assertEquals(Reason.RESOURCES, e.reason());
+    }
+
+    /** Both ends do with what there is: credits count receives, not what was asked for. */
+    @Test
+    void shouldConnectOnADeviceWithSmallCompletionQueues() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        verbs.addDevice(new LoopbackConfig().name("few").maxCqe(40), there);
+        RdmaListener listener = listen(CONFIG);
+        RdmaStream client = transport
+                .connect(new InetSocketAddress(there, 0), listener.localAddress(), CONFIG)
+                .await(PATIENCE);
+        RdmaStream server = StreamPair.accept(listener);
+        for (int i = 0; i < 100; i++) {
+            server.write(bytes(100), 0, 100, PATIENCE);
+            assertArrayEquals(bytes(100), read(client, 100));
+            client.write(bytes(100), 0, 100, PATIENCE);
+            assertArrayEquals(bytes(100), read(server, 100));
+        }
+    }
+
+    /** Of an address EINVAL says that no device serves it. */
+    @Test
+    void shouldTakeARefusedCompletionQueueForLackOfSomethingHere() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hooked.cqErrno = Errno.EINVAL;
+        PendingConnect pending = transport.connect(null, listener.localAddress(), CONFIG);
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
+        assertEquals(Reason.RESOURCES, e.reason());
+        assertTrue(e.getMessage().contains("lower queue.send or queue.receive"), e::getMessage);
     }
 
     /** By then the queue pair is made: it goes with the rest, and what it needed serves the next connection. */

@@ -14,6 +14,7 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.List;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
@@ -66,6 +67,9 @@ final class HookedVerbs extends VerbsProvider {
     private final Cm cm;
     private final Verbs verbs;
     volatile Hook hook = (point, cookie) -> {};
+    /** What no completion queue can be made for; 0: each can. */
+    volatile int cqErrno;
+
     /** Runs before an event of the connection manager is taken; what it throws comes out there. */
     volatile Event beforeEvent = () -> {};
     /** Runs after a queue pair was destroyed; what it throws comes out there. */
@@ -167,6 +171,9 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public Cq createCq(Device device, CompChannel channel, int entries, int cookie) throws IOException {
+            if (cqErrno != 0) {
+                throw new ErrnoException("ibv_create_cq", entries + " entries on " + device, cqErrno);
+            }
             return new HookedCq(real.createCq(device, channel, entries, cookie), device, channel, cookie);
         }
 

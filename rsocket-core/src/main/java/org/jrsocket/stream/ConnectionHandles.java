@@ -76,10 +76,10 @@ final class ConnectionHandles {
         this.config = config;
         this.device = id.getVerbs();
         transport.devices().opened(device);
-        int wanted = device.maxQpWr();
+        int most = Math.min(device.maxQpWr(), device.maxCqe()); // each queue has a completion queue of its own
         try {
-            sendSlots = Math.min(config.sendQueue(), wanted);
-            receiveSlots = Math.min(config.receiveQueue() + Inbound.SPARE_RECEIVES, wanted);
+            sendSlots = Math.min(config.sendQueue(), most);
+            receiveSlots = Math.min(config.receiveQueue() + Inbound.SPARE_RECEIVES, most);
             bundle = bundles.obtain(new ConnectionResources.Shape(
                     device, sendSlots, receiveSlots, config.firstSendSlab(), config.firstReceiveSlab()));
             channel = bundle.channel;

@@ -108,8 +108,8 @@ final class ConnectionResources {
         try {
             pd = verbs.allocPd(device);
             channel = verbs.createCompChannel(device);
-            recvCq = verbs.createCq(device, channel, shape.receiveQueue, RECV_COOKIE);
-            sendCq = verbs.createCq(device, channel, shape.sendQueue, SEND_COOKIE);
+            recvCq = createCq(shape.receiveQueue, RECV_COOKIE);
+            sendCq = createCq(shape.sendQueue, SEND_COOKIE);
             receiveMemory = NativeMemory.allocate(RECEIVE_SLABS * shape.receiveSlab);
             receiveMr = verbs.registerMr(pd, receiveMemory.address(), receiveMemory.size(), LOCAL_AND_REMOTE_WRITE);
             // a region of its own: its key must open nothing but the table
@@ -129,6 +129,21 @@ final class ConnectionResources {
         } catch (IOException | RuntimeException | Error e) {
             free();
             throw e;
+        }
+    }
+
+    private Cq createCq(int entries, int cookie) throws IOException {
+        try {
+            return verbs.createCq(shape.device, channel, entries, cookie);
+        } catch (ErrnoException e) {
+            if (e.errno() != Errno.EINVAL) {
+                throw e;
+            }
+            // Not as it is: of an address, EINVAL says that no device serves it.
+            throw new IOException(
+                    shape.device.name() + " makes no completion queue of " + entries + " entries (" + e.getMessage()
+                            + "); lower queue.send or queue.receive",
+                    e);
         }
     }
 
