@@ -4,6 +4,7 @@
  */
 package org.jrsocket.verbs.rdmacore;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -86,6 +87,37 @@ public class RdmaCoreProbeTest {
         device("mlx5_0", "7473:0cff:fe0d:fbee");
         device("odd0", "0000:0000:0000:0000");
         assertUnavailable(Reason.NO_DEVICE, "odd0 has the node GUID 0", new RdmaCoreProbe(sys, dev));
+    }
+
+    private void port(String device, String state, String networkInterface) throws IOException {
+        Path port = Files.createDirectories(sys.resolve(device).resolve("ports").resolve("1"));
+        Files.writeString(port.resolve("state"), state + "\n");
+        Files.createDirectories(
+                sys.resolve(device).resolve("device").resolve("net").resolve(networkInterface));
+    }
+
+    /** As virtual functions are that nobody has set up: they must not keep the others from being used. */
+    @Test
+    void shouldLeaveOutADeviceWithoutGuidThatNoAddressLeadsTo() throws IOException {
+        device("mlx5_0", "7473:0cff:fe0d:fbee");
+        device("mlx5_4", "0000:0000:0000:0000");
+        port("mlx5_4", "1: DOWN", "nosuchif0");
+        RdmaCoreProbe probe = new RdmaCoreProbe(sys, dev);
+        assertDoesNotThrow(probe::checkDevices);
+        assertDoesNotThrow(probe::checkAgain);
+
+        port("mlx5_4", "4: ACTIVE", "nosuchif0");
+        assertThrows(VerbsUnavailableException.class, probe::checkAgain, "before each connection");
+        assertUnavailable(Reason.NO_DEVICE, "mlx5_4 has the node GUID 0", probe);
+        port("mlx5_4", "1: DOWN", "lo"); // which has an address
+        assertUnavailable(Reason.NO_DEVICE, "mlx5_4 has the node GUID 0", probe);
+    }
+
+    @Test
+    void shouldSayThatTheOnlyDeviceHasNoGuid() throws IOException {
+        device("mlx5_4", "0000:0000:0000:0000");
+        port("mlx5_4", "1: DOWN", "nosuchif0");
+        assertUnavailable(Reason.NO_DEVICE, "mlx5_4 has the node GUID 0", new RdmaCoreProbe(sys, dev));
     }
 
     @Test

@@ -151,6 +151,7 @@ public final class RdmaCoreCm extends Cm {
     @Override
     public void resolveAddr(RdmaCmId cmId, SocketAddress source, SocketAddress destination, int timeoutMillis)
             throws IOException {
+        provider.probe().checkAgain();
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         byte[] to = RdmaCoreSockaddr.encode(destination);
         byte[] from = source == null ? null : RdmaCoreSockaddr.encodeSource(source, destination);

@@ -6,6 +6,7 @@ package org.jrsocket.verbs.rdmacore;
 
 import java.io.File;
 import java.io.IOException;
+import java.net.NetworkInterface;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -13,9 +14,14 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.AccessController;
+import java.security.PrivilegedActionException;
+import java.security.PrivilegedExceptionAction;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -41,6 +47,8 @@ public final class RdmaCoreProbe {
 
     private final Path sys;
     private final Path dev;
+    /** Devices whose GUID is zero; see {@link #checkWithoutGuid}. */
+    private volatile List<String> withoutGuid = List.of();
 
     RdmaCoreProbe() {
         this(SYS, DEV);
@@ -79,22 +87,96 @@ public final class RdmaCoreProbe {
         if (names.isEmpty()) {
             throw new VerbsUnavailableException(Reason.NO_DEVICE, "no RDMA device on this host: " + ADD_DEVICE, null);
         }
+        List<String> odd = new ArrayList<>();
         for (String name : names) {
-            // librdmacm before v56 takes a GUID of zero for "no device" and then dereferences the device that it does
-            // not have.
             if ("0000:0000:0000:0000".equals(guid(name))) {
-                throw new VerbsUnavailableException(
-                        Reason.NO_DEVICE,
-                        "RDMA device " + name
-                                + " has the node GUID 0, with which librdmacm crashes: remove it, or give its network interface a hardware address",
-                        null);
+                odd.add(name);
+            }
+        }
+        if (odd.size() == names.size()) {
+            throw withoutGuid(odd.get(0));
+        }
+        withoutGuid = odd;
+        checkWithoutGuid();
+    }
+
+    /**
+     * librdmacm before v56 takes a GUID of zero for "no device". When the address of a connection is resolved to such a
+     * device, it dereferences the device that it does not have. So there may be none to which an address leads. Others
+     * do no harm: virtual functions that nobody has set up are like that.
+     */
+    private void checkWithoutGuid() throws VerbsUnavailableException {
+        for (String name : withoutGuid) {
+            if (mayHaveAddress(sys.resolve(name))) {
+                throw withoutGuid(name);
             }
         }
     }
 
-    private String guid(String name) {
+    /**
+     * Before an address is resolved: a device may have got an address since {@link #check}. Costs nothing where all
+     * devices have a GUID.
+     */
+    @SuppressWarnings("removal") // of JDK 17
+    void checkAgain() throws VerbsUnavailableException {
+        if (withoutGuid.isEmpty()) {
+            return;
+        }
         try {
-            return Files.readString(sys.resolve(name).resolve("node_guid")).strip();
+            // with the rights of this project, which an application under a security manager need not have
+            AccessController.doPrivileged((PrivilegedExceptionAction<Void>) () -> {
+                checkWithoutGuid();
+                return null;
+            });
+        } catch (PrivilegedActionException e) {
+            throw (VerbsUnavailableException) e.getException();
+        }
+    }
+
+    private static VerbsUnavailableException withoutGuid(String name) {
+        return new VerbsUnavailableException(
+                Reason.NO_DEVICE,
+                "RDMA device " + name
+                        + " has the node GUID 0, with which librdmacm crashes: remove it, or give its network interface a hardware address",
+                null);
+    }
+
+    /** Unless none of its ports is active and none of its network interfaces has an address. */
+    private static boolean mayHaveAddress(Path device) {
+        List<String> ports = deviceNames(device.resolve("ports"));
+        Set<String> interfaces =
+                new TreeSet<>(deviceNames(device.resolve("device").resolve("net")));
+        for (String port : ports) {
+            Path folder = device.resolve("ports").resolve(port);
+            String state = text(folder.resolve("state"));
+            if (state.isEmpty() || state.startsWith("4:")) { // ACTIVE
+                return true;
+            }
+            Path ndevs = folder.resolve("gid_attrs").resolve("ndevs");
+            for (String index : deviceNames(ndevs)) {
+                interfaces.add(text(ndevs.resolve(index)));
+            }
+        }
+        return ports.isEmpty() || interfaces.stream().anyMatch(RdmaCoreProbe::hasAddress);
+    }
+
+    private static boolean hasAddress(String networkInterface) {
+        try {
+            NetworkInterface found = networkInterface.isEmpty() ? null : NetworkInterface.getByName(networkInterface);
+            return found != null && !found.getInterfaceAddresses().isEmpty();
+        } catch (IOException e) {
+            return true; // as far as is known
+        }
+    }
+
+    private String guid(String name) {
+        return text(sys.resolve(name).resolve("node_guid"));
+    }
+
+    /** Empty if it cannot be read. */
+    private static String text(Path file) {
+        try {
+            return Files.readString(file).strip();
         } catch (IOException e) {
             return "";
         }

@@ -35,7 +35,12 @@ public final class RdmaCoreProvider extends VerbsProvider {
     /** By {@code ibv_context}: librdmacm has one for each device. */
     private final ConcurrentHashMap<Long, RdmaCoreDevice> devices = new ConcurrentHashMap<>();
 
-    private RdmaCoreProvider() {}
+    private final RdmaCoreProbe probe;
+
+    /** @param probe has found that verbs can be used */
+    RdmaCoreProvider(RdmaCoreProbe probe) {
+        this.probe = probe;
+    }
 
     /**
      * The provider of this process, once verbs can be used: Linux, a device, its files, the libraries, memory that may
@@ -46,10 +51,15 @@ public final class RdmaCoreProvider extends VerbsProvider {
      */
     public static synchronized RdmaCoreProvider open() throws VerbsUnavailableException {
         if (instance == null) {
-            new RdmaCoreProbe().check();
-            instance = new RdmaCoreProvider();
+            RdmaCoreProbe probe = new RdmaCoreProbe();
+            probe.check();
+            instance = new RdmaCoreProvider(probe);
         }
         return instance;
+    }
+
+    RdmaCoreProbe probe() {
+        return probe;
     }
 
     @Override
