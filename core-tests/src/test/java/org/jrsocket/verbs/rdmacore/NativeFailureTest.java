@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.os.Errno;
@@ -76,19 +77,27 @@ public class NativeFailureTest {
     Path folder;
 
     private String run(Class<?> program) throws IOException, InterruptedException {
+        return run(folder, LIBRDMACM, program);
+    }
+
+    /** Runs a program in a JVM whose rdma-core is in part {@code source}; what it prints. */
+    static String run(Path folder, String source, Class<?> program, String... arguments)
+            throws IOException, InterruptedException {
         assumeTrue(
                 Native.class.getResource("/META-INF/native/linux-" + machine() + "/libjrsocket.so") != null,
                 "built without rdma-core");
-        Path source = Files.writeString(folder.resolve("librdmacm.c"), LIBRDMACM);
-        Path library = folder.resolve("librdmacm-in-part.so");
+        Path file = Files.writeString(folder.resolve("in-part.c"), source);
+        Path library = folder.resolve("in-part.so");
         assertEquals(
-                "", output(new ProcessBuilder("cc", "-shared", "-fPIC", "-o", library.toString(), source.toString())));
-        ProcessBuilder java = new ProcessBuilder(
+                "", output(new ProcessBuilder("cc", "-shared", "-fPIC", "-o", library.toString(), file.toString())));
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 NativeLibraryTest.classPath(),
-                program.getName());
+                program.getName()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder java = new ProcessBuilder(command);
         java.environment().put("LD_PRELOAD", library.toString());
         java.environment().keySet().removeIf(name -> name.startsWith("JAVA_TOOL") || name.startsWith("JDK_JAVA"));
         return output(java);

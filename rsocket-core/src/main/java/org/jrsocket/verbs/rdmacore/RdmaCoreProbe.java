@@ -245,18 +245,30 @@ public final class RdmaCoreProbe {
 
     private void checkRegistration() throws VerbsUnavailableException {
         List<String> failures = new ArrayList<>();
+        boolean opened = false;
         for (String name : deviceNames(sys)) {
             long device = Native.openDevice(name);
             if (device > 0) {
+                opened = true;
                 try {
-                    register(device, name);
+                    String failure = register(device);
+                    if (failure == null) {
+                        return; // one is enough
+                    }
+                    failures.add(name + ": " + failure);
                 } finally {
                     Native.closeDevice(device);
                 }
-                return;
+            } else {
+                failures.add(name
+                        + (device == -Errno.ENODEV ? " has no driver library" : ": " + Errno.describe((int) -device)));
             }
-            failures.add(
-                    name + (device == -Errno.ENODEV ? " has no driver library" : ": " + Errno.describe((int) -device)));
+        }
+        if (opened) {
+            throw new VerbsUnavailableException(
+                    Reason.LIBRARY,
+                    "no RDMA device works (" + String.join(", ", failures) + "): see the kernel's log",
+                    null);
         }
         throw new VerbsUnavailableException(
                 Reason.LIBRARY,
@@ -265,15 +277,20 @@ public final class RdmaCoreProbe {
                 null);
     }
 
-    /** By trying: capabilities, limits and what this process has locked already all play a part. */
-    private static void register(long device, String name) throws VerbsUnavailableException {
+    /**
+     * By trying: capabilities, limits and what this process has locked already all play a part.
+     *
+     * @return what the device refused, or null
+     * @throws VerbsUnavailableException when it was the limit on locked memory, which is the same for all devices
+     */
+    private static String register(long device) throws VerbsUnavailableException {
         NativeMemory memory = NativeMemory.allocate(TRIAL_BYTES);
         long pd = Native.allocPd(device);
         try {
             long mr = pd <= 0 ? pd : Native.regMr(pd, memory.address(), TRIAL_BYTES, 1, new int[3]);
             if (mr > 0) {
                 Native.deregMr(mr);
-                return;
+                return null;
             }
             int errno = (int) -mr;
             if (pd > 0 && (errno == Errno.ENOMEM || errno == Errno.EPERM || errno == Errno.EAGAIN)) {
@@ -283,11 +300,7 @@ public final class RdmaCoreProbe {
                                 + "): raise it with ulimit -l unlimited, LimitMEMLOCK=infinity (systemd) or --ulimit memlock=-1 (containers)",
                         null);
             }
-            throw new VerbsUnavailableException(
-                    Reason.LIBRARY,
-                    "RDMA device " + name + " does not work (" + (pd > 0 ? "ibv_reg_mr: " : "ibv_alloc_pd: ")
-                            + Errno.describe(errno) + "): see the kernel's log",
-                    null);
+            return (pd > 0 ? "ibv_reg_mr: " : "ibv_alloc_pd: ") + Errno.describe(errno);
         } finally {
             if (pd > 0) {
                 Native.deallocPd(pd);

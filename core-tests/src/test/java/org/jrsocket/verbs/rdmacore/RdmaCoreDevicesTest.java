@@ -1,0 +1,150 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.verbs.rdmacore;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Devices that this host does not have: a bad one and a good one, in JVMs whose rdma-core is in part this test's. */
+@Tag("once")
+@Tag("slow")
+@Timeout(120)
+class RdmaCoreDevicesTest {
+
+    private static final String RDMA_CORE = """
+            #include <errno.h>
+            #include <fcntl.h>
+            #include <rdma/rdma_cma.h>
+            #include <stdio.h>
+            #include <stdlib.h>
+            #undef ibv_reg_mr
+
+            static struct ibv_device devices[] = { { .name = "bad0" }, { .name = "good0" } };
+            static struct ibv_context contexts[] = { { .device = &devices[0] }, { .device = &devices[1] } };
+
+            struct ibv_device **ibv_get_device_list(int *count)
+            {
+                struct ibv_device **list = calloc(3, sizeof(*list));
+
+                list[0] = &devices[0];
+                list[1] = &devices[1];
+                *count = 2;
+                return list;
+            }
+
+            void ibv_free_device_list(struct ibv_device **list)
+            {
+                free(list);
+            }
+
+            struct ibv_context *ibv_open_device(struct ibv_device *device)
+            {
+                struct ibv_context *context = &contexts[device - devices];
+
+                context->num_comp_vectors = 4;
+                context->async_fd = open("/dev/null", O_RDONLY);
+                return context;
+            }
+
+            int ibv_close_device(struct ibv_context *context)
+            {
+                return 0;
+            }
+
+            struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+            {
+                static struct ibv_pd pd;
+
+                errno = EIO;
+                return context == &contexts[0] ? NULL : &pd;
+            }
+
+            int ibv_dealloc_pd(struct ibv_pd *pd)
+            {
+                return 0;
+            }
+
+            struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+            {
+                static struct ibv_mr mr;
+
+                return &mr;
+            }
+
+            int ibv_dereg_mr(struct ibv_mr *mr)
+            {
+                return 0;
+            }
+
+            struct rdma_event_channel *rdma_create_event_channel(void)
+            {
+                static struct rdma_event_channel channel;
+
+                channel.fd = open("/dev/null", O_RDONLY);
+                return &channel;
+            }
+
+            void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+            {
+            }
+            """;
+
+    @TempDir
+    Path folder;
+
+    private String run(Class<?> program, String... arguments) throws IOException, InterruptedException {
+        return NativeFailureTest.run(folder, RDMA_CORE, program, arguments)
+                .lines()
+                .filter(line -> !line.startsWith("SLF4J"))
+                .collect(Collectors.joining())
+                .strip();
+    }
+
+    /** Finds out whether RDMA can be used. */
+    static final class Probe {
+
+        public static void main(String[] args) throws IOException {
+            try {
+                new RdmaCoreProbe(Path.of(args[0]), Path.of(args[1])).check();
+                System.out.println("usable");
+            } catch (VerbsUnavailableException e) {
+                System.out.println(e.reason() + ": " + e.getMessage());
+            }
+        }
+    }
+
+    private String probe(String... names) throws IOException, InterruptedException {
+        Path sys = Files.createDirectory(folder.resolve("infiniband"));
+        for (String name : names) {
+            Files.createDirectory(sys.resolve(name));
+        }
+        Path dev = Files.createDirectory(folder.resolve("dev"));
+        Files.createFile(dev.resolve("rdma_cm"));
+        Files.createFile(dev.resolve("uverbs0"));
+        return run(Probe.class, sys.toString(), dev.toString());
+    }
+
+    @Test
+    void shouldUseTheDeviceThatWorks() throws Exception {
+        assertEquals("usable", probe("bad0", "good0"));
+    }
+
+    @Test
+    void shouldNameAllThatDoNotWork() throws Exception {
+        assertEquals(
+                "LIBRARY: no RDMA device works (bad0: ibv_alloc_pd: Input/output error, none0 has no driver library):"
+                        + " see the kernel's log",
+                probe("bad0", "none0"));
+    }
+}
