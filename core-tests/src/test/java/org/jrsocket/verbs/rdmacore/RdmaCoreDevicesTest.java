@@ -6,10 +6,13 @@ package org.jrsocket.verbs.rdmacore;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -62,6 +65,11 @@ class RdmaCoreDevicesTest {
                 return 0;
             }
 
+            int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attributes)
+            {
+                return context == &contexts[0] ? EIO : 0;
+            }
+
             struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
             {
                 static struct ibv_pd pd;
@@ -97,6 +105,45 @@ class RdmaCoreDevicesTest {
 
             void rdma_destroy_event_channel(struct rdma_event_channel *channel)
             {
+            }
+
+            static struct rdma_cm_id listener;
+
+            int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+                               enum rdma_port_space ps)
+            {
+                listener.context = context;
+                *id = &listener;
+                return 0;
+            }
+
+            int rdma_destroy_id(struct rdma_cm_id *id)
+            {
+                printf(id == &listener ? "the listener goes " : "the request goes ");
+                fflush(stdout);
+                return 0;
+            }
+
+            /* One request, that came over the bad device. */
+            int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **out)
+            {
+                static struct rdma_cm_id id = { .verbs = &contexts[0] };
+                static struct rdma_cm_event event = {
+                    .event = RDMA_CM_EVENT_CONNECT_REQUEST, .id = &id, .listen_id = &listener
+                };
+
+                if (*out == &event || id.channel) {
+                    errno = EAGAIN;
+                    return -1;
+                }
+                id.channel = channel;
+                *out = &event;
+                return 0;
+            }
+
+            int rdma_ack_cm_event(struct rdma_cm_event *event)
+            {
+                return 0;
             }
             """;
 
@@ -146,5 +193,25 @@ class RdmaCoreDevicesTest {
                 "LIBRARY: no RDMA device works (bad0: ibv_alloc_pd: Input/output error, none0 has no driver library):"
                         + " see the kernel's log",
                 probe("bad0", "none0"));
+    }
+
+    /** Takes what the connection manager says. */
+    static final class Requests {
+
+        public static void main(String[] args) throws IOException {
+            RdmaCoreLibrary.require();
+            RdmaCoreProvider provider = new RdmaCoreProvider(new RdmaCoreProbe());
+            provider.install();
+            Cm cm = provider.openCm();
+            CmChannel channel = cm.createEventChannel();
+            cm.createId(channel, RdmaCm.RDMA_PS_TCP);
+            System.out.println(cm.getCmEvent(channel, 0));
+        }
+    }
+
+    /** It is that request's trouble alone: the channel is as good as before. */
+    @Test
+    void shouldRefuseARequestOverADeviceThatCannotBeAsked() throws Exception {
+        assertEquals("the request goes null", run(Requests.class));
     }
 }

@@ -320,7 +320,8 @@ public final class RdmaCoreCm extends Cm {
         return new CmEvent(type, status, null, id, taken.param(), taken.param().privateData());
     }
 
-    private CmEvent request(RdmaCoreCmChannel channel, RdmaCoreCmChannel.Taken taken) throws IOException {
+    /** Null when the request is refused: that of a listener that is gone, or over a device that is. */
+    private CmEvent request(RdmaCoreCmChannel channel, RdmaCoreCmChannel.Taken taken) {
         RdmaCoreCmId listener = ids.get(taken.listenerCookie());
         if (listener == null) {
             Native.destroyId(taken.newId()); // which tells the peer no
@@ -338,6 +339,10 @@ public final class RdmaCoreCm extends Cm {
                     id,
                     taken.param(),
                     taken.param().privateData());
+        } catch (IOException e) {
+            LOG.debug("the device of a connection request cannot be asked: it was removed meanwhile", e);
+            Native.destroyId(taken.newId());
+            return null;
         } catch (Throwable e) {
             Native.destroyId(taken.newId());
             throw e;
