@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.util.stream.Collectors;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
+import org.jrsocket.verbs.CompChannel;
+import org.jrsocket.verbs.Verbs;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -93,6 +95,22 @@ class RdmaCoreDevicesTest {
             int ibv_dereg_mr(struct ibv_mr *mr)
             {
                 return 0;
+            }
+
+            struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+            {
+                struct ibv_comp_channel *channel = calloc(1, sizeof(*channel));
+
+                channel->fd = open("/dev/null", O_RDONLY);
+                return channel;
+            }
+
+            struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cookie,
+                                         struct ibv_comp_channel *channel, int vector)
+            {
+                printf("%d ", vector);
+                fflush(stdout);
+                return calloc(1, sizeof(struct ibv_cq));
             }
 
             struct rdma_event_channel *rdma_create_event_channel(void)
@@ -213,5 +231,27 @@ class RdmaCoreDevicesTest {
     @Test
     void shouldRefuseARequestOverADeviceThatCannotBeAsked() throws Exception {
         assertEquals("the request goes null", run(Requests.class));
+    }
+
+    /** Makes the queues of three connections. */
+    static final class Vectors {
+
+        public static void main(String[] args) throws IOException {
+            RdmaCoreLibrary.require();
+            new RdmaCoreProvider(new RdmaCoreProbe()).install();
+            RdmaCoreDevice device = RdmaCoreDevice.of(Native.openDevice("good0"));
+            Verbs verbs = new RdmaCoreVerbs();
+            for (int i = 0; i < 3; i++) {
+                CompChannel channel = verbs.createCompChannel(device);
+                verbs.createCq(device, channel, 16, 0);
+                verbs.createCq(device, channel, 16, 1);
+            }
+        }
+    }
+
+    /** With one each, and an even number of them, no receive queue would have an odd one. */
+    @Test
+    void shouldGiveBothQueuesOfAConnectionOneVector() throws Exception {
+        assertEquals("0 0 1 1 2 2", run(Vectors.class));
     }
 }

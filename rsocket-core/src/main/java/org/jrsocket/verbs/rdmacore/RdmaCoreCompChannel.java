@@ -14,20 +14,24 @@ import org.jrsocket.verbs.CompChannel;
 public final class RdmaCoreCompChannel extends CompChannel {
 
     private final RdmaCoreDevice device;
+    /** The completion vector of its queues. */
+    final int vector;
+
     private long channel; // written under this; 0 once freed
 
-    private RdmaCoreCompChannel(RdmaCoreDevice device, long channel, int fd) throws IOException {
+    private RdmaCoreCompChannel(RdmaCoreDevice device, long channel, int fd, int vector) throws IOException {
         super(fd, device);
+        this.vector = vector;
         this.device = device;
         this.channel = channel;
     }
 
-    static RdmaCoreCompChannel create(RdmaCoreDevice device) throws IOException {
+    static RdmaCoreCompChannel create(RdmaCoreDevice device, int vector) throws IOException {
         long channel = check(Native.createCompChannel(device.handle()), "ibv_create_comp_channel", device);
         try {
             int fd = Native.compChannelFd(channel);
             check(Fds.nonBlocking(fd), "fcntl", "completion channel of " + device);
-            return new RdmaCoreCompChannel(device, channel, fd);
+            return new RdmaCoreCompChannel(device, channel, fd, vector);
         } catch (Throwable e) {
             Native.destroyCompChannel(channel);
             throw e;

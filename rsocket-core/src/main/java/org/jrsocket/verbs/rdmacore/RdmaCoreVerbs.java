@@ -19,7 +19,11 @@ import org.jrsocket.verbs.disni.DisniVerbs;
 /** libibverbs. */
 public final class RdmaCoreVerbs extends DisniVerbs {
 
-    /** Completion vectors are interrupts, which the system spreads over its cores; queues take turns at them. */
+    /**
+     * Completion vectors are interrupts, which the system spreads over its cores. Channels take turns at them, and the
+     * queues of a channel, which are one connection's, share one: were it the queues' turn, receive queues would have
+     * every second vector alone.
+     */
     private final AtomicInteger nextVector = new AtomicInteger();
 
     @Override
@@ -29,14 +33,15 @@ public final class RdmaCoreVerbs extends DisniVerbs {
 
     @Override
     public CompChannel createCompChannel(IbvContext device) throws IOException {
-        return RdmaCoreCompChannel.create((RdmaCoreDevice) device);
+        int vectors = Math.max(1, device.getNumCompVectors());
+        int vector = Math.floorMod(nextVector.getAndIncrement(), vectors);
+        return RdmaCoreCompChannel.create((RdmaCoreDevice) device, vector);
     }
 
     @Override
     public Cq createCq(Device device, CompChannel channel, int entries, int cookie) throws IOException {
-        int vectors = Math.max(1, device.getNumCompVectors());
-        int vector = Math.floorMod(nextVector.getAndIncrement(), vectors);
-        return new RdmaCoreCq((RdmaCoreDevice) device, (RdmaCoreCompChannel) channel, entries, vector, cookie);
+        RdmaCoreCompChannel events = (RdmaCoreCompChannel) channel;
+        return new RdmaCoreCq((RdmaCoreDevice) device, events, entries, events == null ? 0 : events.vector, cookie);
     }
 
     @Override
