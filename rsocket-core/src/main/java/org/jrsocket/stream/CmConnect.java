@@ -21,7 +21,7 @@ import org.jrsocket.wire.WireException;
 /**
  * The active side of a connection: resolve the address, resolve the route and make the endpoint meanwhile, connect.
  * Driven by CM events on the service thread; {@code start} runs on the caller's. The lock guards everything, and no CM
- * call waits while it is held.
+ * call waits while it is held, unless the service ibacm runs: librdmacm asks that for the route, and waits.
  *
  * <p>An attempt that is given up after the peer was asked loses its queue pair, so that no answer makes a connection of
  * it, and keeps its id for a while: what the peer says late is worth knowing. When the id goes, the CM takes the
