@@ -7,6 +7,14 @@
 #include "jrsocket.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
+
+static jint page_size(JNIEnv *env, jclass type)
+{
+	(void)env;
+	(void)type;
+	return (jint)sysconf(_SC_PAGESIZE);
+}
 
 static jlong map(JNIEnv *env, jclass type, jlong bytes)
 {
@@ -45,6 +53,7 @@ static jlong address_of(JNIEnv *env, jclass type, jobject buffer)
 }
 
 static const JNINativeMethod table[] = {
+	JRS_METHOD("pageSize", "()I", page_size),
 	JRS_METHOD("map", "(J)J", map),
 	JRS_METHOD("unmap", "(JJ)V", unmap),
 	JRS_METHOD("view", "(JJ)Ljava/nio/ByteBuffer;", view),

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 class NativeMemoryTest {
@@ -27,6 +28,18 @@ class NativeMemoryTest {
         } finally {
             memory.free();
         }
+    }
+
+    @Test
+    void shouldCountWholePagesOfTheSystem() throws Exception {
+        Process getconf = new ProcessBuilder("getconf", "PAGESIZE").start();
+        int page = Integer.parseInt(
+                new String(getconf.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip());
+        assertEquals(0, NativeMemory.whole(0));
+        assertEquals(page, NativeMemory.whole(1));
+        assertEquals(page, NativeMemory.whole(page));
+        assertEquals(2 * page, NativeMemory.whole(page + 1));
+        assertThrows(ArithmeticException.class, () -> NativeMemory.whole(Integer.MAX_VALUE));
     }
 
     @Test

@@ -16,10 +16,14 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class NativeMemory {
 
     /**
-     * Page size assumed for alignment: right for x86-64; a multiple of it is still aligned for 64 KiB pages because
-     * mmap aligns.
+     * The unit of sizes: the pages of x86-64, of which those of any system are multiples. What a size takes of the
+     * system's memory, {@link #whole} says.
      */
     public static final int PAGE = 4096;
+
+    private static final class SystemPage {
+        static final int SIZE = OsNative.pageSize();
+    }
 
     private static final AtomicLong ALLOCATED = new AtomicLong();
 
@@ -34,8 +38,14 @@ public final class NativeMemory {
         this.size = size;
     }
 
+    /** So many bytes in whole pages of the system: what they take, and what their registration pins. */
+    public static int whole(int bytes) {
+        NativeLibrary.OS.load();
+        return Math.addExact(bytes, SystemPage.SIZE - 1) & -SystemPage.SIZE;
+    }
+
     /**
-     * @param bytes rounded up to whole pages
+     * @param bytes rounded up to a multiple of {@link #PAGE}
      * @throws OutOfMemoryError when the system gives none
      */
     public static NativeMemory allocate(int bytes) {

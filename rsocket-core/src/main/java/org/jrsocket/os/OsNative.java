@@ -17,11 +17,14 @@ final class OsNative {
      * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
      * be the same.
      */
-    static final int ABI = 5;
+    static final int ABI = 6;
 
     private OsNative() {}
 
     // memory.c
+
+    /** Bytes of the system's pages, a power of two. */
+    static native int pageSize();
 
     /** Address of zeroed, page-aligned memory, or a negative errno. */
     static native long map(long bytes);

@@ -53,10 +53,13 @@ final class ConnectionResources {
      */
     record Shape(Device device, int sendQueue, int receiveQueue, int sendSlab, int receiveSlab) {
 
-        /** Registered. */
+        /** Pinned, by each region that is registered below. */
         int bytes() {
             int words = device.isIwarp() ? receiveQueue * MessageWord.SIZE : 0;
-            return sendSlab + RECEIVE_SLABS * receiveSlab + 2 * NativeMemory.PAGE + words;
+            return NativeMemory.whole(RECEIVE_SLABS * receiveSlab)
+                    + NativeMemory.whole(NativeMemory.PAGE)
+                    + NativeMemory.whole(NativeMemory.PAGE + sendSlab)
+                    + NativeMemory.whole(words);
         }
     }
 

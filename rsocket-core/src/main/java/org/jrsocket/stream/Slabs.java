@@ -87,7 +87,8 @@ final class Slabs implements SlabSource {
 
     private RegisteredSlab register(int bytes, boolean remote) {
         int size = bytes + NativeMemory.PAGE - 1 & -NativeMemory.PAGE;
-        if (!budget.take(size)) {
+        int pinned = NativeMemory.whole(size);
+        if (!budget.take(pinned)) {
             return refuse(size, null);
         }
         NativeMemory memory = null;
@@ -98,11 +99,11 @@ final class Slabs implements SlabSource {
             mr = verbs.registerMr(pd, memory.address(), size, access);
             RegisteredSlab slab = RegisteredSlab.all(memory, mr, remote);
             grown.add(slab);
-            grownBytes += size;
+            grownBytes += pinned;
             return slab;
         } catch (IOException | OutOfMemoryError e) {
             if (mr == null || deregister(mr)) {
-                budget.giveBack(size);
+                budget.giveBack(pinned);
                 if (memory != null) {
                     memory.free();
                 }
@@ -196,10 +197,11 @@ final class Slabs implements SlabSource {
     }
 
     private void free(RegisteredSlab slab) {
-        grownBytes -= slab.length();
+        int pinned = NativeMemory.whole(slab.length());
+        grownBytes -= pinned;
         if (deregister(slab.mr)) {
             slab.memory.free();
-            budget.giveBack(slab.length());
+            budget.giveBack(pinned);
         }
     }
 

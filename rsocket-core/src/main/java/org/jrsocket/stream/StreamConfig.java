@@ -82,7 +82,7 @@ public record StreamConfig(
 
     /**
      * Bytes that a connection has registered while it is idle: two receive slabs, a send slab, its grant table, and a
-     * page for grants that leave.
+     * page for grants that leave. Where pages have more than 4 KiB it pins more.
      */
     public int leastBytes() {
         return 2 * firstReceiveSlab() + firstSendSlab() + 2 * PAGE;

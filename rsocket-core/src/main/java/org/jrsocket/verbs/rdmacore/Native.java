@@ -16,7 +16,7 @@ public final class Native {
      * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
      * be the same.
      */
-    static final int ABI = 5;
+    static final int ABI = 6;
 
     private Native() {}
 
