@@ -74,7 +74,7 @@ record Target(String text, Row row, String key, String ours, String reference, b
         all.add(of("stream, %", Row.IDLE, "percent", "stream", null, true, 1));
         all.add(of("java.net, %", Row.IDLE, "percent", "net", null, true, 1));
         all.add(of("java.net / TCP", Row.TOUCH, "rate", "net", "tcp", false, 0.5));
-        all.add(of("verbs cm / TCP, which no socket over RDMA can exceed", Row.TOUCH, "rate", "cm", "tcp", false, 0.5));
+        all.add(of("the device by itself, verbs cm / TCP", Row.TOUCH, "rate", "cm", "tcp", false, 0.5));
         all.add(of("java.net / JVM under librspreload", Row.TOUCH, "rate", "net", "preload", false, 2));
         all.addAll(secondEngine());
         all.addAll(NettyColumns.targets());
