@@ -74,6 +74,11 @@ enum Row {
         return this == BUSY_64 || this == BUSY_1K;
     }
 
+    /** Whether data goes one way, as fast as it can. */
+    boolean isStream() {
+        return kind == Kind.BANDWIDTH || kind == Kind.RATE;
+    }
+
     /** Bytes that {@code operations} of it carry, both ways together. */
     long payload(long operations) {
         return switch (kind) {

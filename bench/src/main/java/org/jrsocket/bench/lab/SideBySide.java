@@ -28,7 +28,8 @@ public final class SideBySide {
     private static final List<String> JVM_FLAGS = jvmFlags();
 
     private static final String PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
-    private static final Path POLLING_TIME = Path.of("/etc/rdma/rsocket/polling_time");
+    /** Where librspreload looks for its defaults: a file for each. */
+    private static final Path RSOCKET = Path.of("/etc/rdma/rsocket");
 
     private static final int WARM_UPS = 6;
     /**
@@ -84,9 +85,18 @@ public final class SideBySide {
                                 : !NettyColumns.IDS.contains(column.id()))
                         .toList());
         columns.removeIf(column -> rows.stream().noneMatch(column::has));
-        Files.createDirectories(POLLING_TIME.getParent());
-        // librspreload at its best: 10 us, its default, is too short for a round trip here
-        Files.writeString(POLLING_TIME, "200\n");
+        tunePreload();
+    }
+
+    /** By itself it polls for 10 us, too short for a round trip here, and has 128 KiB for data each way. */
+    private void tunePreload() throws IOException {
+        Files.createDirectories(RSOCKET);
+        Files.writeString(RSOCKET.resolve("polling_time"), "200\n");
+        if (rows.stream().anyMatch(Row::isStream)) { // all is registered when a connection is made, which takes time
+            for (String size : List.of("mem_default", "wmem_default")) {
+                Files.writeString(RSOCKET.resolve(size), (1 << 20) + "\n");
+            }
+        }
     }
 
     /** Those that ONLY names; {@code others}, if it names none of this kind. */
