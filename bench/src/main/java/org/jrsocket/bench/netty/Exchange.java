@@ -14,10 +14,11 @@ interface Exchange {
 
     /**
      * Sends {@code count} messages of {@code size} bytes; returns when the server has said that it has them all.
+     * Nanoseconds from when it could begin, connected, to that word.
      *
      * @param lend whether the server reads them where the device has put them, if its transport can do that
      */
-    void stream(int size, int count, boolean lend) throws Exception;
+    long stream(int size, int count, boolean lend) throws Exception;
 
     /** Of which framework. */
     static Exchange with(String framework, Transport transport, InetSocketAddress server) {

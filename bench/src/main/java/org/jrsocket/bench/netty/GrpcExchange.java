@@ -83,10 +83,12 @@ final class GrpcExchange implements Exchange {
     }
 
     @Override
-    public void stream(int size, int count, boolean lend) throws Exception {
+    public long stream(int size, int count, boolean lend) throws Exception {
         Stream stream = new Stream(size, count);
+        long start = System.nanoTime();
         ClientCalls.asyncClientStreamingCall(channel.newCall(Calls.SINK, CallOptions.DEFAULT), stream);
         stream.done.get();
+        return System.nanoTime() - start;
     }
 
     private static final class Stream implements ClientResponseObserver<byte[], byte[]> {

@@ -36,8 +36,10 @@ final class NettyExchange implements Exchange {
     }
 
     @Override
-    public void stream(int size, int count, boolean lend) throws Exception {
-        exchange(new Stream(size, count, lend));
+    public long stream(int size, int count, boolean lend) throws Exception {
+        Stream stream = new Stream(size, count, lend);
+        exchange(stream);
+        return stream.nanos;
     }
 
     private void exchange(End end) throws Exception {
@@ -125,6 +127,8 @@ final class NettyExchange implements Exchange {
         private final boolean lend;
         private int left;
         private ByteBuf content;
+        private long start;
+        private long nanos; // published by done
 
         Stream(int size, int count, boolean lend) {
             this.size = size;
@@ -137,6 +141,7 @@ final class NettyExchange implements Exchange {
             content = context.alloc().directBuffer(size).writeZero(size);
             context.write(NettyServer.request(
                     context.alloc(), lend ? NettyServer.SINK_LENT : NettyServer.SINK, (long) size * left));
+            start = System.nanoTime();
             send(context);
         }
 
@@ -154,6 +159,7 @@ final class NettyExchange implements Exchange {
 
         @Override
         void received(ChannelHandlerContext context, ByteBuf bytes) {
+            nanos = System.nanoTime() - start;
             done.complete(null);
         }
 
