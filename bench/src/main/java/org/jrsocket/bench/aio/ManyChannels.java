@@ -67,6 +67,7 @@ public final class ManyChannels {
         for (Column column : columns) {
             echo(column);
         }
+        columns.forEach(column -> column.pair.go());
         IdleCpu.measure(
                 IDLE_SECONDS,
                 TARGET_IDLE_PERCENT,
@@ -93,13 +94,16 @@ public final class ManyChannels {
         System.out.printf(
                 "%s: %d channels connected in %.1f s%n",
                 name, connections, pair.answer(600).get("seconds"));
+        pair.rest();
     }
 
     private void echo(Column column) throws IOException {
+        column.pair.go();
         Proof before = Proof.now();
         column.pair.tell("echo " + ROUNDS);
         Map<String, Double> told = column.pair.answer(600);
         Proof moved = Proof.now().since(before);
+        column.pair.rest();
         double bytes = (double) connections * ROUNDS * PingChannels.MESSAGE;
         double messages = 2.0 * connections * ROUNDS;
         if (told.get("verified") != bytes

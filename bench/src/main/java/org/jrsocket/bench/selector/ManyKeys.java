@@ -117,10 +117,12 @@ public final class ManyKeys {
         }
         printLoops(columns.subList(columns.size() - 3, columns.size()));
         if (many > 0) {
+            List<Column> idle = columns.subList(0, columns.size() - 1); // not the bare device
+            idle.forEach(column -> column.pair.go());
             IdleCpu.measure(
                     IDLE_SECONDS,
                     TARGET_IDLE_PERCENT,
-                    columns.subList(0, columns.size() - 1).stream() // not the bare device
+                    idle.stream()
                             .map(column -> new IdleCpu.Use(column.toString(), column.pair, column.rdma))
                             .toList());
         }
@@ -163,13 +165,16 @@ public final class ManyKeys {
         Column column = new Column(name, rdma, connections, pair);
         pair.tell("connect");
         System.out.printf("%s: connected in %.1f s%n", column, pair.answer(600).get("seconds"));
+        pair.rest();
         return column;
     }
 
     private static Map<String, Double> measure(Column column) throws IOException {
+        column.pair.go();
         Proof before = Proof.now();
         Map<String, Double> sample = column.pair.ask("rtt " + SAMPLE_MILLIS);
         Proof moved = Proof.now().since(before);
+        column.pair.rest();
         double messages = 2 * sample.get("count");
         if (column.rdma
                 ? moved.packets() < messages || moved.ipBytes() > messages * EchoKeys.MESSAGE / 10
