@@ -4,7 +4,11 @@
  */
 package org.jrsocket.bench.lab;
 
-/** Threads that always want to run: what a wait that polls costs where somebody else needs the CPU. */
+/**
+ * Threads of the driver that always want to run: what a wait that polls costs where somebody else needs the CPU. They
+ * look at a variable again and again. They do not say that they spin, which an emulator or a hypervisor may take for a
+ * reason to let another one run.
+ */
 final class Spinners implements AutoCloseable {
 
     static final Spinners NONE = new Spinners(0);
@@ -26,7 +30,7 @@ final class Spinners implements AutoCloseable {
 
     private void spin() {
         while (!over) {
-            Thread.onSpinWait();
+            // nothing but this look: no hint, no call
         }
     }
 
