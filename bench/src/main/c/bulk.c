@@ -4,8 +4,8 @@
  *
  * What a stream costs the device if its reader has the bytes: RDMA WRITE with immediate into a ring, and a reader that
  * polls and tells now and then how much it has read; "copy": with the two copies that a socket cannot do without;
- * "lend": without them. ib_write_bw, whose reader sleeps and never looks, is faster; this is the limit for every stream
- * on top of the device.
+ * "lend": without them. Receives are posted many at a time, and completions taken so. ib_write_bw, whose reader sleeps
+ * and never looks, is faster. A stream whose reader polls can hardly have more than this.
  *
  *   bulk server ADDRESS PORT copy|lend
  *   bulk client ADDRESS PORT copy|lend        reads "stream SIZE COUNT ..." as Client.java does
@@ -23,8 +23,11 @@ enum {
 	SLOTS = 16,
 	TELL_EVERY = 4,   /* slots read */
 	TELL_NOW = 1 << 30, /* of an immediate */
+	END = 1 << 29,      /* of an immediate: of one of the application's writes */
+	LENGTH = END - 1,
 	SIGNAL_EVERY = 4, /* requests */
 	DEPTH = 64,
+	BATCH = 32, /* completions, receives, empty polls */
 };
 
 struct place { /* in the private data of connect and accept */
@@ -67,11 +70,14 @@ static struct rdma_cm_id *endpoint(void)
 	return id;
 }
 
+/* A batch more. */
 static void expect(struct rdma_cm_id *id)
 {
-	struct ibv_recv_wr wr = { 0 }, *bad;
+	struct ibv_recv_wr wr[BATCH] = { 0 }, *bad;
 
-	if (ibv_post_recv(id->qp, &wr, &bad))
+	for (int i = 0; i + 1 < BATCH; i++)
+		wr[i].next = &wr[i + 1];
+	if (ibv_post_recv(id->qp, wr, &bad))
 		die("ibv_post_recv");
 }
 
@@ -86,8 +92,8 @@ static void post(struct rdma_cm_id *id, struct ibv_send_wr *wr)
 /* Takes completions of sends, each of which stands for SIGNAL_EVERY requests. */
 static unsigned int completed(struct rdma_cm_id *id)
 {
-	struct ibv_wc wc[8];
-	int n = ibv_poll_cq(id->send_cq, 8, wc);
+	struct ibv_wc wc[BATCH];
+	int n = ibv_poll_cq(id->send_cq, BATCH, wc);
 
 	for (int i = 0; i < n; i++)
 		if (wc[i].status != IBV_WC_SUCCESS) {
@@ -95,6 +101,14 @@ static unsigned int completed(struct rdma_cm_id *id)
 			exit(1);
 		}
 	return n < 0 ? 0 : (unsigned int)n * SIGNAL_EVERY;
+}
+
+/* Waits until there is room for one more, if it has to. */
+static void make_room(struct rdma_cm_id *id, unsigned int *outstanding)
+{
+	while (*outstanding > DEPTH - SIGNAL_EVERY)
+		*outstanding -= completed(id);
+	++*outstanding;
 }
 
 /* ---- reading ---- */
@@ -111,15 +125,19 @@ static void tell(struct rdma_cm_id *id, const struct place *peer, uint64_t slots
 	post(id, &wr);
 }
 
-/* Waits for a message; one poll after another while the writer writes. */
-static void await(struct rdma_cm_id *id, struct ibv_wc *wc)
+/* Waits for messages; one poll after another while the writer writes. Returns how many there are. */
+static int await(struct rdma_cm_id *id, struct ibv_wc *wc)
 {
-	uint64_t start = now();
+	uint64_t start = 0;
 	struct ibv_cq *which;
 	void *context;
-	int armed = 0;
+	int armed = 0, n;
 
-	while (!ibv_poll_cq(id->recv_cq, 1, wc)) {
+	for (unsigned int polls = 1; !(n = ibv_poll_cq(id->recv_cq, BATCH, wc)); polls++) {
+		if (polls % BATCH)
+			continue;
+		if (!start)
+			start = now();
 		if (now() - start < IDLE_NANOS)
 			continue;
 		if (!armed) {
@@ -132,6 +150,9 @@ static void await(struct rdma_cm_id *id, struct ibv_wc *wc)
 		}
 		armed = !armed;
 	}
+	if (n < 0)
+		die("ibv_poll_cq");
+	return n;
 }
 
 static void serve(struct rdma_cm_id *id)
@@ -139,27 +160,34 @@ static void serve(struct rdma_cm_id *id)
 	struct place peer, mine = { (uintptr_t)ring, ring_mr->rkey };
 	struct rdma_conn_param param = { .private_data = &mine, .private_data_len = sizeof(mine), .rnr_retry_count = 7 };
 	uint64_t slots = 0;
-	unsigned int told = 0;
-	struct ibv_wc wc;
+	uint32_t at = 0; /* in the application's memory */
+	unsigned int told = 0, outstanding = 0;
+	struct ibv_wc wc[BATCH];
 
 	memcpy(&peer, id->event->param.conn.private_data, sizeof(peer));
-	for (int i = 0; i < 2 * SLOTS; i++)
+	for (int i = 0; i < DEPTH; i += BATCH) /* one of them is enough for all that the ring can take */
 		expect(id);
 	if (rdma_accept(id, &param))
 		die("rdma_accept");
 	for (;;) {
-		uint32_t imm;
+		int n = await(id, wc);
 
-		await(id, &wc);
-		if (wc.status != IBV_WC_SUCCESS)
-			return; /* the client is gone */
-		imm = ntohl(wc.imm_data);
-		if (copies)
-			memcpy(application, ring[slots % SLOTS], imm & ~TELL_NOW);
-		expect(id);
-		if (++slots % TELL_EVERY == 0 || imm & TELL_NOW)
-			tell(id, &peer, slots, ++told);
-		completed(id);
+		for (int i = 0; i < n; i++) {
+			uint32_t imm;
+
+			if (wc[i].status != IBV_WC_SUCCESS)
+				return; /* the client is gone */
+			imm = ntohl(wc[i].imm_data);
+			if (copies)
+				memcpy(application + at, ring[slots % SLOTS], imm & LENGTH);
+			at = imm & END ? 0 : at + (imm & LENGTH);
+			if (++slots % BATCH == 0)
+				expect(id);
+			if (slots % TELL_EVERY == 0 || imm & TELL_NOW) {
+				make_room(id, &outstanding);
+				tell(id, &peer, slots, ++told);
+			}
+		}
 	}
 }
 
@@ -172,14 +200,24 @@ struct writer {
 	unsigned int outstanding;
 };
 
-static void send_slot(struct writer *w, const char *from, uint32_t length, int last)
+/* Polls for what the reader tells; now and then looks for an error instead. */
+static void await_slots(struct writer *w, uint64_t read)
+{
+	for (unsigned int polls = 1; slots_read < read; polls++)
+		if (polls % (1024 * BATCH) == 0)
+			w->outstanding -= completed(w->id);
+}
+
+/* flags: of the immediate. */
+static void send_slot(struct writer *w, const char *from, uint32_t length, uint32_t flags)
 {
 	struct ibv_sge sge = { (uintptr_t)from, length, application_mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM };
 	uint64_t slot = w->slots % SLOTS;
 
-	while (w->slots - slots_read >= SLOTS || w->outstanding >= DEPTH - SIGNAL_EVERY)
-		w->outstanding -= completed(w->id);
+	if (w->slots >= SLOTS)
+		await_slots(w, w->slots - SLOTS + 1);
+	make_room(w->id, &w->outstanding);
 	if (copies) {
 		memcpy(ring[slot], from, length); /* read by the peer, so sent and acknowledged before */
 		sge.addr = (uintptr_t)ring[slot];
@@ -187,11 +225,9 @@ static void send_slot(struct writer *w, const char *from, uint32_t length, int l
 	}
 	wr.wr.rdma.remote_addr = w->peer.address + slot * SLOT;
 	wr.wr.rdma.rkey = w->peer.key;
-	wr.imm_data = htonl(length | (last ? TELL_NOW : 0));
+	wr.imm_data = htonl(length | flags);
 	wr.send_flags = ++w->slots % SIGNAL_EVERY == 0 ? IBV_SEND_SIGNALED : 0;
 	post(w->id, &wr);
-	w->outstanding++;
-	w->outstanding -= completed(w->id);
 }
 
 static double stream(struct writer *w, uint32_t size, long count)
@@ -201,12 +237,11 @@ static double stream(struct writer *w, uint32_t size, long count)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	while (count-- > 0)
 		for (uint32_t at = 0; at < size; at += SLOT) {
-			uint32_t left = size - at;
+			uint32_t left = size - at, last = count == 0 ? END | TELL_NOW : END;
 
-			send_slot(w, application + at, left < SLOT ? left : SLOT, count == 0 && left <= SLOT);
+			send_slot(w, application + at, left < SLOT ? left : SLOT, left <= SLOT ? last : 0);
 		}
-	while (slots_read != w->slots)
-		w->outstanding -= completed(w->id);
+	await_slots(w, w->slots);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	return (end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
 }
@@ -257,7 +292,8 @@ int main(int argc, char **argv)
 		if (rdma_get_request(listener, &id))
 			die("rdma_get_request");
 		serve(id);
+	} else {
+		client();
 	}
-	client();
 	return 0;
 }
