@@ -24,10 +24,33 @@ interface Column extends AutoCloseable {
     /** Makes it ready, warm-up included; what was done about the latter. */
     String prepare(boolean quick) throws IOException;
 
-    Sample measure(Row row, boolean quick) throws IOException;
+    Sample measure(Row row, boolean quick, Watch watch) throws IOException;
 
     @Override
     void close();
+
+    /** Is told when what is measured begins and ends. Neither the start of processes nor a warm-up is part of it. */
+    interface Watch {
+
+        /** For what is nobody's sample. */
+        Watch NONE = new Watch() {
+            @Override
+            public void begin() {
+                // nobody looks
+            }
+
+            @Override
+            public void end() {
+                // nobody looks
+            }
+        };
+
+        /** Once more, if it begins again. */
+        void begin();
+
+        /** Nothing, if it has not begun. */
+        void end();
+    }
 
     /** One measurement: the row's values, and the operations it did, which the device's counter must confirm. */
     record Sample(Map<String, Double> values, long operations) {}

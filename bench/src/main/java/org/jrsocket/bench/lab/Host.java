@@ -20,7 +20,31 @@ final class Host {
     static final double QUIET = 0.05;
 
     /** The host at one moment. */
-    record Mark(double up, double waited, int wish) {}
+    private record Mark(double up, double waited, int wish) {}
+
+    /** What the guest missed of the host while one sample was measured. Used by one thread. */
+    final class SampleWatch implements Column.Watch {
+        private Mark start;
+        private double missed;
+
+        @Override
+        public void begin() {
+            start = measuring(true);
+        }
+
+        @Override
+        public void end() {
+            if (start != null) {
+                missed = Host.missed(start, measuring(false));
+                start = null;
+            }
+        }
+
+        /** In CPUs, on average. */
+        double missed() {
+            return missed;
+        }
+    }
 
     private final Path folder;
     private long patienceMillis; // guarded by this
@@ -50,7 +74,7 @@ final class Host {
     }
 
     /** Says whether something is being measured, and waits until the host knows; the host as it is then. */
-    Mark measuring(boolean now) {
+    private Mark measuring(boolean now) {
         int wish = now ? 1 : 0;
         try {
             Files.writeString(folder.resolve("wish"), Integer.toString(wish));
@@ -78,7 +102,7 @@ final class Host {
     }
 
     /** CPUs that the guest missed on average between two looks. */
-    static double missed(Mark from, Mark to) {
+    private static double missed(Mark from, Mark to) {
         return (to.waited - from.waited) / Math.max(0.1, to.up - from.up);
     }
 

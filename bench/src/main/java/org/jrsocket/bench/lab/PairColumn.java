@@ -5,7 +5,6 @@
 package org.jrsocket.bench.lab;
 
 import java.io.IOException;
-import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Locale;
@@ -52,11 +51,9 @@ final class PairColumn implements Column {
         }
     }
 
-    private static final double SAMPLE_SECONDS = 1.0;
     /** A sample that takes so many times as long as it was to does not count, and is listed. */
     private static final int STALLED = 10;
 
-    private static final double QUICK_SAMPLE_SECONDS = 0.3;
     private static final int MAX_ROUNDS = 15;
     private static final int QUICK_MAX_ROUNDS = 6;
     private static final int BRIEF_SECONDS_OF_ROUND = 4;
@@ -86,7 +83,7 @@ final class PairColumn implements Column {
     private final Set<Row> rows;
     private boolean brief;
     private Pair warm;
-    private final Map<Row, Double> secondsEach = new EnumMap<>(Row.class);
+    private final SampleSize samples = new SampleSize();
 
     PairColumn(String id, String title, boolean rdma, String wait, Shared shared, Set<Row> rows) {
         this.id = id;
@@ -163,8 +160,8 @@ final class PairColumn implements Column {
             double before = pair.compilerSeconds();
             for (Row row : rows) {
                 if (row.kind != Row.Kind.IDLE && !row.isCold()) {
-                    int count = count(row, quick);
-                    secondsEach.put(row, seconds(row, count, run(pair, row, count)) / count);
+                    int count = samples.count(row, quick);
+                    samples.learn(row, seconds(row, count, run(pair, row, count)), count);
                     operations += count;
                 }
             }
@@ -195,25 +192,6 @@ final class PairColumn implements Column {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    /**
-     * Connections are slow: it takes a longer sample for their code to be compiled, and for one slow connection to tell
-     * less.
-     */
-    private static double sampleSeconds(Row row, boolean quick) {
-        return (quick ? QUICK_SAMPLE_SECONDS : SAMPLE_SECONDS) * (row.kind == Row.Kind.CONNECTS ? 3 : 1);
-    }
-
-    private int count(Row row, boolean quick) {
-        if (row.isCold() || row.isContended()) { // how long they take says little beforehand
-            return row.count;
-        }
-        double seconds = sampleSeconds(row, quick);
-        Double each = secondsEach.get(row);
-        double count = each == null ? Math.max(4, row.count / 8.0) : Math.max(Math.min(seconds / each, 4e6), 8);
-        int grain = Math.max(1, row.readSize / row.size); // whole reads
-        return ((int) Math.max(1, count / grain)) * grain;
-    }
-
     private Map<String, Double> run(Pair pair, Row row, int count) throws IOException {
         return pair.ask(
                 switch (row.kind) {
@@ -229,21 +207,21 @@ final class PairColumn implements Column {
     }
 
     @Override
-    public Sample measure(Row row, boolean quick) throws IOException {
+    public Sample measure(Row row, boolean quick, Watch watch) throws IOException {
         if (row.isCold()) {
             try (Pair fresh = shared.fresh()) {
-                return new Sample(run(fresh, row, row.count), row.count);
+                return new Sample(watched(fresh, row, row.count, watch), row.count);
             }
         }
         if (shared.get() != warm) { // the one before has died
             prepare(quick);
         }
         Pair pair = warm;
-        int count = row.kind == Row.Kind.IDLE ? quick ? 4 : row.count : count(row, quick);
+        int count = row.kind == Row.Kind.IDLE ? quick ? 4 : row.count : samples.count(row, quick);
         Map<String, Double> values;
         pair.go();
         try {
-            values = new HashMap<>(run(pair, row, count));
+            values = new HashMap<>(watched(pair, row, count, watch));
         } catch (IOException e) {
             pair.dumpThreads();
             shared.close();
@@ -253,12 +231,21 @@ final class PairColumn implements Column {
         }
         Double seconds = values.get("seconds");
         if (seconds != null) {
-            if (seconds > STALLED * sampleSeconds(row, quick)) { // one connection that hangs is not a rate
+            if (seconds > STALLED * SampleSize.seconds(row, quick)) { // one connection that hangs is not a rate
                 throw new IOException("it stood still: " + seconds + " s for " + count + " operations");
             }
             values.put("rate", row.rate(count, seconds));
         }
         return new Sample(values, count);
+    }
+
+    private Map<String, Double> watched(Pair pair, Row row, int count, Watch watch) throws IOException {
+        watch.begin();
+        try {
+            return run(pair, row, count);
+        } finally {
+            watch.end();
+        }
     }
 
     @Override

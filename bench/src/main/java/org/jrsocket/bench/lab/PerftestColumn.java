@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The verbs limit, by perftest: one operation of the device and nothing around it. Its latencies are one way; a round
@@ -20,16 +21,20 @@ final class PerftestColumn implements Column {
     private final boolean sleeps;
     private final String address;
     private final Path folder;
+    private final Set<Row> rows;
+    private final SampleSize samples = new SampleSize();
 
     /**
      * @param operation "send" or "write"
      * @param sleeps whether it waits for events of its completion queue; else it polls
+     * @param rows those that are measured this time
      */
-    PerftestColumn(String operation, boolean sleeps, String address, Path folder) {
+    PerftestColumn(String operation, boolean sleeps, String address, Path folder, Set<Row> rows) {
         this.operation = operation;
         this.sleeps = sleeps;
         this.address = address;
         this.folder = folder;
+        this.rows = rows;
     }
 
     @Override
@@ -58,13 +63,22 @@ final class PerftestColumn implements Column {
     }
 
     @Override
-    public String prepare(boolean quick) {
+    public String prepare(boolean quick) throws IOException {
+        for (Row row : rows) {
+            if (has(row) && row.isSizedByTime()) {
+                samples.learn(
+                        row, row.secondsEach(run(row, row.count, Watch.NONE).values()), 1);
+            }
+        }
         return "C; a new pair of processes each time";
     }
 
     @Override
-    public Sample measure(Row row, boolean quick) throws IOException {
-        int count = quick ? Math.max(20, row.count / 4) : row.count;
+    public Sample measure(Row row, boolean quick, Watch watch) throws IOException {
+        return run(row, samples.count(row, quick), watch);
+    }
+
+    private Sample run(Row row, int count, Watch watch) throws IOException {
         boolean latency = row.kind == Row.Kind.RTT;
         List<String> server = new ArrayList<>(List.of(
                 "ib_" + operation + (latency ? "_lat" : "_bw"),
@@ -80,7 +94,7 @@ final class PerftestColumn implements Column {
         }
         List<String> client = new ArrayList<>(server);
         client.add(address);
-        String[] field = resultLine(Programs.run(server, client, "-p", true, folder), row.size);
+        String[] field = resultLine(Programs.run(server, client, "-p", true, folder, watch), row.size);
         if (latency) {
             return new Sample(
                     Map.of(

@@ -24,9 +24,16 @@ final class Programs {
     /**
      * @param listensOnTcp whether the server shows in the kernel's list of TCP listeners when it is ready; else it gets
      *     some time
+     * @param watch looks while the client runs
      * @return the client's output
      */
-    static String run(List<String> server, List<String> client, String portOption, boolean listensOnTcp, Path folder)
+    static String run(
+            List<String> server,
+            List<String> client,
+            String portOption,
+            boolean listensOnTcp,
+            Path folder,
+            Column.Watch watch)
             throws IOException {
         String last = "";
         for (int i = 0; i < TRIES; i++) {
@@ -35,11 +42,13 @@ final class Programs {
             Process passive = start(server, portOption, port, folder.resolve(server.get(0) + ".server.out"));
             try {
                 awaitListening(passive, port, listensOnTcp);
+                watch.begin();
                 Process active = start(client, portOption, port, output);
                 boolean done = active.waitFor(60, TimeUnit.SECONDS);
                 if (!done) {
                     active.destroyForcibly().waitFor();
                 }
+                watch.end();
                 last = Files.readString(output);
                 if (done && active.exitValue() == 0) {
                     return last;

@@ -6,9 +6,10 @@ package org.jrsocket.bench.lab;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Stream;
 
-/** What is measured. The counts are for columns whose speed is not known beforehand from a warm-up. */
+/** What is measured. The counts are for the first look at a column's speed, and for rows that are not sized by it. */
 enum Row {
     RTT_64("RTT 64 B", Kind.RTT, 64, 64, 8000),
     RTT_1K("RTT 1 KiB", Kind.RTT, 1024, 1024, 8000),
@@ -74,6 +75,11 @@ enum Row {
         return this == BUSY_64 || this == BUSY_1K;
     }
 
+    /** Whether a sample is to take a certain time. What the others will take, earlier ones say little about. */
+    boolean isSizedByTime() {
+        return !isCold() && !isContended();
+    }
+
     /** Whether data goes one way, as fast as it can. */
     boolean isStream() {
         return kind == Kind.BANDWIDTH || kind == Kind.RATE;
@@ -85,6 +91,16 @@ enum Row {
             case RTT, CONNECTS -> 2L * size * operations;
             case BANDWIDTH, RATE -> (long) size * operations;
             case IDLE -> 0;
+        };
+    }
+
+    /** What one operation took, by the values of a sample. */
+    double secondsEach(Map<String, Double> values) {
+        return switch (kind) {
+            case RTT -> values.get("mean") / 1e6;
+            case BANDWIDTH -> size / (values.get("rate") * 1e6);
+            case RATE -> 1 / (values.get("rate") * 1e3);
+            case CONNECTS, IDLE -> throw new IllegalArgumentException(title);
         };
     }
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * librdmacm's own benchmark, with non-blocking calls, its default. It prints means only: its round trip is a mean where
@@ -18,10 +19,14 @@ final class RstreamColumn implements Column {
 
     private final String address;
     private final Path folder;
+    private final Set<Row> rows;
+    private final SampleSize samples = new SampleSize();
 
-    RstreamColumn(String address, Path folder) {
+    /** @param rows those that are measured this time */
+    RstreamColumn(String address, Path folder, Set<Row> rows) {
         this.address = address;
         this.folder = folder;
+        this.rows = rows;
     }
 
     @Override
@@ -45,13 +50,24 @@ final class RstreamColumn implements Column {
     }
 
     @Override
-    public String prepare(boolean quick) {
+    public String prepare(boolean quick) throws IOException {
+        for (Row row : rows) {
+            if (has(row) && row.isSizedByTime()) {
+                samples.learn(
+                        row, row.secondsEach(run(row, row.count, Watch.NONE).values()), 1);
+            }
+        }
         return "C; a new pair of processes each time";
     }
 
     @Override
-    public Sample measure(Row row, boolean quick) throws IOException {
-        int count = quick ? Math.max(20, row.count / 4) : row.count;
+    public Sample measure(Row row, boolean quick, Watch watch) throws IOException {
+        int count = samples.count(row, quick);
+        return run(row, row.isStream() ? Math.max(1, count / 2) : count, watch);
+    }
+
+    /** So many messages there, and as many back. */
+    private Sample run(Row row, int count, Watch watch) throws IOException {
         boolean latency = row.kind == Row.Kind.RTT;
         List<String> server = List.of(
                 "rstream",
@@ -64,7 +80,7 @@ final class RstreamColumn implements Column {
         List<String> client = new ArrayList<>(server);
         client.add("-s");
         client.add(address);
-        String output = Programs.run(server, client, "-p", false, folder);
+        String output = Programs.run(server, client, "-p", false, folder, watch);
         for (String line : output.split("\n")) {
             String[] field = line.trim().split("\\s+");
             if (field[0].equals("custom") && field.length == 8) {

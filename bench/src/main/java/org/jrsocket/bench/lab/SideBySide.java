@@ -119,9 +119,9 @@ public final class SideBySide {
         Set<Row> warm = amongRows(EnumSet.complementOf(EnumSet.of(Row.COLD_64)));
         PairColumn.Shared stream = jvm("stream", "stream", 20_010, List.of(), Map.of());
         List<Column> all = new ArrayList<>();
-        all.add(new PerftestColumn("send", false, address, folder));
-        all.add(new PerftestColumn("send", true, address, folder));
-        all.add(new PerftestColumn("write", false, address, folder));
+        all.add(new PerftestColumn("send", false, address, folder, every));
+        all.add(new PerftestColumn("send", true, address, folder, every));
+        all.add(new PerftestColumn("write", false, address, folder, every));
         all.add(new PairColumn(
                 "cm", "verbs cm", true, "sleep", program("cm", 20_000), amongRows(EnumSet.of(Row.TOUCH))));
         for (boolean copies : new boolean[] {true, false}) {
@@ -133,7 +133,7 @@ public final class SideBySide {
                     program("bulk", copies ? 20_200 : 20_210, copies ? "copy" : "lend"),
                     amongRows(EnumSet.of(Row.BW_64K, Row.BW_1M))));
         }
-        all.add(new RstreamColumn(address, folder));
+        all.add(new RstreamColumn(address, folder, every));
         all.add(new PairColumn("rsock", "C rsocket", true, "spin", program("rsock", 20_020), warm));
         all.add(new PairColumn("tcp", "TCP", false, "sleep", jvm("tcp", "net", 20_030, List.of(), Map.of()), every));
         all.add(new PairColumn("spin", "stream spin", true, "spin", stream, exchanges));
@@ -359,20 +359,21 @@ public final class SideBySide {
         Map<String, Double> values = new HashMap<>();
         Proof moved = new Proof(0, 0);
         String doubt;
-        Host.Mark start = host.measuring(true);
+        Host.SampleWatch watch = host.new SampleWatch();
         Spinners spinners = row.isContended() ? Spinners.onAllCpus() : Spinners.NONE;
         try {
             Proof before = Proof.now();
-            Column.Sample sample = column.measure(row, quick);
+            Column.Sample sample = column.measure(row, quick, watch);
             moved = Proof.now().since(before);
             values.putAll(sample.values());
             doubt = moved.doubt(row, sample.operations(), column.isRdma());
         } catch (IOException | RuntimeException e) {
             doubt = e.getMessage();
         } finally {
+            watch.end();
             spinners.close();
         }
-        double disturbed = Host.missed(start, host.measuring(false));
+        double disturbed = watch.missed();
         for (String key : row.kind.keys) {
             Double value = values.get(key);
             if (value != null || doubt != null) {
