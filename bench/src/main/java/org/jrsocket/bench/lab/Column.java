@@ -52,6 +52,14 @@ interface Column extends AutoCloseable {
         void end();
     }
 
-    /** One measurement: the row's values, and the operations it did, which the device's counter must confirm. */
-    record Sample(Map<String, Double> values, long operations) {}
+    /**
+     * One measurement: the row's values, and the operations it did, which the device's counter must confirm.
+     *
+     * @param stalled whether it took so much longer than it was to that something must have stood still
+     */
+    record Sample(Map<String, Double> values, long operations, boolean stalled) {
+        Sample(Map<String, Double> values, long operations) {
+            this(values, operations, false);
+        }
+    }
 }

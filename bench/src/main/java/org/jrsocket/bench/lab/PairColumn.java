@@ -51,7 +51,7 @@ final class PairColumn implements Column {
         }
     }
 
-    /** A sample that takes so many times as long as it was to does not count, and is listed. */
+    /** A sample that takes so many times as long as it was to counts like all others, marked and listed. */
     private static final int STALLED = 10;
 
     private static final int MAX_ROUNDS = 15;
@@ -231,12 +231,9 @@ final class PairColumn implements Column {
         }
         Double seconds = values.get("seconds");
         if (seconds != null) {
-            if (seconds > STALLED * SampleSize.seconds(row, quick)) { // one connection that hangs is not a rate
-                throw new IOException("it stood still: " + seconds + " s for " + count + " operations");
-            }
             values.put("rate", row.rate(count, seconds));
         }
-        return new Sample(values, count);
+        return new Sample(values, count, seconds != null && seconds > STALLED * SampleSize.seconds(row, quick));
     }
 
     private Map<String, Double> watched(Pair pair, Row row, int count, Watch watch) throws IOException {

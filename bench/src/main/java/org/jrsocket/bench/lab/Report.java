@@ -45,8 +45,9 @@ final class Report {
                 out.println(line);
             }
         }
-        out.println("! some samples do not count, see below; ~ all samples were disturbed: the guest missed more than "
-                + Host.QUIET + " CPUs meanwhile");
+        out.println(
+                "! some samples do not count, * some stood still and do, see below; ~ all samples were disturbed: the"
+                        + " guest missed more than " + Host.QUIET + " CPUs meanwhile");
         out.println();
         out.printf("%-62s %8s %9s  %s%n", "target", "value", "wanted", "verdict");
         for (Target target : Target.all()) {
@@ -62,6 +63,15 @@ final class Report {
                 .forEach(entry -> out.printf(
                         "does not count: %s, %s, repetition %d: %s%n",
                         entry.row().title, entry.column(), entry.repetition(), entry.doubt()));
+        results.entries().stream()
+                .filter(Results.Entry::stalled)
+                .forEach(entry -> out.printf(
+                        "stood still: %s, %s, repetition %d: %s %s%n",
+                        entry.row().title,
+                        entry.column(),
+                        entry.repetition(),
+                        number(entry.value()),
+                        entry.row().kind.unit));
     }
 
     private String cell(Row row, String key, Column column) {
@@ -69,6 +79,7 @@ final class Report {
         long doubted = results.doubted(row, column.id());
         return (Double.isNaN(median) ? column.has(row) && doubted > 0 ? "failed" : "-" : number(median))
                 + (doubted > 0 ? "!" : "")
+                + (results.stalled(row, key, column.id()) > 0 ? "*" : "")
                 + (results.isDisturbed(row, key, column.id()) ? "~" : "");
     }
 
@@ -82,11 +93,11 @@ final class Report {
 
     void writeCsv(Path file) throws IOException {
         StringBuilder text =
-                new StringBuilder("repetition,row,key,unit,column,value,packets,ip_bytes,disturbed,doubt\n");
+                new StringBuilder("repetition,row,key,unit,column,value,packets,ip_bytes,disturbed,doubt,stalled\n");
         for (Results.Entry e : results.entries()) {
             text.append(String.format(
                     Locale.ROOT,
-                    "%d,%s,%s,%s,%s,%s,%d,%d,%.2f,%s%n",
+                    "%d,%s,%s,%s,%s,%s,%d,%d,%.2f,%s,%b%n",
                     e.repetition(),
                     e.row().id(),
                     e.key(),
@@ -96,7 +107,8 @@ final class Report {
                     e.moved().packets(),
                     e.moved().ipBytes(),
                     e.disturbed(),
-                    e.doubt() == null ? "" : quoted(e.doubt())));
+                    e.doubt() == null ? "" : quoted(e.doubt()),
+                    e.stalled()));
         }
         Files.writeString(file, text);
     }
@@ -114,13 +126,16 @@ final class Report {
                         text.append(comma)
                                 .append(String.format(
                                         Locale.ROOT,
-                                        "%n    {\"row\": \"%s\", \"key\": \"%s\", \"column\": \"%s\", \"unit\": \"%s\", \"value\": %.4f, \"samples\": %d}",
+                                        "%n    {\"row\": \"%s\", \"key\": \"%s\", \"column\": \"%s\", \"unit\": \"%s\","
+                                                + " \"value\": %.4f, \"lowest\": %.4f, \"samples\": %d, \"stalled\": %d}",
                                         row.id(),
                                         key,
                                         column.id(),
                                         row.kind.unit,
                                         results.median(row, key, column.id()),
-                                        count));
+                                        results.lowest(row, key, column.id()),
+                                        count,
+                                        results.stalled(row, key, column.id())));
                         comma = ",";
                     }
                 }

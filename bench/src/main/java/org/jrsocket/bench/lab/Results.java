@@ -19,6 +19,7 @@ final class Results {
      * @param value NaN when the measurement failed
      * @param disturbed CPUs that the guest missed meanwhile
      * @param doubt why it does not count, or null
+     * @param stalled whether something stood still meanwhile; it counts nevertheless
      */
     record Entry(
             int repetition,
@@ -28,7 +29,8 @@ final class Results {
             double value,
             Proof moved,
             double disturbed,
-            String doubt) {}
+            String doubt,
+            boolean stalled) {}
 
     private record Place(Row row, String key, String column) {}
 
@@ -79,6 +81,13 @@ final class Results {
     synchronized int count(Row row, String key, String column) {
         List<Double> all = values.get(new Place(row, key, column));
         return all == null ? 0 : all.size();
+    }
+
+    /** Samples of the row in which something stood still. */
+    synchronized long stalled(Row row, String key, String column) {
+        return entries.stream()
+                .filter(e -> e.stalled && e.row == row && e.key.equals(key) && e.column.equals(column))
+                .count();
     }
 
     /** Samples of the row that do not count. */

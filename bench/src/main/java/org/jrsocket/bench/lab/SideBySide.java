@@ -359,6 +359,7 @@ public final class SideBySide {
         Map<String, Double> values = new HashMap<>();
         Proof moved = new Proof(0, 0);
         String doubt;
+        boolean stalled = false;
         Host.SampleWatch watch = host.new SampleWatch();
         Spinners spinners = row.isContended() ? Spinners.onAllCpus() : Spinners.NONE;
         try {
@@ -366,6 +367,7 @@ public final class SideBySide {
             Column.Sample sample = column.measure(row, quick, watch);
             moved = Proof.now().since(before);
             values.putAll(sample.values());
+            stalled = sample.stalled();
             doubt = moved.doubt(row, sample.operations(), column.isRdma());
         } catch (IOException | RuntimeException e) {
             doubt = e.getMessage();
@@ -385,15 +387,17 @@ public final class SideBySide {
                         value == null ? Double.NaN : value,
                         moved,
                         disturbed,
-                        doubt));
+                        doubt,
+                        stalled));
             }
         }
         System.out.printf(
-                "  %-14s %-12s %s%s%s%n",
+                "  %-14s %-12s %s%s%s%s%n",
                 row.id(),
                 column.id(),
                 values,
                 disturbed > Host.QUIET ? " disturbed: " + Report.number(disturbed) : "",
+                stalled ? "  STOOD STILL" : "",
                 doubt == null ? "" : "  DOES NOT COUNT: " + doubt);
         return disturbed > Host.QUIET && doubt == null;
     }
