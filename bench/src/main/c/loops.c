@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What many closed loops cost the device, and nothing around it: all connections of a process in one thread and in one
- * completion queue, messages of 64 bytes by SEND. The limit for every selector on top of it. Does what PingKeys.java
+ * completion queue, messages of 64 bytes by SEND. A selector on top of it can hardly do more. Does what PingKeys.java
  * and EchoKeys.java do.
  *
  *   loops server ADDRESS PORT
