@@ -50,14 +50,8 @@ final class RstreamColumn implements Column {
     }
 
     @Override
-    public String prepare(boolean quick) throws IOException {
-        for (Row row : rows) {
-            if (has(row) && row.isSizedByTime()) {
-                samples.learn(
-                        row, row.secondsEach(run(row, row.count, Watch.NONE).values()), 1);
-            }
-        }
-        return "C; a new pair of processes each time";
+    public String prepare(boolean quick) {
+        return samples.lookAt(rows.stream().filter(this::has), (row, operations) -> run(row, operations, Watch.NONE));
     }
 
     @Override

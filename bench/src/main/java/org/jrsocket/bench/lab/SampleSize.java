@@ -4,8 +4,10 @@
  */
 package org.jrsocket.bench.lab;
 
+import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * How many operations of a row make a sample of a column: as many as take about a second, by what one took before.
@@ -25,6 +27,29 @@ final class SampleSize {
      */
     static double seconds(Row row, boolean quick) {
         return (quick ? QUICK_SECONDS : SECONDS) * (row.kind == Row.Kind.CONNECTS ? 3 : 1);
+    }
+
+    /** A first look at a row, of so many operations. */
+    interface Look {
+        Column.Sample at(Row row, int operations) throws IOException;
+    }
+
+    /**
+     * Looks at each of the rows that is sized by time; what a C benchmark's column has for a warm-up. A row that fails
+     * has small samples.
+     *
+     * @return what was done about the warm-up
+     */
+    String lookAt(Stream<Row> rows, Look look) {
+        StringBuilder done = new StringBuilder("C; a new pair of processes each time");
+        rows.filter(Row::isSizedByTime).forEach(row -> {
+            try {
+                learn(row, row.secondsEach(look.at(row, count(row, false)).values()), 1);
+            } catch (IOException e) {
+                done.append("; ").append(row.id()).append(": ").append(e.getMessage());
+            }
+        });
+        return done.toString();
     }
 
     void learn(Row row, double seconds, long operations) {

@@ -6,7 +6,9 @@ package org.jrsocket.bench.lab;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.io.IOException;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class SampleSizeTest {
@@ -31,5 +33,18 @@ class SampleSizeTest {
     void shouldLeaveRowsAloneThatAreNotSizedByTime() {
         samples.learn(Row.BUSY_64, 1, 10);
         assertEquals(Row.BUSY_64.count, samples.count(Row.BUSY_64, false));
+    }
+
+    @Test
+    void shouldGoOnAfterAFirstLookThatFails() {
+        String done = samples.lookAt(Stream.of(Row.RTT_64, Row.RTT_1K, Row.BUSY_64), (row, operations) -> {
+            if (row == Row.RTT_64) {
+                throw new IOException("no result");
+            }
+            return new Column.Sample(Map.of("mean", 50.0), operations);
+        });
+        assertEquals("C; a new pair of processes each time; rtt_64: no result", done);
+        assertEquals(Row.RTT_64.count / 8, samples.count(Row.RTT_64, false));
+        assertEquals(20_000, samples.count(Row.RTT_1K, false));
     }
 }
