@@ -67,6 +67,7 @@ final class EventLoop {
     private boolean selecting;
     private long selections;
     private int workers;
+    private boolean broken; // the selector has failed: nobody selects any more
     private boolean ending;
     private boolean ticking;
     private int quiet; // ticks in a row in which the leader waited
@@ -112,8 +113,13 @@ final class EventLoop {
                     if (!internal) {
                         Handlers.begin(group);
                     }
-                    if (!next(this)) {
-                        break;
+                    try {
+                        if (!next(this)) {
+                            break;
+                        }
+                    } catch (IOException e) {
+                        threads.failed(e);
+                        continue; // with what that leaves to do: there may be no other thread
                     }
                     if (task != null) {
                         task.run();
@@ -122,9 +128,6 @@ final class EventLoop {
                     }
                 }
                 died = false;
-            } catch (IOException e) {
-                died = false; // the next one would fare no better
-                threads.failed(e);
             } finally {
                 task = null;
                 event = null;
@@ -199,7 +202,7 @@ final class EventLoop {
                 if (ending) {
                     return false;
                 }
-                if (mayLead(me)) {
+                if (!broken && mayLead(me)) {
                     lead(me);
                 } else {
                     waitForCall(me);
@@ -255,7 +258,12 @@ final class EventLoop {
             }
             return;
         }
-        select(false);
+        try {
+            select(false);
+        } catch (IOException e) {
+            broken = true; // the next one would fare no better
+            throw e;
+        }
     }
 
     /** With lock, which it gives up meanwhile. */

@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -30,30 +29,10 @@ import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.nio.ScarceVerbs;
 import org.jrsocket.verbs.VerbsUnavailableException;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Which transport asynchronous channels get, and what a process without RDMA gets. */
-class AioTransportTest extends AioSuite {
-
-    private AioKind kind;
-
-    @BeforeEach
-    void openKind() throws Exception {
-        kind = AioKind.loopback();
-    }
-
-    @AfterEach
-    void everythingIsGivenBack() throws IOException {
-        closeAll();
-        kind.close();
-    }
-
-    @Override
-    AioKind kind() {
-        return kind;
-    }
+class AioTransportTest extends LoopbackAioTests {
 
     private static RAsynchronousChannelProvider withoutRdma(Rules rules) throws Exception {
         TransportHolder none = TransportHolder.unavailable(
@@ -155,7 +134,7 @@ class AioTransportTest extends AioSuite {
 
     @Test
     void shouldHaveOneDefaultGroup() throws Exception {
-        assertSame(kind.provider(), open().provider());
+        assertSame(kind().provider(), open().provider());
         AsynchronousSocketChannel one = open();
         Pair pair = pair();
         assertTrue(one.isOpen() && pair.client().isOpen());

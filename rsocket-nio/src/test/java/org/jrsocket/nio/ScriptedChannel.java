@@ -13,7 +13,7 @@ import org.jrsocket.stream.RdmaStream;
 final class ScriptedChannel extends AbstractSelectableChannel implements RdmaSelectable {
 
     int ready; // operations
-    Error failure; // of the next look; null if it does not fail
+    Throwable failure; // of the next look; null if it does not fail
     Runnable meanwhile = () -> {}; // happens during a look
 
     ScriptedChannel(SelectorProvider provider) {
@@ -24,11 +24,17 @@ final class ScriptedChannel extends AbstractSelectableChannel implements RdmaSel
     public int readyOps(int interest, boolean poll) {
         meanwhile.run();
         if (failure != null) {
-            Error thrown = failure;
+            Throwable thrown = failure;
             failure = null;
-            throw thrown;
+            throw ScriptedChannel.<RuntimeException>unchecked(thrown);
         }
         return ready & interest;
+    }
+
+    /** Whatever it is: an IOException stands for one of the selector's own. */
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // of which nothing is left in the compiled code
+    private static <T extends Throwable> T unchecked(Throwable thrown) throws T {
+        throw (T) thrown;
     }
 
     @Override
