@@ -6,7 +6,6 @@ package org.jrsocket.aio;
 
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -19,7 +18,9 @@ import java.nio.channels.CompletionHandler;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
@@ -31,6 +32,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 abstract class AioSuite {
 
+    /** Of handlers that had been called before: nobody hears what a handler throws. */
+    private static final Queue<AssertionError> SECOND_CALLS = new ConcurrentLinkedQueue<>();
+
     private final Deque<Closeable> opened = new ArrayDeque<>();
 
     abstract AioKind kind();
@@ -39,6 +43,10 @@ abstract class AioSuite {
     void closeAll() throws IOException {
         while (!opened.isEmpty()) {
             opened.pop().close();
+        }
+        AssertionError second = SECOND_CALLS.poll();
+        if (second != null) {
+            throw second;
         }
     }
 
@@ -166,7 +174,7 @@ abstract class AioSuite {
         return write;
     }
 
-    /** Keeps what it is told, and by whom. */
+    /** Keeps what it is told, and by whom. The test fails if it is told a second time. */
     static final class Told<V> implements CompletionHandler<V, Object> {
         final CompletableFuture<V> outcome = new CompletableFuture<>();
         volatile Thread by;
@@ -176,14 +184,20 @@ abstract class AioSuite {
         public void completed(V result, Object attached) {
             by = Thread.currentThread();
             attachment = attached;
-            assertTrue(outcome.complete(result));
+            note(outcome.complete(result), result);
         }
 
         @Override
         public void failed(Throwable failure, Object attached) {
             by = Thread.currentThread();
             attachment = attached;
-            assertTrue(outcome.completeExceptionally(failure));
+            note(outcome.completeExceptionally(failure), failure);
+        }
+
+        private void note(boolean first, Object told) {
+            if (!first) {
+                SECOND_CALLS.add(new AssertionError("a handler is called again, with " + told + ", after " + outcome));
+            }
         }
 
         V get() throws Exception {
