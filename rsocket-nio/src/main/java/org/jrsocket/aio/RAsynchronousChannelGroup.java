@@ -150,6 +150,11 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
         }
     }
 
+    /** For tests: how many tasks are scheduled. */
+    int timers() {
+        return timer.getQueue().size();
+    }
+
     // ---- channels ----
 
     /** @throws ShutdownChannelGroupException no more of them */
