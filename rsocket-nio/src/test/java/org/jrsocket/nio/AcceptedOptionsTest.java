@@ -17,6 +17,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import jdk.net.ExtendedSocketOptions;
+import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
 
 /** A connection accepted over RDMA has a socket of the kernel's only for options that need one. */
@@ -50,7 +51,10 @@ class AcceptedOptionsTest extends LoopbackChannelTests {
         assertTrue(server.getOption(StandardSocketOptions.SO_KEEPALIVE));
         assertTrue(server.getOption(StandardSocketOptions.SO_REUSEADDR));
         assertEquals(3, server.getOption(StandardSocketOptions.SO_LINGER));
-        assertTrue(server.getOption(StandardSocketOptions.SO_SNDBUF) > 0);
+        StreamConfig config = ((RSocketChannel) server).stream().config();
+        assertEquals(config.sendBuffer(), server.getOption(StandardSocketOptions.SO_SNDBUF));
+        assertEquals(config.receiveBuffer(), server.getOption(StandardSocketOptions.SO_RCVBUF));
+        assertTrue(config.sendBuffer() != 100_000 && config.receiveBuffer() != 100_000); // settled before it was set
         server.setOption(StandardSocketOptions.SO_LINGER, 100_000);
         assertEquals(65535, server.getOption(StandardSocketOptions.SO_LINGER));
         server.setOption(StandardSocketOptions.SO_LINGER, -7);

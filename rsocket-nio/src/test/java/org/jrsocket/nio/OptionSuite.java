@@ -85,12 +85,16 @@ abstract class OptionSuite extends NioSuite {
         SocketChannel client = open();
         client.setOption(StandardSocketOptions.SO_SNDBUF, 65536);
         client.setOption(StandardSocketOptions.SO_RCVBUF, 65536);
-        assertTrue(client.getOption(StandardSocketOptions.SO_SNDBUF) >= 65536);
+        assertEquals(65536, client.getOption(StandardSocketOptions.SO_SNDBUF));
+        assertEquals(65536, client.getOption(StandardSocketOptions.SO_RCVBUF));
         client.connect(listener.getLocalAddress());
-        assertTrue(client.getOption(StandardSocketOptions.SO_SNDBUF) >= 65536);
-        assertTrue(client.getOption(StandardSocketOptions.SO_RCVBUF) >= 65536);
+        assertEquals(65536, client.getOption(StandardSocketOptions.SO_SNDBUF));
+        assertEquals(65536, client.getOption(StandardSocketOptions.SO_RCVBUF));
         client.setOption(StandardSocketOptions.SO_SNDBUF, 32768);
         client.setOption(StandardSocketOptions.SO_RCVBUF, 32768);
+        int settled = kind().isRdma() ? 65536 : 32768; // over RDMA when it connected
+        assertEquals(settled, client.getOption(StandardSocketOptions.SO_SNDBUF));
+        assertEquals(settled, client.getOption(StandardSocketOptions.SO_RCVBUF));
     }
 
     @Test
