@@ -6,6 +6,7 @@ package org.jrsocket.aio;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.file.Files;
@@ -21,6 +22,7 @@ import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.verbs.loopback.Reachability;
 
 /** A provider under test, and where it can listen. */
 abstract class AioKind {
@@ -37,6 +39,9 @@ abstract class AioKind {
     boolean isRdma() {
         return false;
     }
+
+    /** Lets nobody answer at this address, over RDMA: over TCP nobody does already. */
+    void silence(InetSocketAddress nobody) {}
 
     /** After many connections: fails unless they were what this kind is about. */
     void assertUsed() {}
@@ -164,6 +169,11 @@ abstract class AioKind {
         @Override
         AsynchronousChannelProvider provider() {
             return provider;
+        }
+
+        @Override
+        void silence(InetSocketAddress nobody) {
+            verbs.place(nobody.getAddress(), Reachability.SILENT);
         }
 
         @Override
