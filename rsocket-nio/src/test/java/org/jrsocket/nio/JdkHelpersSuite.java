@@ -108,9 +108,22 @@ abstract class JdkHelpersSuite extends NioSuite {
         Path file = directory.resolve("big");
         try (FileChannel f =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.READ)) {
-            f.write(ByteBuffer.allocate(1), (64 << 20) - 1);
+            ByteBuffer mebibyte = bytes(1 << 20); // the pattern repeats after that
+            for (int i = 0; i < 64; i++) {
+                f.write(mebibyte.rewind());
+            }
             long n = f.transferTo(0, 64 << 20, p.client());
             assertTrue(n > 0 && n < 64 << 20, "sent " + n);
+            p.client().shutdownOutput();
+            p.server().configureBlocking(true);
+            ByteBuffer in = ByteBuffer.allocate(64 << 20);
+            while (p.server().read(in) >= 0) {
+                // until the end
+            }
+            assertEquals(n, in.position());
+            for (int i = 0; i < n; i++) {
+                assertEquals(pattern(i), in.get(i), i);
+            }
         }
     }
 }
