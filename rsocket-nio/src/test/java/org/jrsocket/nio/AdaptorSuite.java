@@ -68,8 +68,7 @@ abstract class AdaptorSuite extends NioSuite {
     void shouldReadAndWriteAtTheSameTimeThroughStreams() throws Exception {
         Pair p = pair();
         InputStream in = p.client().socket().getInputStream();
-        Future<Integer> reader = background(() -> in.read());
-        pause(60);
+        Future<Integer> reader = blocked(() -> in.read());
         p.client().socket().getOutputStream().write(1);
         assertEquals(1, p.server().socket().getInputStream().read());
         p.server().socket().getOutputStream().write(2);

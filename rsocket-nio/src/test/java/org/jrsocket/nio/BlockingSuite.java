@@ -57,8 +57,7 @@ abstract class BlockingSuite extends NioSuite {
     @Test
     void shouldWaitForData() throws Exception {
         Pair p = pair();
-        Future<String> reader = background(() -> read(p.client(), 4));
-        pause(60);
+        Future<String> reader = blocked(() -> read(p.client(), 4));
         assertFalse(reader.isDone());
         p.server().write(text("data"));
         assertEquals("data", get(reader));
@@ -170,9 +169,8 @@ abstract class BlockingSuite extends NioSuite {
         Pair p = pair();
         List<Future<Integer>> readers = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            readers.add(background(() -> p.client().read(ByteBuffer.allocate(1))));
+            readers.add(blocked(() -> p.client().read(ByteBuffer.allocate(1))));
         }
-        pause(40);
         p.server().write(text("1234"));
         for (Future<Integer> reader : readers) {
             assertEquals(1, get(reader));
@@ -211,8 +209,7 @@ abstract class BlockingSuite extends NioSuite {
     @Test
     void shouldReadAndWriteAtTheSameTime() throws Exception {
         Pair p = pair();
-        Future<Integer> reader = background(() -> p.client().read(ByteBuffer.allocate(1)));
-        pause(60);
+        Future<Integer> reader = blocked(() -> p.client().read(ByteBuffer.allocate(1)));
         p.client().write(text("out"));
         assertEquals("out", read(p.server(), 3));
         p.server().write(text("i"));
@@ -336,8 +333,7 @@ abstract class BlockingSuite extends NioSuite {
     @Test
     void shouldWaitForAConnection() throws Exception {
         ServerSocketChannel listener = listening();
-        Future<SocketChannel> accepting = background(listener::accept);
-        pause(60);
+        Future<SocketChannel> accepting = blocked(listener::accept);
         assertFalse(accepting.isDone());
         SocketChannel client = open();
         client.connect(listener.getLocalAddress());

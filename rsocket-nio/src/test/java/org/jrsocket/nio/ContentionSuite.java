@@ -83,7 +83,7 @@ abstract class ContentionSuite extends NioSuite {
             }
         });
         int last = begun.get();
-        writer.awaitWaiting(); // in this write, if no other begins until the end
+        awaitWaiting(writer.thread); // in this write, if no other begins until the end
         Failing changer = new Failing(() -> p.client().configureBlocking(false));
         get(background(p.client()::close));
         Throwable thrown = writer.join();

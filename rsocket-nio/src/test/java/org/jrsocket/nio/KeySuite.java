@@ -129,8 +129,7 @@ abstract class KeySuite extends NioSuite {
     void shouldRegisterWhileAnotherThreadSelects() throws Exception {
         Selector selector = selector();
         Pair p = nonBlockingPair();
-        Future<Integer> waiting = background(() -> selector.select());
-        pause(50);
+        Future<Integer> waiting = blocked(() -> selector.select());
         SelectionKey key = get(background(() -> p.client().register(selector, SelectionKey.OP_WRITE)));
         selector.wakeup();
         get(waiting);
@@ -259,14 +258,13 @@ abstract class KeySuite extends NioSuite {
         Selector selector = selector();
         Pair p = nonBlockingPair();
         SelectionKey key = p.client().register(selector, 0);
-        Future<Integer> waiting = background(() -> {
+        Future<Integer> waiting = blocked(() -> {
             int n;
             do {
                 n = selector.select();
             } while (n == 0);
             return n;
         });
-        pause(50);
         key.interestOps(SelectionKey.OP_WRITE);
         selector.wakeup();
         assertEquals(1, get(waiting));
@@ -337,8 +335,7 @@ abstract class KeySuite extends NioSuite {
         Selector selector = selector();
         Pair p = nonBlockingPair();
         SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);
-        Future<Integer> waiting = background(() -> selector.select());
-        pause(50);
+        Future<Integer> waiting = blocked(() -> selector.select());
         key.cancel();
         selector.wakeup();
         assertEquals(0, get(waiting));
@@ -365,14 +362,13 @@ abstract class KeySuite extends NioSuite {
         Pair other = nonBlockingPair();
         p.client().register(selector, SelectionKey.OP_READ);
         other.client().register(selector, SelectionKey.OP_READ);
-        Future<Integer> waiting = background(() -> {
+        Future<Integer> waiting = blocked(() -> {
             int n;
             do {
                 n = selector.select();
             } while (n == 0);
             return n;
         });
-        pause(50);
         p.client().close();
         pause(20);
         other.server().write(text("x"));
@@ -427,8 +423,7 @@ abstract class KeySuite extends NioSuite {
     void shouldEndAWaitWhenClosed() throws Exception {
         Selector selector = selector();
         nonBlockingPair().client().register(selector, SelectionKey.OP_READ);
-        Future<Integer> waiting = background(() -> selector.select());
-        pause(50);
+        Future<Integer> waiting = blocked(() -> selector.select());
         get(background(selector::close));
         try {
             get(waiting);

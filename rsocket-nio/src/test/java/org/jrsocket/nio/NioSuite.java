@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -205,6 +206,38 @@ abstract class NioSuite {
         });
     }
 
+    /** On a thread of its own. When this returns, it waits, or has ended. */
+    static <T> Future<T> blocked(Callable<T> task) {
+        FutureTask<T> outcome = new FutureTask<>(task);
+        Thread thread = new Thread(outcome, "blocked");
+        thread.setDaemon(true);
+        thread.start();
+        awaitWaiting(thread);
+        return outcome;
+    }
+
+    /**
+     * Until it waits, or has ended: it stands at the same place twice, in native code that a channel or a selector has
+     * called. Elsewhere it may only lack a processor. On a slow machine it may take long to get there.
+     */
+    static void awaitWaiting(Thread thread) {
+        StackTraceElement[] before = {};
+        for (int i = 0; i < 1000 && thread.isAlive(); i++) {
+            StackTraceElement[] now = thread.getStackTrace();
+            if (Arrays.equals(before, now)
+                    && now.length > 0
+                    && now[0].isNativeMethod()
+                    && Arrays.stream(now)
+                            .map(StackTraceElement::getClassName)
+                            .anyMatch(name ->
+                                    name.matches("(sun\\.nio\\.ch|org\\.jrsocket)\\..*") && !name.contains("Suite"))) {
+                return;
+            }
+            before = now;
+            pause(20);
+        }
+    }
+
     static <T> T get(Future<T> future) throws Exception {
         try {
             return future.get(30, TimeUnit.SECONDS);
@@ -216,10 +249,7 @@ abstract class NioSuite {
         }
     }
 
-    /**
-     * A thread that ends in an exception. Made, it waits, or has ended: on a slow machine it may take long to get
-     * there.
-     */
+    /** A thread that ends in an exception. Made, it waits, or has ended. */
     static final class Failing {
         final Thread thread;
         volatile Throwable thrown;
@@ -227,7 +257,7 @@ abstract class NioSuite {
 
         Failing(Action action) {
             this.thread = started(action);
-            awaitWaiting();
+            awaitWaiting(thread);
         }
 
         /** Made, it has come as far as {@code begun} says. */
@@ -250,28 +280,6 @@ abstract class NioSuite {
             fresh.setDaemon(true);
             fresh.start();
             return fresh;
-        }
-
-        /**
-         * Until it waits: it stands at the same place twice, in native code that a channel has called. Elsewhere it may
-         * only lack a processor.
-         */
-        void awaitWaiting() {
-            StackTraceElement[] before = {};
-            for (int i = 0; i < 1000 && thread.isAlive(); i++) {
-                StackTraceElement[] now = thread.getStackTrace();
-                if (Arrays.equals(before, now)
-                        && now.length > 0
-                        && now[0].isNativeMethod()
-                        && Arrays.stream(now)
-                                .map(StackTraceElement::getClassName)
-                                .anyMatch(name -> name.matches("(sun\\.nio\\.ch|org\\.jrsocket)\\..*")
-                                        && !name.contains("Suite"))) {
-                    return;
-                }
-                before = now;
-                pause(20);
-            }
         }
 
         Throwable join() throws InterruptedException {

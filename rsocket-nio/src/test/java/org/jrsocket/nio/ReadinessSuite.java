@@ -57,8 +57,7 @@ abstract class ReadinessSuite extends NioSuite {
         Pair p = nonBlockingPair();
         Selector selector = selector();
         SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);
-        Future<Integer> waiting = background(() -> selector.select());
-        pause(60);
+        Future<Integer> waiting = blocked(() -> selector.select());
         p.server().write(text("late"));
         assertEquals(1, get(waiting));
         assertTrue(key.isReadable());
@@ -94,8 +93,10 @@ abstract class ReadinessSuite extends NioSuite {
         Pair p = nonBlockingPair();
         Selector selector = selector();
         SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);
-        Future<?> waiting = background(() -> await(selector, key, SelectionKey.OP_READ));
-        pause(40);
+        Future<?> waiting = blocked(() -> {
+            await(selector, key, SelectionKey.OP_READ);
+            return null;
+        });
         p.server().shutdownOutput();
         get(waiting);
         assertEquals(-1, p.client().read(bytes(1)));
@@ -178,8 +179,7 @@ abstract class ReadinessSuite extends NioSuite {
         ServerSocketChannel listener = nonBlocking(listening());
         Selector selector = selector();
         listener.register(selector, SelectionKey.OP_ACCEPT);
-        Future<Integer> waiting = background(() -> selector.select());
-        pause(60);
+        Future<Integer> waiting = blocked(() -> selector.select());
         open().connect(listener.getLocalAddress());
         assertEquals(1, get(waiting));
         closing(listener.accept());

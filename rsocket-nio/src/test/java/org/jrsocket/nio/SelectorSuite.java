@@ -277,8 +277,7 @@ abstract class SelectorSuite extends NioSuite {
     void shouldBeWokenWhileItWaits() throws Exception {
         Selector selector = selector();
         nonBlockingPair().client().register(selector, SelectionKey.OP_READ);
-        Future<Integer> waiting = background(() -> selector.select());
-        pause(60);
+        Future<Integer> waiting = blocked(() -> selector.select());
         selector.wakeup();
         assertEquals(0, get(waiting));
     }
@@ -286,8 +285,7 @@ abstract class SelectorSuite extends NioSuite {
     @Test
     void shouldBeWokenWhileItWaitsWithoutKeys() throws Exception {
         Selector selector = selector();
-        Future<Integer> waiting = background(() -> selector.select());
-        pause(60);
+        Future<Integer> waiting = blocked(() -> selector.select());
         selector.wakeup();
         assertEquals(0, get(waiting));
     }
@@ -346,7 +344,7 @@ abstract class SelectorSuite extends NioSuite {
             }
         });
         thread.start();
-        pause(60);
+        awaitWaiting(thread);
         thread.interrupt();
         thread.join(30_000);
         assertTrue(flag.get());

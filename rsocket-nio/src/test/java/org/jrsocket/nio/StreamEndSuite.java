@@ -82,8 +82,7 @@ abstract class StreamEndSuite extends NioSuite {
     @Test
     void shouldEndABlockedReadByShuttingTheInput() throws Exception {
         Pair p = pair();
-        Future<Integer> reader = background(() -> p.client().read(bytes(1)));
-        pause(60);
+        Future<Integer> reader = blocked(() -> p.client().read(bytes(1)));
         p.client().shutdownInput();
         assertEquals(-1, get(reader));
         assertTrue(p.client().isOpen());
