@@ -67,7 +67,8 @@ final class Footprint {
     /** The last quarter of the looks against the second: by then caches are full, and code is compiled. */
     void assertFlat() {
         if (looks.size() < 8) {
-            return; // too short to tell
+            System.out.println(looks.size() + " looks are too few to tell whether it grows");
+            return;
         }
         assertFlat("heap", Look::heap);
         assertFlat("direct memory", Look::direct);

@@ -50,7 +50,9 @@ class SoakTest extends ChannelTests {
         assertTrue(soak.orderly.get() > 0);
         await(() -> transport.liveStreams() == 0, () -> transport.liveStreams() + " streams are left");
         leaks.assertNone();
-        footprint.assertFlat();
+        if (SECONDS > 0) {
+            footprint.assertFlat();
+        }
     }
 
     private static BooleanSupplier goOn() {
