@@ -128,7 +128,7 @@ class ConnectTimesBetweenHosts {
     }
 
     @Test
-    void shouldTakeNoLongerThanTheHeadStartAndThatOnce() throws Exception {
+    void shouldUseRdmaAsSoonAsThePeerAnswersAndTcpMeanwhile() throws Exception {
         Assumptions.assumeTrue(System.getenv("ROCE_LAB_PEER") != null, "needs two hosts (scripts/test hosts)");
         far = FarEnd.ofAllTests();
         int both = far.serve(true, 0);

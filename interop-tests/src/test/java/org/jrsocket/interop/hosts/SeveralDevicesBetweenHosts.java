@@ -148,15 +148,19 @@ class SeveralDevicesBetweenHosts {
             assertSpread(calls(client, far.address(), port, 6));
             assertSpread(calls(client, farSecond, port, 6));
             assertTrue(sent("rxe1") >= packets + 6 * 3, "rxe1 carries its connections");
-            Tool.run("ip", "link", "set", "eth1", "down");
-            List<String> meanwhile = calls(client, far.address(), port, 8);
+            List<String> meanwhile;
+            try {
+                Tool.run("ip", "link", "set", "eth1", "down");
+                meanwhile = calls(client, far.address(), port, 8);
+            } finally {
+                Tool.run("ip", "link", "set", "eth1", "up");
+            }
+            long start = System.nanoTime();
             System.out.println("while eth1 is down: " + meanwhile);
             Set<String> last = new TreeSet<>(meanwhile.subList(2, 8));
             assertTrue(
                     meanwhile.stream().noneMatch(call -> call.equals("RDMA from=" + ownSecond)), meanwhile::toString);
             assertTrue(last.contains("RDMA from=" + own), meanwhile::toString);
-            Tool.run("ip", "link", "set", "eth1", "up");
-            long start = System.nanoTime();
             while (!call(client, far.address(), port).equals("RDMA from=" + ownSecond)) {
                 assertTrue(System.nanoTime() - start < LIMIT.toNanos(), "rxe1 is not used again");
                 TimeUnit.MILLISECONDS.sleep(100);
