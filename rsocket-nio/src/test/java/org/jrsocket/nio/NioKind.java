@@ -28,6 +28,8 @@ import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 /** A provider under test, and where it can listen. */
 public abstract class NioKind {
 
+    private volatile boolean checked; // a connection, at least
+
     public abstract SelectorProvider provider();
 
     InetAddress address() {
@@ -35,7 +37,12 @@ public abstract class NioKind {
     }
 
     /** Fails unless the connection is what this kind is about. */
-    void check(SocketChannel channel) {}
+    final void check(SocketChannel channel) {
+        checked = true;
+        checkTransport(channel);
+    }
+
+    void checkTransport(SocketChannel channel) {}
 
     boolean isRdma() {
         return false;
@@ -43,6 +50,13 @@ public abstract class NioKind {
 
     /** Lets nobody answer at this address, over RDMA: over TCP nobody does already. */
     void silence(InetSocketAddress nobody) {}
+
+    /** After any tests; one alone may have connected nobody, or only where nobody listens. */
+    final void assertUsedIfConnected() {
+        if (checked) {
+            assertUsed(0);
+        }
+    }
 
     /**
      * After many connections: fails unless they were what this kind is about.
@@ -98,7 +112,7 @@ public abstract class NioKind {
             }
 
             @Override
-            void check(SocketChannel channel) {
+            void checkTransport(SocketChannel channel) {
                 if (isRdma() && !channel.toString().endsWith(" over RDMA]")) {
                     throw new AssertionError("not over RDMA: " + channel);
                 }
@@ -123,7 +137,7 @@ public abstract class NioKind {
             }
 
             @Override
-            void check(SocketChannel channel) {
+            void checkTransport(SocketChannel channel) {
                 if (((RSocketChannel) channel).stream() == null) {
                     throw new AssertionError("not over RDMA: " + channel);
                 }
@@ -142,7 +156,7 @@ public abstract class NioKind {
             }
 
             @Override
-            void check(SocketChannel channel) {
+            void checkTransport(SocketChannel channel) {
                 if (((RSocketChannel) channel).stream() != null) {
                     throw new AssertionError("not over TCP: " + channel);
                 }
