@@ -9,8 +9,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.spi.AsynchronousChannelProvider;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
@@ -18,6 +16,7 @@ import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.nio.NioKind;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
@@ -132,7 +131,7 @@ abstract class AioKind {
 
     /** Clients try RDMA each time and are refused, because servers listen over TCP alone. */
     static AioKind fallback() throws Exception {
-        return new OverLoopback("policy=auto", rules("bind * * tcp\n")) {
+        return new OverLoopback("policy=auto", NioKind.rules("bind * * tcp\n")) {
             @Override
             void checkTransport(AsynchronousSocketChannel channel) {
                 if (!channel.toString().endsWith("]") || channel.toString().contains("RDMA")) {
@@ -148,16 +147,6 @@ abstract class AioKind {
                 }
             }
         };
-    }
-
-    static Rules rules(String text) throws Exception {
-        Path file = Files.createTempFile("rules", ".conf");
-        try {
-            Files.writeString(file, text);
-            return Rules.load(file);
-        } finally {
-            Files.delete(file);
-        }
     }
 
     /** Ours, over verbs within this JVM. */

@@ -26,6 +26,7 @@ import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.nio.NioKind;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.nio.ScarceVerbs;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -57,7 +58,7 @@ class AioTransportTest extends LoopbackAioTests {
 
     @Test
     void shouldRefuseToConnectWithoutRdmaWhereARuleDemandsIt() throws Exception {
-        RAsynchronousChannelProvider provider = withoutRdma(AioKind.rules("connect 127.0.0.2 * rdma\n"));
+        RAsynchronousChannelProvider provider = withoutRdma(NioKind.rules("connect 127.0.0.2 * rdma\n"));
         AsynchronousSocketChannel client = closing(provider.openAsynchronousSocketChannel(null));
         Future<Void> connecting = client.connect(new InetSocketAddress("127.0.0.2", 1));
         assertThrows(ConnectException.class, () -> get(connecting));
@@ -71,7 +72,7 @@ class AioTransportTest extends LoopbackAioTests {
 
     @Test
     void shouldCarryTcpWithoutRdmaWhereNoRuleDemandsIt() throws Exception {
-        RAsynchronousChannelProvider provider = withoutRdma(AioKind.rules("connect 127.0.0.2 * rdma\n"));
+        RAsynchronousChannelProvider provider = withoutRdma(NioKind.rules("connect 127.0.0.2 * rdma\n"));
         AsynchronousServerSocketChannel listener =
                 closing(provider.openAsynchronousServerSocketChannel(null)).bind(new InetSocketAddress("127.0.0.1", 0));
         AsynchronousSocketChannel client = closing(provider.openAsynchronousSocketChannel(null));
@@ -84,7 +85,7 @@ class AioTransportTest extends LoopbackAioTests {
 
     @Test
     void shouldRefuseToListenWithoutRdmaWhereARuleDemandsIt() throws Exception {
-        RAsynchronousChannelProvider provider = withoutRdma(AioKind.rules("bind 127.0.0.2 * rdma\n"));
+        RAsynchronousChannelProvider provider = withoutRdma(NioKind.rules("bind 127.0.0.2 * rdma\n"));
         AsynchronousServerSocketChannel listener = closing(provider.openAsynchronousServerSocketChannel(null));
         assertThrows(SocketException.class, () -> listener.bind(new InetSocketAddress("127.0.0.2", 0)));
     }

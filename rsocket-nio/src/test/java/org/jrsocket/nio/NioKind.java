@@ -194,7 +194,7 @@ public abstract class NioKind {
         };
     }
 
-    static Rules rules(String text) throws Exception {
+    public static Rules rules(String text) throws Exception {
         Path file = Files.createTempFile("rules", ".conf");
         try {
             Files.writeString(file, text);
