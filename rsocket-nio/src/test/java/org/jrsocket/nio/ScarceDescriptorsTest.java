@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -21,12 +20,9 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.os.Errno;
@@ -47,44 +43,7 @@ class ScarceDescriptorsTest {
 
     @Test
     void shouldFailWithAnIoException() throws Exception {
-        Set<String> places = new LinkedHashSet<>();
-        for (Class<?> one : List.of(
-                ScarceDescriptorsTest.class,
-                RSelectorProvider.class,
-                org.jrsocket.connect.TransportContext.class,
-                org.jrsocket.verbs.loopback.LoopbackProvider.class,
-                com.ibm.disni.verbs.RdmaProvider.class,
-                org.slf4j.LoggerFactory.class,
-                Test.class,
-                org.opentest4j.AssertionFailedError.class,
-                org.junit.platform.commons.JUnitException.class)) {
-            places.add(Path.of(one.getProtectionDomain()
-                            .getCodeSource()
-                            .getLocation()
-                            .toURI())
-                    .toString());
-        }
-        Path output = folder.resolve("output");
-        Process process = new ProcessBuilder(
-                        "sh",
-                        "-c",
-                        "ulimit -n 200; exec \"$@\"",
-                        "sh",
-                        System.getProperty("java.home") + "/bin/java",
-                        "-cp",
-                        String.join(File.pathSeparator, places),
-                        "--add-opens",
-                        "java.base/sun.nio.ch=ALL-UNNAMED",
-                        Program.class.getName())
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertTrue(process.waitFor(90, TimeUnit.SECONDS), "does not end");
-            assertEquals(0, process.exitValue(), Files.readString(output));
-        } finally {
-            process.destroyForcibly();
-        }
+        FewDescriptors.run(Program.class, folder);
     }
 
     /** What the new JVM does. */
@@ -119,7 +78,7 @@ class ScarceDescriptorsTest {
             }
             List<FileInputStream> hogs = new ArrayList<>();
             try {
-                hogs.addAll(hogAll());
+                hogs.addAll(FewDescriptors.hogAll());
                 for (Waiting each : waiting) {
                     each.reader.start();
                 }
@@ -127,7 +86,9 @@ class ScarceDescriptorsTest {
                     each.awaitAndServe();
                 }
                 program.tryAll(second, (type, call) -> {
-                    hogs.addAll(hogAll()); // also what the garbage collector or a reaper has given back meanwhile
+                    hogs.addAll(
+                            FewDescriptors
+                                    .hogAll()); // also what the garbage collector or a reaper has given back meanwhile
                     assertEquals(type, assertThrows(type, call).getClass());
                 });
             } finally {
@@ -180,17 +141,6 @@ class ScarceDescriptorsTest {
                 client.connect(listener.getLocalAddress());
                 kind.check(client);
                 return listener.accept();
-            }
-        }
-
-        private static List<FileInputStream> hogAll() {
-            List<FileInputStream> hogs = new ArrayList<>();
-            try {
-                while (true) {
-                    hogs.add(new FileInputStream("/dev/null"));
-                }
-            } catch (IOException e) {
-                return hogs;
             }
         }
 
