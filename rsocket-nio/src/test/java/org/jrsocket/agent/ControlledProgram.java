@@ -18,7 +18,6 @@ import java.util.Properties;
 import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.TcpPort;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaStream;
@@ -108,19 +107,5 @@ final class ControlledProgram implements DualListener.Acceptor<RdmaStream> {
     @Override
     public RdmaStream adopt(RdmaStream stream) {
         return stream;
-    }
-
-    /** TCP's side of a listener, without a socket. */
-    private record NoSocket(InetSocketAddress address) implements TcpPort {
-
-        @Override
-        public boolean isAny() {
-            return false;
-        }
-
-        @Override
-        public void change() {
-            throw new AssertionError("the port was asked for");
-        }
     }
 }

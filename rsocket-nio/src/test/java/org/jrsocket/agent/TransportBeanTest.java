@@ -31,7 +31,6 @@ import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
-import org.jrsocket.connect.TcpPort;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaConnectException;
@@ -92,20 +91,6 @@ class TransportBeanTest {
             return stream;
         }
     };
-
-    /** TCP's side of a listener, without a socket. */
-    private record NoSocket(InetSocketAddress address) implements TcpPort {
-
-        @Override
-        public boolean isAny() {
-            return false;
-        }
-
-        @Override
-        public void change() {
-            throw new AssertionError("the application asked for this port");
-        }
-    }
 
     private ConnectAttempt attempt(InetSocketAddress remote) throws IOException {
         return stack.connector().attempt(null, remote, StreamConfig.DEFAULT, 0);
