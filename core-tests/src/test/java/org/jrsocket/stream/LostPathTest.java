@@ -246,6 +246,23 @@ class LostPathTest {
         }
     }
 
+    /** Nor does a JVM that goes on keep what it had of each of them for ever. */
+    @Test
+    void shouldKeepNothingOfAPeerThatNeverAnswers() throws Exception {
+        transport.close();
+        verbs.close();
+        verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(3_600_000));
+        open();
+        transport.farewells().longestNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        try (StreamPair pair = quietPair()) {
+            verbs.faults().drop(CmMessage.DREQ, 1);
+            verbs.faults().breakAfter(0);
+            pair.client.close();
+            RawPeer.await(() -> verbs.ids().stream().noneMatch(LoopbackId::isActive), () -> "an id is kept");
+            assertFalse(transport.farewells().areFresh());
+        }
+    }
+
     /** A message that it cannot send would be lost, and with soft-RoCE all connections to come. */
     @Test
     void shouldTellThePeerThatOnlyWaitsOnceThisHostHasItsLinkBack() throws Exception {

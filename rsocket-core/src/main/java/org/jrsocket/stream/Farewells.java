@@ -38,8 +38,6 @@ final class Farewells {
 
     /** Beyond so many, peers are told once. */
     private static final int MOST = 4096;
-    /** After the first word. By then the kernel has given up. */
-    private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(3);
     /** In which the kernel says it a second time: it waits 4.3 s for an answer (the CM's response timeout). */
     private static final long TWICE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** How often a host looks whether its link is up again. */
@@ -52,6 +50,9 @@ final class Farewells {
 
     private final AtomicBoolean looksLater = new AtomicBoolean();
     private volatile Predicate<InetAddress> down = Farewells::isDown;
+    /** After the first word. By then the kernel has given up. */
+    private volatile long longestNanos = TimeUnit.MINUTES.toNanos(3);
+
     private volatile boolean over;
 
     Farewells(RdmaTransport transport) {
@@ -61,6 +62,11 @@ final class Farewells {
     /** Has {@code judge} say whether the link of an own address is down; for tests. */
     void judgeBy(Predicate<InetAddress> judge) {
         down = judge;
+    }
+
+    /** For tests. */
+    void longestNanos(long nanos) {
+        longestNanos = nanos;
     }
 
     /**
@@ -157,7 +163,7 @@ final class Farewells {
             try {
                 transport.cm().disconnect(id);
                 since = System.nanoTime();
-                transport.service().schedule(this::end, LONGEST_NANOS);
+                transport.service().schedule(this::end, longestNanos);
             } catch (IOException | RuntimeException e) {
                 LOG.debug("the peer of a connection that was lost is not told", e);
                 end();
