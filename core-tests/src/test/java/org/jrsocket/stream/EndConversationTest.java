@@ -201,7 +201,7 @@ class EndConversationTest extends RawPeerTests {
         l.peer().data(bytes(20));
         l.peer().ctrl(Imm.CTRL_DISCONNECT);
         l.peer().close();
-        Thread.sleep(20);
+        passTheServiceThread(); // which hears the manager
         assertArrayEquals(bytes(20), read(l.stream(), 20));
         assertEquals(-1, l.stream().read(new byte[1], 0, 1, PATIENCE));
     }

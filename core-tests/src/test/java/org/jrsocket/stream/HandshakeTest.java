@@ -129,7 +129,7 @@ class HandshakeTest extends RawPeerTests {
         peer.established();
         peer.data(bytes(100));
         peer.ctrl(Imm.CTRL_SHUTDOWN);
-        Thread.sleep(50);
+        passTheServiceThread();
         assertEquals(0, peer.arrivals());
         assertEquals(null, listener.poll());
         verbs.faults().delay(CmMessage.RTU, 0);

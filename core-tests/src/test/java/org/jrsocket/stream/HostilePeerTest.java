@@ -15,9 +15,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.SendBatch;
@@ -212,9 +210,7 @@ class HostilePeerTest extends RawPeerTests {
         l.peer().bare(3 << 29);
         assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, PATIENCE));
         l.peer().awaitImm(Imm.ctrl(Imm.CTRL_DISCONNECT));
-        CountDownLatch passed = new CountDownLatch(1);
-        transport.service().execute(passed::countDown); // behind what the violation had it do
-        assertTrue(passed.await(30, TimeUnit.SECONDS));
+        passTheServiceThread(); // which the violation had do something
         assertEquals(1, transport.liveStreams(), "not acknowledged, and yet freed");
         verbs.faults().holdAcks(false);
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
@@ -229,7 +225,8 @@ class HostilePeerTest extends RawPeerTests {
                 () -> assertThrows(SocketException.class, () -> l.stream().read(new byte[1], 0, 1, 0)));
         Future<SocketException> writer = background(
                 () -> assertThrows(SocketException.class, () -> l.stream().write(new byte[100_000], 0, 100_000, 0)));
-        Thread.sleep(20);
+        StreamBehaviour.awaitInside("read", 1);
+        StreamBehaviour.awaitInside("write", 1);
         l.peer().bare(3 << 29);
         assertEquals("Connection reset", get(reader).getMessage());
         assertEquals("Connection reset", get(writer).getMessage());

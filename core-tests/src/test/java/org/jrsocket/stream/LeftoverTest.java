@@ -76,9 +76,7 @@ class LeftoverTest extends RawPeerTests {
         verbs.faults().holdAcks(false);
         RawPeer.await(() -> readersLooks.get() > before, () -> "the reader did not take the completion's event");
         free.countDown();
-        CountDownLatch passed = new CountDownLatch(1);
-        transport.service().execute(() -> transport.service().execute(passed::countDown));
-        passed.await();
+        passTheServiceThread();
 
         verbs.faults().holdAcks(true);
         for (int i = 0; i < 10; i++) { // more than may be on their way at once
@@ -123,9 +121,7 @@ class LeftoverTest extends RawPeerTests {
         free.countDown();
         // In turns of the service thread, too few for it to find the stream idle, which would send it as well.
         for (int turn = 0; turn < 1000 && l.peer().dataBytes() < written; turn++) {
-            CountDownLatch passed = new CountDownLatch(1);
-            transport.service().execute(passed::countDown);
-            passed.await();
+            passTheServiceThread();
             LockSupport.parkNanos(1_000_000);
         }
         assertEquals(written, l.peer().dataBytes());

@@ -165,7 +165,7 @@ class LendingTest extends RawPeerTests {
         long end = l.stream().writeLent(memory, 0, 4096);
         assertFalse(l.stream().awaitAcknowledged(end, MILLISECONDS.toNanos(20)), "nobody has acknowledged it");
         Future<Boolean> waiting = background(() -> l.stream().awaitAcknowledged(end, PATIENCE));
-        Thread.sleep(20);
+        StreamBehaviour.awaitInside("awaitAcknowledged", 1);
         assertFalse(waiting.isDone());
         verbs.faults().holdAcks(false);
         assertTrue(get(waiting));
@@ -230,7 +230,7 @@ class LendingTest extends RawPeerTests {
         LentMemory memory = closed.stream().register(direct(bytes(4096)));
         long end = closed.stream().writeLent(memory, 0, 4096);
         Future<Boolean> waiting = background(() -> closed.stream().awaitAcknowledged(end, PATIENCE));
-        Thread.sleep(20);
+        StreamBehaviour.awaitInside("awaitAcknowledged", 1);
         assertFalse(waiting.isDone());
         closed.stream().abort();
         assertEquals("Socket closed", failure(waiting).getMessage());

@@ -200,21 +200,12 @@ class LostWakeUpTest extends RawPeerTests {
         };
         l.stream().write(new byte[300], 0, 300, PATIENCE);
         watched.await();
-        CountDownLatch busy = new CountDownLatch(1);
         CountDownLatch free = new CountDownLatch(1);
-        transport.service().execute(() -> {
-            busy.countDown();
-            try {
-                free.await();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        });
-        busy.await();
+        keepTheServiceThreadBusy(free);
         l.peer().data((byte) 1);
         l.stream().takeEvents();
         free.countDown();
-        Thread.sleep(50);
+        passTheServiceThread();
         l.peer().grantRing(100, 100);
         RawPeer.await(
                 () -> l.peer().dataBytes() == 200, () -> "only " + l.peer().dataBytes() + " bytes came");

@@ -175,6 +175,15 @@ abstract class RawPeerTests {
         busy.await();
     }
 
+    /** Returns when the service thread has done what was asked of it before, and looked for events once. */
+    void passTheServiceThread() throws InterruptedException {
+        for (int turn = 0; turn < 2; turn++) { // in the first one it may have looked just before
+            CountDownLatch passed = new CountDownLatch(1);
+            transport.service().execute(passed::countDown);
+            assertTrue(passed.await(60, TimeUnit.SECONDS), "the service thread is busy");
+        }
+    }
+
     <T> Future<T> background(Callable<T> task) {
         return threads.submit(task);
     }

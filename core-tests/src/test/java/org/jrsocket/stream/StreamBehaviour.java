@@ -480,11 +480,12 @@ abstract class StreamBehaviour {
 
     @Test
     void shouldHoldConnectionsBeyondTheBacklogUntilSomebodyAccepts() throws Exception {
-        try (RdmaListener listener = transport.listen(new InetSocketAddress(address(), 0), 1, StreamConfig.DEFAULT)) {
+        try (CmListener listener =
+                (CmListener) transport.listen(new InetSocketAddress(address(), 0), 1, StreamConfig.DEFAULT)) {
             PendingConnect first = transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT);
             first.await(StreamPair.PATIENCE);
             PendingConnect second = transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT);
-            Thread.sleep(100);
+            HalfOpenTest.awaitHeld(listener, 1);
             assertFalse(second.isDone());
             StreamPair.accept(listener).close();
             second.await(StreamPair.PATIENCE).close();
