@@ -7,18 +7,26 @@ package org.jrsocket.stream;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
+import org.mockito.ArgumentCaptor;
 
 /** What closed streams may cost while their peers take nothing, or send without end. */
 class ClosingsTest extends RawPeerTests {
@@ -94,9 +102,7 @@ class ClosingsTest extends RawPeerTests {
             l.stream().write(bytes(10), 0, 10, PATIENCE);
             l.stream().close();
         }
-        CountDownLatch passed = new CountDownLatch(1);
-        transport.service().execute(passed::countDown);
-        assertTrue(passed.await(30, TimeUnit.SECONDS));
+        passTheServiceThread();
         verbs.faults().holdAcks(false);
         for (Link l : links) {
             assertTrue(l.stream().awaitDrained(PATIENCE));
@@ -192,6 +198,47 @@ class ClosingsTest extends RawPeerTests {
             }
         };
         l.peer().credit(l.peer().spec.credits());
+    }
+
+    /** One that fails is tried again, and the time limits of the others hold. */
+    @Test
+    void shouldLookAfterTheOthersWhenOneMakesTrouble() throws Exception {
+        ServiceLoop timer = mock(ServiceLoop.class);
+        Closings closings = new Closings(timer);
+        List<Link> links = starved(2);
+        onServiceThread(() -> links.forEach(l -> closings.add(l.stream())));
+        for (int round = 1; round <= 3; round++) {
+            AtomicInteger looks = new AtomicInteger();
+            Runnable check = nextCheck(timer, round);
+            List<String> errors = warningsIn(() -> onServiceThread(() -> {
+                hooked.hook = (at, cookie) -> {
+                    if (at == Point.BEFORE_POLL && cookie == ConnectionResources.RECV_COOKIE) {
+                        looks.incrementAndGet();
+                        throw new IllegalStateException("as the test wants");
+                    }
+                };
+                check.run();
+                hooked.hook = (at, cookie) -> {};
+            }));
+            assertEquals(2, looks.get());
+            assertEquals(2, errors.size(), errors.toString());
+        }
+        for (Link l : links) {
+            l.stream().abort();
+        }
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+        onServiceThread(nextCheck(timer, 4));
+        verify(timer, times(4).description("they are over")).schedule(any(), anyLong());
+    }
+
+    private static Runnable nextCheck(ServiceLoop timer, int number) {
+        ArgumentCaptor<Runnable> check = ArgumentCaptor.forClass(Runnable.class);
+        verify(timer, times(number)).schedule(check.capture(), anyLong());
+        return check.getValue();
+    }
+
+    private void onServiceThread(Runnable task) throws Exception {
+        CompletableFuture.runAsync(task, transport.service()::execute).get(60, TimeUnit.SECONDS);
     }
 
     private int posted() {
