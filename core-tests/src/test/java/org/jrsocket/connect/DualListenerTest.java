@@ -60,6 +60,7 @@ class DualListenerTest {
     void close() {
         taken.forEach(RdmaListener::close);
         transport.close();
+        verbs.assertClean();
         verbs.close();
     }
 

@@ -56,6 +56,7 @@ class LoopbackRefusalTest extends RefusalTests {
     @AfterEach
     void close() {
         super.close();
+        verbs.assertClean();
         verbs.close();
     }
 }

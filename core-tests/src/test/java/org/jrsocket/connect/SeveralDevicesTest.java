@@ -64,6 +64,7 @@ class SeveralDevicesTest {
     void close() {
         streams.forEach(RdmaStream::abort);
         transport.close();
+        verbs.assertClean();
         verbs.close();
     }
 

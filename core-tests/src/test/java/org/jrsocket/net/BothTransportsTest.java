@@ -70,6 +70,7 @@ class BothTransportsTest {
     @AfterEach
     void close() {
         transport.close();
+        verbs.assertClean();
         verbs.close();
     }
 

@@ -62,6 +62,7 @@ class MemoryBoundTest {
     void close() throws IOException {
         server.close();
         transport.close();
+        verbs.assertClean();
         verbs.close();
     }
 

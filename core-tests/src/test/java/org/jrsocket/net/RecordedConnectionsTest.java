@@ -59,6 +59,7 @@ class RecordedConnectionsTest {
     void close() {
         recorded.close();
         transport.close();
+        verbs.assertClean();
         verbs.close();
     }
 

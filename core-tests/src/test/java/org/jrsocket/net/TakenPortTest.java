@@ -50,6 +50,7 @@ class TakenPortTest {
     @AfterEach
     void close() {
         transport.close();
+        verbs.assertClean();
         verbs.close();
     }
 

@@ -24,14 +24,16 @@ class IdleDeviceTest {
     private static final int SIZE = 64;
 
     private static void with(LoopbackConfig config, Use use) throws IOException {
-        try (LoopbackProvider provider = new LoopbackProvider(config);
-                RdmaTransport transport = RdmaTransport.over(provider);
-                StreamPair pair =
-                        StreamPair.connect(transport, InetAddress.getLoopbackAddress(), StreamConfig.DEFAULT)) {
-            use.of(pair.client);
-            pair.client.abort();
-            pair.server.abort();
-            assertEquals(0, provider.messageCount(), "messages that a device carried");
+        try (LoopbackProvider provider = new LoopbackProvider(config)) {
+            try (RdmaTransport transport = RdmaTransport.over(provider);
+                    StreamPair pair =
+                            StreamPair.connect(transport, InetAddress.getLoopbackAddress(), StreamConfig.DEFAULT)) {
+                use.of(pair.client);
+                pair.client.abort();
+                pair.server.abort();
+                assertEquals(0, provider.messageCount(), "messages that a device carried");
+            }
+            provider.assertClean();
         }
     }
 

@@ -36,6 +36,7 @@ class ThreadOriginTest {
     @AfterEach
     void close() {
         transport.close();
+        verbs.assertClean();
         verbs.close();
     }
 
