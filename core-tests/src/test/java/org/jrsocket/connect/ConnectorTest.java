@@ -344,7 +344,12 @@ class ConnectorTest {
         assertNull(listen(stack(null)));
         rdma.unavailable = none;
         assertNull(listen(stack(null)));
+    }
+
+    @Test
+    void shouldListenOverTcpAloneWhereThePolicySaysSo() throws Exception {
         assertNull(listen(stack("policy=tcp")));
+        assertNull(listen(stack("policy=auto,listen=off")));
     }
 
     @Test

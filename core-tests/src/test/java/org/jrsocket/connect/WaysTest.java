@@ -6,7 +6,6 @@ package org.jrsocket.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -28,9 +27,11 @@ import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Over which device a connection leaves where there are several. */
+@Timeout(60)
 class WaysTest {
 
     private static final InetSocketAddress PEER = new InetSocketAddress("10.1.0.9", 80);
@@ -269,6 +270,5 @@ class WaysTest {
     @Test
     void shouldReadThisHostWithoutAnError() {
         assertEquals(new Adapters().locals(), new Adapters().locals());
-        assertNull(rdma.lastLocal);
     }
 }

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Grant;
@@ -93,12 +94,16 @@ class GrantConversationTest extends RawPeerTests {
     @Test
     void shouldClearATableEntryWhenItTakesTheGrant() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(64));
-        for (int i = 0; i < 40; i++) { // entries 1, 0, 1, 0, ...
+        ByteBuffer table = NativeMemory.view(l.peer().stream.targetAddr(), ConnectionResources.TABLE_BYTES);
+        for (int i = 0; i < 40; i++) { // all entries in turn
             byte[] sent = bytes(64);
             l.stream().write(sent, 0, 64, PATIENCE);
             awaitData(l.peer(), 64);
             l.peer().grantRing(i % 2 * 64, 64);
             l.stream().poll();
+            for (int at = 0; at < ConnectionResources.TABLE_BYTES; at += Grant.SIZE) {
+                assertEquals(0, Grant.length(table, at, Grant.BIG_ENDIAN_HOST), "after grant " + i);
+            }
         }
     }
 
