@@ -463,7 +463,7 @@ class BothTransportsTest {
             client.connect(new InetSocketAddress(silent, 80));
             return null;
         });
-        SocketBehaviour.aMoment();
+        SocketBehaviour.awaitWaiting(connecting);
         client.close();
         SocketBehaviour.assertSocketException("Socket closed", connecting::get);
     }
@@ -478,7 +478,7 @@ class BothTransportsTest {
                     "Closed by interrupt", () -> client.connect(new InetSocketAddress(silent, 80)));
             return Thread.interrupted();
         });
-        SocketBehaviour.aMoment();
+        SocketBehaviour.awaitWaiting(connecting);
         connecting.thread.interrupt();
         assertTrue(connecting.get());
         assertTrue(client.isClosed());

@@ -237,6 +237,12 @@ abstract class RawPeerTests {
         void run() throws Exception;
     }
 
+    /** One line, and one more for each interval that has passed since {@code start}. */
+    static void assertLimited(List<String> warnings, long start) {
+        long most = 1 + (System.nanoTime() - start) / LimitedLog.INTERVAL_NANOS;
+        assertTrue(!warnings.isEmpty() && warnings.size() <= most, warnings::toString);
+    }
+
     /** What was logged meanwhile at WARN or above, line by line. */
     static List<String> warningsIn(Body body) throws Exception {
         PrintStream before = System.err;
