@@ -28,6 +28,7 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.loopback.CmMessage;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackDevice;
+import org.jrsocket.verbs.loopback.LoopbackId;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.verbs.loopback.Reachability;
 import org.junit.jupiter.api.AfterEach;
@@ -226,6 +227,9 @@ class SeveralDevicesTest {
             ConnectAttempt attempt = stack.connector().attempt(null, farAway(), CONFIG, 0);
             CountDownLatch decided = new CountDownLatch(1);
             attempt.whenDecided(decided::countDown);
+            while (verbs.ids().stream().noneMatch(id -> id.isActive() && isOn(id, "lo2"))) {
+                Thread.sleep(1);
+            }
             assertEquals(1, decided.getCount());
             attempt.cancel();
             assertTrue(decided.await(30, TimeUnit.SECONDS));
@@ -245,6 +249,10 @@ class SeveralDevicesTest {
         assertEquals(
                 1,
                 stack.remembered().stream().filter(state -> state.port() != 0).count());
+    }
+
+    private static boolean isOn(LoopbackId id, String device) {
+        return id.getVerbs() instanceof LoopbackDevice its && its.name().equals(device);
     }
 
     private LoopbackDevice device(String name) {

@@ -177,7 +177,7 @@ class HandshakeTest extends RawPeerTests {
         assertEquals(null, listener.poll());
     }
 
-    /** 1.6: a client that never confirms delays nobody else, and is forgotten. */
+    /** 1.6: a client that never confirms delays nobody else. {@link HalfOpenTest} has it forgotten. */
     @Test
     void shouldServeOthersWhileOneClientNeverConfirms() throws Exception {
         RdmaListener listener = listen(CONFIG);

@@ -68,7 +68,9 @@ class HotPathTest {
             value = Delivery.class,
             names = {"IMMEDIATE", "THREAD"})
     void shouldAllocateNothing(Delivery delivery) throws Exception {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean);
+        assumeTrue(
+                ManagementFactory.getThreadMXBean() instanceof ThreadMXBean,
+                "this JVM does not tell what a thread allocates");
         connect(delivery);
         long allocated = inTwoThreads(
                 new FutureTask<>(() -> pingPong(pair.client, pair.server, true)),
