@@ -18,87 +18,26 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
-import org.jrsocket.connect.Rules;
-import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
-import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketBehaviour.Work;
-import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.loopback.CmMessage;
-import org.jrsocket.verbs.loopback.LoopbackConfig;
-import org.jrsocket.verbs.loopback.LoopbackProvider;
-import org.jrsocket.verbs.loopback.Reachability;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * What a peer that is silent, late or being restarted costs connections and does to them. Sockets of ours, over
- * loopback verbs.
- */
+/** What a peer that is silent, late or being restarted costs connections and does to them. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class HeadStartTest {
+class HeadStartTest extends TwoTransports {
 
     private static final String SHORT = "connect.timeout=30ms";
     private static final String PATIENT = "connect.timeout=50s";
-
-    private LoopbackProvider verbs;
-    private RdmaTransport transport;
-    private InetAddress served;
-    private InetAddress silent;
-
-    @BeforeEach
-    void open() throws IOException {
-        verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(60_000));
-        served = InetAddress.getByName("127.0.0.1");
-        silent = InetAddress.getByName("127.0.0.3");
-        verbs.place(silent, Reachability.SILENT);
-        transport = RdmaTransport.over(verbs);
-    }
-
-    @AfterEach
-    void close() {
-        transport.close();
-        verbs.assertClean();
-        verbs.close();
-    }
-
-    private TransportContext stack(String settings) throws Exception {
-        Settings read = Settings.read(settings, new Properties(), Map.of());
-        return new TransportContext(read, Rules.NONE, TransportHolder.of(transport));
-    }
-
-    private static Socket socket(TransportContext stack) throws IOException {
-        return SocketKind.over(stack, true).socket();
-    }
-
-    private static Socket connected(TransportContext stack, ServerSocket server) throws IOException {
-        Socket socket = socket(stack);
-        socket.connect(server.getLocalSocketAddress());
-        return socket;
-    }
 
     private static ServerSocket listening(TransportContext stack, InetAddress address, int port) throws IOException {
         ServerSocket server = SocketKind.over(stack, true).serverSocket();
         server.setReuseAddress(true);
         server.bind(new InetSocketAddress(address, port));
         return server;
-    }
-
-    private static boolean isRdma(Socket socket) {
-        return ((SocketKind.OurSocket) socket).isRdma();
-    }
-
-    private static void assertTalks(Socket one, Socket other) throws IOException {
-        one.getOutputStream().write(1);
-        assertEquals(1, other.getInputStream().read());
-        other.getOutputStream().write(2);
-        assertEquals(2, one.getInputStream().read());
     }
 
     // ---- silence ----

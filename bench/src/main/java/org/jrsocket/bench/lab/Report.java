@@ -127,7 +127,8 @@ final class Report {
                                 .append(String.format(
                                         Locale.ROOT,
                                         "%n    {\"row\": \"%s\", \"key\": \"%s\", \"column\": \"%s\", \"unit\": \"%s\","
-                                                + " \"value\": %.4f, \"lowest\": %.4f, \"samples\": %d, \"stalled\": %d}",
+                                                + " \"value\": %.4f, \"lowest\": %.4f, \"samples\": %d,"
+                                                + " \"stalled\": %d}",
                                         row.id(),
                                         key,
                                         column.id(),
