@@ -132,6 +132,9 @@ final class StreamCore {
         try {
             int opened = connection.open();
             effects.handle(opened | pump.flush());
+        } catch (RuntimeException | Error e) { // whoever made it frees what it stands on, and nobody may use that
+            freed = true;
+            throw e;
         } finally {
             exit();
         }

@@ -137,7 +137,8 @@ public final class RdmaCoreProbe {
         return new VerbsUnavailableException(
                 Reason.NO_DEVICE,
                 "RDMA device " + name
-                        + " has the node GUID 0, with which librdmacm crashes: remove it, or give its network interface a hardware address",
+                        + " has the node GUID 0, with which librdmacm crashes: remove it, or give its network"
+                        + " interface a hardware address",
                 null);
     }
 

@@ -92,8 +92,8 @@ public final class LoopbackConfig {
     }
 
     /**
-     * As irdma in rdma-core 44 to 51 (Intel E810, RoCE): the completion of a write with immediate data has the opcode of
-     * a receive, and the length of what was written. Default off.
+     * As irdma in rdma-core 44 to 51 (Intel E810, RoCE): the completion of a write with immediate data has the opcode
+     * of a receive, and the length of what was written. Default off.
      */
     public LoopbackConfig writesAsReceives(boolean value) {
         writesAsReceives = value;
