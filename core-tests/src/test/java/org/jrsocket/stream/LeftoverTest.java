@@ -113,7 +113,7 @@ class LeftoverTest extends RawPeerTests {
         });
         int written = 5 * HALF;
         do {
-            l.stream().takeEvents();
+            l.stream().takeEvent();
             l.stream().write(new byte[1], 0, 1, PATIENCE);
             written++;
         } while (written < 7 * HALF && !held(core, core.leftover()::any));

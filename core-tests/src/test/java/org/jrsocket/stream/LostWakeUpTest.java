@@ -203,7 +203,7 @@ class LostWakeUpTest extends RawPeerTests {
         CountDownLatch free = new CountDownLatch(1);
         keepTheServiceThreadBusy(free);
         l.peer().data((byte) 1);
-        l.stream().takeEvents();
+        l.stream().takeEvent();
         free.countDown();
         passTheServiceThread();
         l.peer().grantRing(100, 100);

@@ -280,7 +280,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     }
 
     /**
-     * The completion channel's descriptor: readable while {@link #takeEvents} has something to take. Once the stream is
+     * The completion channel's descriptor: readable while {@link #takeEvent} has something to take. Once the stream is
      * freed, the number may belong to something else.
      */
     public int completionFd() {
@@ -295,9 +295,9 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return waits.watchedBy(set, data);
     }
 
-    /** Takes the channel's events after the descriptor was readable; the queues are unarmed then. */
-    public void takeEvents() {
-        waits.takeEvents();
+    /** Takes one event of the channel, which unarms the queue it came from; others keep the descriptor readable. */
+    public void takeEvent() {
+        waits.takeEvent();
     }
 
     /** Makes the progress that needs no waiting. */

@@ -247,7 +247,7 @@ final class StreamClosing {
             if (core.freed || deadline == 0) {
                 return;
             }
-            core.queues.takeEvents();
+            core.queues.takeEvent();
             core.armAndPoll(true);
             long now = System.nanoTime();
             boolean flooded = flood.isSpent(core.in.idleMessages(), now);

@@ -174,7 +174,7 @@ final class StreamWaiter {
                     watchOnce();
                 }
                 me.sleep(core.handles.channel.getFd(), left);
-                takeEvents(me);
+                takeEvent(me);
             }
         } finally {
             if (reading) {
@@ -200,15 +200,15 @@ final class StreamWaiter {
         }
     }
 
-    /** Takes the channel's events, for a selector, which looks next. */
-    void takeEvents() {
-        takeEvents(null);
+    /** Takes one of the channel's events, for a selector, which looks next. */
+    void takeEvent() {
+        takeEvent(null);
     }
 
-    private void takeEvents(Sleeper me) {
+    private void takeEvent(Sleeper me) {
         core.enter();
         try {
-            if (!freed && core.queues.takeEvents()) {
+            if (!freed && core.queues.takeEvent()) {
                 core.poll();
                 armForOthers(me);
             }
@@ -311,7 +311,7 @@ final class StreamWaiter {
             if (freed) {
                 return;
             }
-            core.queues.takeEvents();
+            core.queues.takeEvent();
             core.poll();
             core.flush();
             leftoverWatched &= core.leftover().any() && !core.writerInside;

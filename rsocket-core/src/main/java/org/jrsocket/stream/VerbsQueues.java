@@ -300,18 +300,19 @@ final class VerbsQueues implements Queues {
         }
     }
 
-    /** Takes the channel's events, which unarms the queues they came from; whether there were any. */
-    boolean takeEvents() {
-        boolean any = false;
-        for (int cookie = handles.channel.takeEvent(); cookie >= 0; cookie = handles.channel.takeEvent()) {
-            any = true;
-            if (cookie == ConnectionResources.RECV_COOKIE) {
-                receiveArmed = false;
-            } else {
-                sendArmed = false;
-            }
+    /**
+     * Takes one of the channel's events, which unarms the queue that it came from; whether there was any. If there is
+     * another one the channel stays readable, and whoever watches it comes back: to ask for one that is not there, each
+     * time, would be a call of the kernel for nothing.
+     */
+    boolean takeEvent() {
+        int cookie = handles.channel.takeEvent();
+        if (cookie == ConnectionResources.RECV_COOKIE) {
+            receiveArmed = false;
+        } else if (cookie >= 0) {
+            sendArmed = false;
         }
-        return any;
+        return cookie >= 0;
     }
 
     /** What was built and not posted never will be. */

@@ -165,7 +165,7 @@ final class SelectorEpollSet {
             }
             stream = key.watched;
         }
-        stream.takeEvents();
+        stream.takeEvent();
         return key;
     }
 
