@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -29,14 +30,45 @@ class PathTimersTest extends RawPeerTests {
         return stream.core().handles.qp.ackTimeout();
     }
 
-    /** Neither the kernel's 2 s after a lost last packet nor its 655 ms after a missing receive. */
+    /** Not the kernel's 2 s after a lost last packet. */
     @Test
-    void shouldSetTheTimersOfBothQueuePairs() throws Exception {
+    void shouldSetTheAckTimeoutOfBothQueuePairs() throws Exception {
         for (RdmaStream each : connect(CONFIG, CONFIG)) {
             assertEquals(16, ackTimeout(each));
-            assertEquals(PathTimers.RNR_TIMER, each.core().handles.qp.minRnrTimer());
+        }
+    }
+
+    /** Not the kernel's 655 ms after a missing receive; and no call for it before a receive can be missing. */
+    @Test
+    void shouldSetTheRnrTimersOnceReceivesAreUsedUp() throws Exception {
+        List<RdmaStream> ends = connect(CONFIG, CONFIG);
+        exchange(ends, 1);
+        assertEquals(0, rnrTimer(ends.get(0)));
+        assertEquals(0, rnrTimer(ends.get(1)));
+        exchange(ends, CONFIG.receiveQueue());
+        for (RdmaStream each : ends) {
+            RawPeer.await(() -> rnrTimer(each) == PathTimers.RNR_TIMER, () -> "still " + rnrTimer(each));
         }
         assertTrue(PathTimers.RNR_TIMER > 0, "0 is the longest");
+    }
+
+    static int rnrTimer(RdmaStream stream) {
+        try {
+            return stream.core().handles.qp.minRnrTimer();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Messages of one byte, there and back. */
+    static void exchange(List<RdmaStream> ends, int count) throws IOException {
+        byte[] one = new byte[1];
+        for (int i = 0; i < count; i++) {
+            for (int end = 0; end < 2; end++) {
+                ends.get(end).write(one, 0, 1, StreamPair.PATIENCE);
+                assertEquals(1, ends.get(1 - end).read(one, 0, 1, StreamPair.PATIENCE));
+            }
+        }
     }
 
     @Test

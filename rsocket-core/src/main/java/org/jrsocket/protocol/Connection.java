@@ -32,10 +32,25 @@ public final class Connection {
     }
 
     /**
-     * Grants more than the connection data did, at once, so that the first burst of a C peer need not end after the
-     * first grant.
+     * The connection is established. A C peer is granted more than the connection data did, at once, so that its first
+     * burst need not end after the first grant. A peer of ours gets more when it has filled half of that: many a
+     * connection ends before, and the grants of both ends would be a quarter of its packets.
      */
     public int open() {
+        return in.isOfOurKind() ? Effects.NONE : grantMore();
+    }
+
+    /**
+     * Lets the other end see that this one is there, if nothing has done so yet: for the end that has connected, soon
+     * after. A server whose client's RTU is lost knows by that, and by nothing else for seconds, that it is connected.
+     * What is sent is a grant, which has a use as well.
+     */
+    public int greet() {
+        return out.written() == 0 ? grantMore() : Effects.NONE;
+    }
+
+    private int grantMore() {
+        in.firstIsNotEnough();
         return grantMemory();
     }
 

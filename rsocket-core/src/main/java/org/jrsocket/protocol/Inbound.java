@@ -100,8 +100,12 @@ public final class Inbound {
         if (length != n && length != UNKNOWN_LENGTH) {
             return wrong("data of " + length + " bytes announced as " + n);
         }
+        boolean wasEnough = memory.isFirstEnough();
         String tooMuch = memory.arrived(n);
-        return tooMuch != null ? wrong(tooMuch) : Effects.READABLE;
+        if (tooMuch != null) {
+            return wrong(tooMuch);
+        }
+        return wasEnough && !memory.isFirstEnough() ? Effects.READABLE | Effects.MEMORY : Effects.READABLE;
     }
 
     private int update(int newLimit, int length) {
@@ -218,6 +222,16 @@ public final class Inbound {
     }
 
     // ---- memory ----
+
+    /** Whether the peer is of our own kind. */
+    boolean isOfOurKind() {
+        return ourCodes;
+    }
+
+    /** The peer is to have more than the slab of our connection data, whatever it has sent so far. */
+    public void firstIsNotEnough() {
+        memory.firstIsNotEnough();
+    }
 
     /** Bytes of the slab that should be granted now; 0 if none should be. */
     public int grantWanted() {

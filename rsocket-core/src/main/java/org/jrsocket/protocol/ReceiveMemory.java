@@ -27,6 +27,7 @@ final class ReceiveMemory {
     private long lentOnly; // bytes of those of them that only wait to be given back
     private long readable;
     private boolean open = true;
+    private boolean firstIsEnough = true; // as far as one knows
 
     /** @param first the slab that our connection data grants */
     ReceiveMemory(Slab first, int entries, GrantSizing sizing) {
@@ -53,7 +54,7 @@ final class ReceiveMemory {
 
     /** Bytes of the slab that should be granted now; 0 if none should. */
     int wanted() {
-        if (!open || granted.size() >= entries) {
+        if (!open || firstIsEnough || granted.size() >= entries) {
             return 0;
         }
         // An application may keep what it was lent for ever, so that is not part of the window. mayLend leaves room for
@@ -62,6 +63,19 @@ final class ReceiveMemory {
         int slab = sizing.slab();
         int size = lentOnly == 0 || held + slab <= sizing.most() ? slab : sizing.smallest();
         return held - lentOnly + size <= sizing.window() && held + size <= sizing.most() ? size : 0;
+    }
+
+    /**
+     * Whether nothing needs to be granted beside the first slab: the peer has filled less than half of it. Many a
+     * connection ends like that, and a grant is a message, which would be a quarter of what such a connection sends.
+     */
+    boolean isFirstEnough() {
+        return firstIsEnough;
+    }
+
+    /** The peer is to have more than the first slab. */
+    void firstIsNotEnough() {
+        firstIsEnough = false;
     }
 
     /** {@code slab} is granted by the next message; it may have another length than was wanted. */
@@ -128,6 +142,7 @@ final class ReceiveMemory {
         }
         slab.filled += n;
         readable += n;
+        firstIsEnough = firstIsEnough && slab.filled < slab.granted - slab.filled;
         if (slab.isFull()) {
             granted.remove();
             done();
@@ -158,6 +173,7 @@ final class ReceiveMemory {
             return "a release of " + seen + " grants with " + grantsPosted + " posted and " + grantsDone + " used up";
         }
         int giveUp = more + (firstDone ? 0 : 1);
+        firstIsEnough = false;
         for (int i = 0; i < giveUp; i++) {
             Slab slab = granted.remove();
             done();

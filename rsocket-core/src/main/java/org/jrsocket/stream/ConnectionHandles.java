@@ -43,6 +43,7 @@ final class ConnectionHandles {
     /** What the device granted, which may be more than was asked for. Set once, in the constructor. */
     int inlineLimit;
 
+    private final RdmaTransport transport;
     private final ResourcePool bundles;
     private ConnectionResources bundle;
     Qp qp;
@@ -70,6 +71,7 @@ final class ConnectionHandles {
 
     /** Takes over {@code id}, which is freed with the rest. When this fails the id is still the caller's. */
     ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
+        this.transport = transport;
         this.cm = transport.cm();
         this.bundles = transport.bundles();
         this.id = id;
@@ -171,6 +173,17 @@ final class ConnectionHandles {
             left -= n;
         }
         return true;
+    }
+
+    /** The first receives are used up, and are about to be posted again. Any lock may be held. */
+    void reposts() {
+        transport.reap(this::setRnrTimer);
+    }
+
+    private synchronized void setRnrTimer() {
+        if (!sendsEnded) {
+            PathTimers.setRnrTimer(this);
+        }
     }
 
     /** Bytes that are registered for it now. With the stream's lock, or before there is one. */

@@ -97,7 +97,7 @@ final class Handshake implements CmHandler {
     private RdmaStream established() {
         over = true;
         try {
-            return transport.established(endpoint, peer);
+            return transport.established(endpoint, peer, false);
         } catch (IOException | RuntimeException | Error e) {
             LOG.debug("a connection to the {} was lost before it was established", listening, e);
             end();

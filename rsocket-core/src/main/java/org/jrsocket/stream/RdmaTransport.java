@@ -54,6 +54,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final ExitDelay exitDelay;
     private final OpenStreams streams;
     private final Closings closings;
+    private final Greetings greetings;
     private final Farewells farewells = new Farewells(this);
     private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
 
@@ -71,6 +72,7 @@ public final class RdmaTransport implements AutoCloseable {
             loop = new ServiceThread("jrsocket-service", threads);
             service = loop;
             closings = new Closings(service);
+            greetings = new Greetings(service);
             streams = new OpenStreams(service);
             events = new CmEvents(cm, channel, service, devices);
             reapers = new Reapers(service);
@@ -221,14 +223,21 @@ public final class RdmaTransport implements AutoCloseable {
         late.remove(given);
     }
 
-    RdmaStream established(ConnectionHandles endpoint, ConnData peer) throws IOException {
+    /**
+     * A stream on what is connected. Service thread.
+     *
+     * @param active whether this end has connected
+     */
+    RdmaStream established(ConnectionHandles endpoint, ConnData peer, boolean active) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
-        PathTimers.setRnrTimer(endpoint);
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         try {
             LOG.debug("connected {}", stream);
             streams.add(stream);
+            if (active) {
+                greetings.add(stream);
+            }
         } catch (RuntimeException | Error e) { // the caller frees the endpoint, and others get its queues
             stream.closing().freeing().disown();
             streams.remove(stream);

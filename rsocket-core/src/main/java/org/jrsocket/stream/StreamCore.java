@@ -126,7 +126,7 @@ final class StreamCore {
         this.sweep = new StreamSweep(this);
     }
 
-    /** The connection is established: grants memory at once. */
+    /** The connection is established. */
     void open() {
         enter();
         try {

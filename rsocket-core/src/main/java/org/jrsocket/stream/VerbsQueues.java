@@ -42,6 +42,7 @@ final class VerbsQueues implements Queues {
     private int firstWord; // iWARP: of the last poll's messages
     private int nextWord;
 
+    private boolean reposted;
     private boolean receiveArmed;
     private boolean sendArmed;
 
@@ -254,6 +255,10 @@ final class VerbsQueues implements Queues {
 
     @Override
     public boolean postReceives(int count) {
+        if (!reposted) {
+            reposted = true;
+            handles.reposts();
+        }
         boolean all = handles.postReceives(count);
         if (!all) {
             trouble = "posting receives failed, errno " + handles.qp.postError();
