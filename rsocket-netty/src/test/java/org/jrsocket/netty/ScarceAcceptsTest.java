@@ -79,6 +79,11 @@ class ScarceAcceptsTest {
             echo(SocketChannel.open(server.localAddress())); // so that all classes are loaded
             server.pipeline().fireExceptionCaught(new IOException("no harm"));
             failures.take();
+            server.eventLoop().submit(() -> {}).sync();
+            while (!server.config()
+                    .isAutoRead()) { // after a failure the bootstrap's handler accepts nothing for a second
+                Thread.sleep(10);
+            }
             server.config().setAutoRead(false);
             server.eventLoop().submit(() -> {}).sync(); // until then the loop may still accept
             SocketChannel client = SocketChannel.open(server.localAddress());
