@@ -70,6 +70,17 @@ class GrantConversationTest extends RawPeerTests {
         RawPeer.await(() -> l.peer().areas().size() == 1, () -> "no grant");
     }
 
+    /** One that is over by then keeps nobody else from it. */
+    @Test
+    void shouldGreetEachOfSeveralThatHasNothingToSay() throws Exception {
+        Link over = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        Link silent = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        over.stream().abort();
+        RawPeer.await(() -> silent.peer().areas().size() == 1, () -> "no grant");
+        Link later = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        RawPeer.await(() -> later.peer().areas().size() == 1, () -> "no grant");
+    }
+
     /** [8] Section 8's large write: the first half to its last byte, then the second. */
     @Test
     void shouldFillEachGrantToItsLastByteAndNeverCross() throws Exception {

@@ -37,7 +37,7 @@ public final class Inbound {
      * Whether our own control codes can come: a peer of ours knows that we understand them, even if it does not
      * understand them itself.
      */
-    private final boolean ourCodes;
+    private final boolean ofOurKind;
 
     private State state = State.OPEN;
     // the peer writes its grants from entry 1 on: entry 0 stands for the one in its connection data
@@ -59,12 +59,17 @@ public final class Inbound {
         this.memory = new ReceiveMemory(first, grants, new GrantSizing(first.length(), most, grants));
         this.queue = new ReceiveQueue(credits);
         this.tableEntries = tableEntries;
-        this.ourCodes = peer.hasExtension();
+        this.ofOurKind = peer.hasExtension();
     }
 
     private void to(State next) {
         assert next.compareTo(state) > 0 : state + " to " + next;
         state = next;
+    }
+
+    /** Whether the peer is of our own kind. */
+    boolean isOfOurKind() {
+        return ofOurKind;
     }
 
     // ---- told of the peer ----
@@ -133,8 +138,8 @@ public final class Inbound {
                 yield effects | Effects.GONE;
             }
             case Imm.CTRL_RESET ->
-                ourCodes && state == State.OPEN ? Effects.RESET : Effects.NONE; // else it has ended in order
-            case Imm.CTRL_RELEASE -> ourCodes && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
+                ofOurKind && state == State.OPEN ? Effects.RESET : Effects.NONE; // else it has ended in order
+            case Imm.CTRL_RELEASE -> ofOurKind && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
             default -> Effects.NONE; // as C does: with unknown codes, later versions can talk to this one
         };
     }
@@ -222,11 +227,6 @@ public final class Inbound {
     }
 
     // ---- memory ----
-
-    /** Whether the peer is of our own kind. */
-    boolean isOfOurKind() {
-        return ourCodes;
-    }
 
     /** The peer is to have more than the slab of our connection data, whatever it has sent so far. */
     public void firstIsNotEnough() {

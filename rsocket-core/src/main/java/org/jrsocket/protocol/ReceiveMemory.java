@@ -65,10 +65,7 @@ final class ReceiveMemory {
         return held - lentOnly + size <= sizing.window() && held + size <= sizing.most() ? size : 0;
     }
 
-    /**
-     * Whether nothing needs to be granted beside the first slab: the peer has filled less than half of it. Many a
-     * connection ends like that, and a grant is a message, which would be a quarter of what such a connection sends.
-     */
+    /** Whether nothing needs to be granted beside the first slab: the peer has filled less than half of it. */
     boolean isFirstEnough() {
         return firstIsEnough;
     }

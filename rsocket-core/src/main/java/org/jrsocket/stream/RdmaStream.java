@@ -178,7 +178,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /**
      * Runs {@code action} once the queue pair is gone and no {@link LentMemory} is registered, whether or not borrowed
-     * bytes are out: at once, or in the thread that frees the stream, which must not be held up. One action for a stream.
+     * bytes are out: at once, or in the thread that frees the stream, which must not be held up. One for a stream.
      */
     public void whenSendsAreOver(Runnable action) {
         closing.freeing().whenSendsAreOver(action);

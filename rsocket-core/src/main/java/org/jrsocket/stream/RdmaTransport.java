@@ -140,7 +140,7 @@ public final class RdmaTransport implements AutoCloseable {
      * Listens.
      *
      * @param backlog connections established but not yet accepted; later ones wait a while and are refused as busy
-     * @throws org.jrsocket.os.ErrnoException ENODEV when no device serves the address, EADDRINUSE when the port is taken
+     * @throws org.jrsocket.os.ErrnoException ENODEV if no device serves the address, EADDRINUSE if the port is taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
         return listen(local, backlog, config, Access.ALL);

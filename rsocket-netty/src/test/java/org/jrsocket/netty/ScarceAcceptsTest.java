@@ -79,9 +79,9 @@ class ScarceAcceptsTest {
             echo(SocketChannel.open(server.localAddress())); // so that all classes are loaded
             server.pipeline().fireExceptionCaught(new IOException("no harm"));
             failures.take();
+            // After a failure the bootstrap's handler has the server read nothing, and a second later read again.
             server.eventLoop().submit(() -> {}).sync();
-            while (!server.config()
-                    .isAutoRead()) { // after a failure the bootstrap's handler accepts nothing for a second
+            while (!server.config().isAutoRead()) {
                 Thread.sleep(10);
             }
             server.config().setAutoRead(false);

@@ -298,7 +298,8 @@ public final class RdmaCoreProbe {
                 throw new VerbsUnavailableException(
                         Reason.MEMLOCK,
                         "this process may not lock 1 MiB of memory (ulimit -l is " + memlock()
-                                + "): raise it with ulimit -l unlimited, LimitMEMLOCK=infinity (systemd) or --ulimit memlock=-1 (containers)",
+                                + "): raise it with ulimit -l unlimited, LimitMEMLOCK=infinity (systemd) or"
+                                + " --ulimit memlock=-1 (containers)",
                         null);
             }
             return (pd > 0 ? "ibv_reg_mr: " : "ibv_alloc_pd: ") + Errno.describe(errno);
