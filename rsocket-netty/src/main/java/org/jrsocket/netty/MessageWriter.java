@@ -45,6 +45,7 @@ final class MessageWriter {
     private final RdmaMetrics metrics;
     private final SmallMessages small = new SmallMessages();
     private FileReader file;
+    private boolean corked;
 
     MessageWriter(RdmaStream stream, LentSends lent, RdmaSocketChannelConfig config, RdmaMetrics metrics) {
         this.stream = stream;
@@ -67,8 +68,14 @@ final class MessageWriter {
         if (buffer.readableBytes() < config.getLendSendsFrom()) {
             return writeSmall(out);
         }
+        if (out.size() > 1 || buffer.nioBufferCount() > 1) {
+            cork();
+        }
         int before = buffer.readableBytes();
         Taken taken = writeLarge(buffer);
+        if (taken == Taken.ALL && out.size() == 1) {
+            uncork(); // before anybody is told
+        }
         out.progress(before - buffer.readableBytes());
         if (taken == Taken.ALL) {
             out.remove();
@@ -76,9 +83,33 @@ final class MessageWriter {
         return taken;
     }
 
+    /**
+     * What is written from now on may wait for what follows: a header and the content that is lent behind it go out in
+     * one request, and several of them in one post. Small messages that nothing else follows do not wait: they are
+     * copied together, and are on their way before anybody is told that they were written.
+     */
+    private void cork() {
+        if (!corked) {
+            corked = true;
+            stream.cork(true);
+        }
+    }
+
+    /** There is no more for now. */
+    void uncork() {
+        if (corked) {
+            corked = false;
+            stream.cork(false);
+        }
+    }
+
     /** Copies the small messages at the front, together. */
     private Taken writeSmall(ChannelOutboundBuffer out) throws Exception {
-        ByteBuffer[] pieces = out.nioBuffers(MOST_MESSAGES, small.count(out));
+        long most = small.count(out);
+        if (small.beforeOthers) {
+            cork();
+        }
+        ByteBuffer[] pieces = out.nioBuffers(MOST_MESSAGES, most);
         long bytes = out.nioBufferSize();
         int count = out.nioBufferCount();
         long n = count == 1 ? stream.write(pieces[0]) : stream.write(pieces, 0, count);
@@ -91,9 +122,11 @@ final class MessageWriter {
     private final class SmallMessages implements ChannelOutboundBuffer.MessageProcessor {
         private long bytes;
         private int from;
+        boolean beforeOthers; // whether there is one that is not
 
         long count(ChannelOutboundBuffer out) throws Exception {
             bytes = 0;
+            beforeOthers = false;
             from = config.getLendSendsFrom();
             out.forEachFlushedMessage(this);
             return bytes;
@@ -102,6 +135,7 @@ final class MessageWriter {
         @Override
         public boolean processMessage(Object message) {
             if (!(message instanceof ByteBuf buffer) || buffer.readableBytes() >= from) {
+                beforeOthers = true;
                 return false;
             }
             bytes += buffer.readableBytes();
@@ -154,6 +188,9 @@ final class MessageWriter {
     private Taken writeFile(ChannelOutboundBuffer out, FileRegion region) throws Exception {
         if (file == null) {
             file = new FileReader();
+        }
+        if (out.size() > 1) {
+            cork();
         }
         ByteBuf piece = file.next(region, FILE_PIECE);
         int before = piece.readableBytes();

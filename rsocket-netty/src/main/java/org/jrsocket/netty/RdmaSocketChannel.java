@@ -266,18 +266,12 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         lent.release();
         Taken taken = Taken.ALL;
         boolean told;
-        boolean several = out.size() > 1 || out.current() instanceof ByteBuf only && only.nioBufferCount() > 1;
-        if (several) {
-            rdma.cork(true); // a header and its content in one request, and all of them in one post
-        }
         try {
             for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !closing && !out.isEmpty(); spins--) {
                 taken = spins > 0 ? writer.writeNext(out) : Taken.ENOUGH;
             }
         } finally {
-            if (several) {
-                rdma.cork(false);
-            }
+            writer.uncork();
             told = awaitAcknowledged(); // a write that fails may come to no more than a half close
         }
         if (taken == Taken.UNTIL_ACKNOWLEDGED && !told) {
