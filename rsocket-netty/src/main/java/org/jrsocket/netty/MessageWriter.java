@@ -73,9 +73,7 @@ final class MessageWriter {
         }
         int before = buffer.readableBytes();
         Taken taken = writeLarge(buffer);
-        if (taken == Taken.ALL && out.size() == 1) {
-            uncork(); // before anybody is told
-        }
+        sendIfLast(out, taken);
         out.progress(before - buffer.readableBytes());
         if (taken == Taken.ALL) {
             out.remove();
@@ -92,6 +90,13 @@ final class MessageWriter {
         if (!corked) {
             corked = true;
             stream.cork(true);
+        }
+    }
+
+    /** Before anybody is told of the last message. */
+    private void sendIfLast(ChannelOutboundBuffer out, Taken taken) {
+        if (taken == Taken.ALL && out.size() == 1) {
+            uncork();
         }
     }
 
@@ -195,6 +200,7 @@ final class MessageWriter {
         ByteBuf piece = file.next(region, FILE_PIECE);
         int before = piece.readableBytes();
         Taken taken = before == 0 ? Taken.ALL : writeLarge(piece);
+        sendIfLast(out, taken);
         int n = before - piece.readableBytes();
         if (taken == Taken.ALL) {
             file.release(); // before anybody is told, who may close the channel, and that closes the file

@@ -114,9 +114,10 @@ class ZeroCopyTest extends ChannelTests {
 
     /** Whoever is told may have much to do, and the peer waits meanwhile: gRPC's calls took half as long again. */
     @Test
-    void shouldSendAllThatIsFlushedBeforeAnybodyIsToldThatItIsWritten() throws Exception {
-        int large = 4096;
-        Pattern.Checker checker = new Pattern.Checker(300 + 100 + large);
+    void shouldSendAllThatIsFlushedBeforeAnybodyIsToldThatItIsWritten(@TempDir Path folder) throws Exception {
+        int large = 2048; // all of it fits into the peer's first grant
+        Path file = Files.write(folder.resolve("file"), Pattern.bytes(500 + large, large));
+        Pattern.Checker checker = new Pattern.Checker(500 + 2 * large);
         Pair pair = pair(ignoring(), checker);
         Queue<Integer> lengths = new ConcurrentLinkedQueue<>();
         verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
@@ -126,6 +127,7 @@ class ZeroCopyTest extends ChannelTests {
         });
         AtomicReference<List<Integer>> small = new AtomicReference<>();
         AtomicReference<List<Integer>> mixed = new AtomicReference<>();
+        AtomicReference<List<Integer>> region = new AtomicReference<>();
         RdmaSocketChannel client = pair.client();
         client.config().setLendSendsFrom(large);
         client.eventLoop().submit(() -> {
@@ -136,12 +138,16 @@ class ZeroCopyTest extends ChannelTests {
             client.write(Pattern.fill(OURS.directBuffer(100), 300, 100));
             client.writeAndFlush(Pattern.fill(OURS.directBuffer(large), 400, large))
                     .addListener(last -> mixed.set(List.copyOf(lengths)));
+            client.write(Pattern.fill(OURS.directBuffer(100), 400 + large, 100));
+            client.writeAndFlush(new DefaultFileRegion(file.toFile(), 0, large))
+                    .addListener(last -> region.set(List.copyOf(lengths)));
         });
         checker.await();
-        await(() -> mixed.get() != null, () -> "nobody was told");
+        await(() -> region.get() != null, () -> "nobody was told");
         verbs.onMessage(null);
         assertEquals(List.of(300), small.get());
         assertEquals(List.of(300, 100 + large), mixed.get());
+        assertEquals(List.of(300, 100 + large, 100 + large), region.get());
     }
 
     @Test
