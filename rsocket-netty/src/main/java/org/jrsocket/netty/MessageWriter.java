@@ -118,6 +118,9 @@ final class MessageWriter {
         long bytes = out.nioBufferSize();
         int count = out.nioBufferCount();
         long n = count == 1 ? stream.write(pieces[0]) : stream.write(pieces, 0, count);
+        if (!small.beforeOthers) {
+            uncork(); // before anybody is told, also of what is lent before them
+        }
         metrics.sentCopied(n);
         out.removeBytes(n);
         return n < bytes ? Taken.UNTIL_ROOM : Taken.ALL;
@@ -127,7 +130,7 @@ final class MessageWriter {
     private final class SmallMessages implements ChannelOutboundBuffer.MessageProcessor {
         private long bytes;
         private int from;
-        boolean beforeOthers; // whether there is one that is not
+        boolean beforeOthers; // one that is not copied follows
 
         long count(ChannelOutboundBuffer out) throws Exception {
             bytes = 0;

@@ -258,8 +258,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
 
     @Override
     protected void doWrite(ChannelOutboundBuffer out) throws Exception {
-        RdmaStream rdma = stream;
-        if (rdma == null) {
+        if (stream == null) {
             super.doWrite(out);
             return;
         }

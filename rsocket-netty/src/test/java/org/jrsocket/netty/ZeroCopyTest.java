@@ -17,6 +17,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.GlobalEventExecutor;
@@ -117,7 +118,7 @@ class ZeroCopyTest extends ChannelTests {
     void shouldSendAllThatIsFlushedBeforeAnybodyIsToldThatItIsWritten(@TempDir Path folder) throws Exception {
         int large = 2048; // all of it fits into the peer's first grant
         Path file = Files.write(folder.resolve("file"), Pattern.bytes(500 + large, large));
-        Pattern.Checker checker = new Pattern.Checker(500 + 2 * large);
+        Pattern.Checker checker = new Pattern.Checker(600 + 3 * large);
         Pair pair = pair(ignoring(), checker);
         Queue<Integer> lengths = new ConcurrentLinkedQueue<>();
         verbs.onMessage((from, to, opcode, imm, length, address, key) -> {
@@ -128,6 +129,7 @@ class ZeroCopyTest extends ChannelTests {
         AtomicReference<List<Integer>> small = new AtomicReference<>();
         AtomicReference<List<Integer>> mixed = new AtomicReference<>();
         AtomicReference<List<Integer>> region = new AtomicReference<>();
+        AtomicReference<List<Integer>> trailer = new AtomicReference<>();
         RdmaSocketChannel client = pair.client();
         client.config().setLendSendsFrom(large);
         client.eventLoop().submit(() -> {
@@ -136,18 +138,32 @@ class ZeroCopyTest extends ChannelTests {
             client.write(Pattern.fill(OURS.directBuffer(100), 100, 100));
             client.writeAndFlush(Pattern.fill(OURS.directBuffer(100), 200, 100));
             client.write(Pattern.fill(OURS.directBuffer(100), 300, 100));
-            client.writeAndFlush(Pattern.fill(OURS.directBuffer(large), 400, large))
-                    .addListener(last -> mixed.set(List.copyOf(lengths)));
+            client.writeAndFlush(
+                    Pattern.fill(OURS.directBuffer(large), 400, large),
+                    told(client, () -> mixed.set(List.copyOf(lengths))));
             client.write(Pattern.fill(OURS.directBuffer(100), 400 + large, 100));
-            client.writeAndFlush(new DefaultFileRegion(file.toFile(), 0, large))
-                    .addListener(last -> region.set(List.copyOf(lengths)));
+            client.writeAndFlush(
+                    new DefaultFileRegion(file.toFile(), 0, large),
+                    told(client, () -> region.set(List.copyOf(lengths))));
+            int end = 500 + 2 * large;
+            client.write(Pattern.fill(OURS.directBuffer(large), end, large));
+            client.writeAndFlush(
+                    Pattern.fill(OURS.directBuffer(100), end + large, 100),
+                    told(client, () -> trailer.set(List.copyOf(lengths))));
         });
         checker.await();
-        await(() -> region.get() != null, () -> "nobody was told");
+        await(() -> trailer.get() != null, () -> "nobody was told");
         verbs.onMessage(null);
         assertEquals(List.of(300), small.get());
         assertEquals(List.of(300, 100 + large), mixed.get());
         assertEquals(List.of(300, 100 + large, 100 + large), region.get());
+        assertEquals(
+                300 + 3 * (100 + large), trailer.get().stream().mapToInt(n -> n).sum());
+    }
+
+    /** A promise that has its listener before the write, which may be over when it returns. */
+    private static ChannelPromise told(RdmaSocketChannel channel, Runnable listener) {
+        return channel.newPromise().addListener(done -> listener.run());
     }
 
     @Test
