@@ -10,12 +10,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.loopback.LiveObjects;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
@@ -123,6 +127,36 @@ class DeviceRemovalTest {
         }
     }
 
+    /** That is said once, and whether it can be said must not matter. */
+    @Test
+    void shouldListenAgainThoughALoggerFails() throws Exception {
+        InetSocketAddress address = listener.localAddress();
+        connect().close();
+        PrintStream before = System.err;
+        AtomicBoolean met = new AtomicBoolean();
+        System.setErr(new PrintStream(
+                new OutputStream() {
+                    @Override
+                    public void write(int b) {
+                        met.set(true);
+                        throw new IllegalStateException("as the test wants");
+                    }
+                },
+                true,
+                StandardCharsets.UTF_8));
+        try {
+            verbs.faults().removeDevice(device);
+            RawPeer.await(met::get, () -> "nothing was logged");
+            RawPeer.await(device::isLost, () -> "nobody has noticed");
+        } finally {
+            System.setErr(before);
+        }
+        plug();
+        RdmaStream[] client = new RdmaStream[1];
+        RawPeer.await(() -> (client[0] = tryToConnect(address)) != null, () -> "nobody listens on " + address);
+        new StreamPair(client[0], StreamPair.accept(listener)).close();
+    }
+
     /** A host whose driver is loaded again and again: each time it is another device. */
     @Test
     void shouldKeepNothingOfADeviceThatIsGone() throws Exception {
@@ -173,8 +207,9 @@ class DeviceRemovalTest {
                 CompletableFuture.runAsync(() -> {}, transport.service()::execute)
                         .get(60, TimeUnit.SECONDS); // it has dealt with them
             });
-            assertEquals(1, warnings.size(), warnings.toString());
+            assertEquals(2, warnings.size(), warnings.toString());
             assertTrue(warnings.get(0).contains("a port of RDMA device pluggable is down"), warnings.toString());
+            assertTrue(warnings.get(1).contains("a port of RDMA device pluggable is up"), warnings.toString());
             pair.client.write(new byte[] {7}, 0, 1, StreamPair.PATIENCE); // a link that was down is no loss in itself
             assertEquals(1, pair.server.read(new byte[1], 0, 1, StreamPair.PATIENCE));
         }

@@ -173,6 +173,24 @@ class LendingTest extends RawPeerTests {
         assertTrue(l.stream().awaitAcknowledged(end, 1), "it is already");
     }
 
+    /** A reader looks for messages alone, as a rule; the last of them must not hide what came before it. */
+    @Test
+    void shouldKnowWhatWasAcknowledgedBeforeThePeerClosed() throws Exception {
+        StreamPair p = pair();
+        LentMemory memory = p.client.register(direct(bytes(4096)));
+        long end = p.client.writeLent(memory, 0, 4096);
+        assertArrayEquals(bytes(4096), read(p.server, 4096));
+        p.server.close();
+        RawPeer.await(
+                () -> {
+                    p.client.pollMessages();
+                    return p.client.isReadable();
+                },
+                () -> "the end has not come");
+        assertTrue(p.client.awaitAcknowledged(end, PATIENCE));
+        assertTrue(memory.isFree());
+    }
+
     /** For small writes the device is not asked to tell, as a rule. */
     @Test
     void shouldHaveAThreadWaitForTheAcknowledgementOfWhatWasCopied() throws Exception {

@@ -12,14 +12,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.verbs.loopback.LoopbackQp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,13 +33,63 @@ import org.junit.jupiter.api.Timeout;
 class TroubleOnTheWayTest extends RawPeerTests {
 
     /** A logger that is to print it fails as well. */
-    private static final class Unprintable extends RuntimeException {
+    static final class Unprintable extends RuntimeException {
         private static final long serialVersionUID = 1;
 
         @Override
         public String getMessage() {
             throw new IllegalStateException("cannot be printed");
         }
+    }
+
+    private HookedVerbs hooked;
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
+
+    /** The event that says so does not come again. */
+    @Test
+    void shouldEndAReaderWhosePeerIsGoneThoughThatIsHardToHear() throws Exception {
+        StreamPair pair =
+                StreamPair.connect(transport, InetAddress.getLoopbackAddress(), StreamConfig.DEFAULT.withSpinNanos(0));
+        AtomicBoolean met = new AtomicBoolean();
+        StreamCore core = pair.client.core();
+        CompletableFuture<Integer> reading = CompletableFuture.supplyAsync(() -> {
+            try {
+                return pair.client.read(new byte[1], 0, 1, 0);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        StreamBehaviour.awaitInside("read", 1);
+        hooked.hook = (point, clock) -> {
+            if (point == HookedVerbs.Point.BEFORE_POLL
+                    && isHandlingAnEvent()
+                    && core.isHeld()
+                    && !met.getAndSet(true)) {
+                throw new OutOfMemoryError("as the test wants");
+            }
+        };
+        // Its process dies: its kernel says so, and its DISCONNECT never comes.
+        for (LoopbackQp qp : verbs.qps()) {
+            if (qp.number() == ((LoopbackQp) pair.server.core().handles.qp).number()) {
+                verbs.faults().breakQp(qp);
+            }
+        }
+        pair.server.abort();
+        ExecutionException told = assertThrows(ExecutionException.class, () -> reading.get(60, TimeUnit.SECONDS));
+        assertTrue(told.getCause().getCause() instanceof SocketException, told::toString);
+        assertTrue(met.get(), "no event was handled");
+        hooked.hook = (point, clock) -> {};
+        pair.client.abort();
+    }
+
+    private static boolean isHandlingAnEvent() {
+        return StackWalker.getInstance()
+                .walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals("peerDisconnected")));
     }
 
     private void assertServed() throws Exception {

@@ -4,6 +4,8 @@
  */
 package org.jrsocket.protocol;
 
+import org.jrsocket.wire.Imm;
+
 /**
  * Moves a {@link Connection} along its {@link Queues}: takes completions, gives receives back, builds and posts.
  *
@@ -96,7 +98,12 @@ public final class Pump {
         if (!queues.isMessage(i)) {
             return violated("a message that is not rsocket's");
         }
-        int effects = connection.received(queues.imm(i), queues.length(i));
+        int imm = queues.imm(i);
+        int effects = Effects.NONE;
+        if (imm == Imm.ctrl(Imm.CTRL_DISCONNECT) && connection.out().awaitsCompletion()) {
+            effects = pollSends(); // what was acknowledged before it counts; after it nothing does
+        }
+        effects |= connection.received(imm, queues.length(i));
         return Effects.has(effects, Effects.VIOLATION) ? effects | violated(connection.violation()) : effects;
     }
 

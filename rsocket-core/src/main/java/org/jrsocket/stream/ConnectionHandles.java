@@ -7,7 +7,6 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -196,24 +195,9 @@ final class ConnectionHandles {
         return receiveSlots - Inbound.SPARE_RECEIVES;
     }
 
-    /** Bytes at the start of the first receive slab that tell whether anything was written there. */
-    private static final int TELLING = 64;
-
-    /**
-     * Whether the peer has written anything yet, as far as a look at the memory tells: so it knows that it is
-     * connected.
-     */
+    /** Whether the peer has sent a message: so it knows that it is connected. Before anybody else uses the queue. */
     boolean peerHasWritten() {
-        return !isZero(grantTable.buffer(), ConnectionResources.TABLE_BYTES) || !isZero(firstReceive.bytes, TELLING);
-    }
-
-    private static boolean isZero(ByteBuffer memory, int count) {
-        for (int at = 0; at < count; at += Long.BYTES) {
-            if (memory.getLong(at) != 0) {
-                return false;
-            }
-        }
-        return true;
+        return recvCq.spin(0);
     }
 
     /** What this side says of itself in the CM message. */

@@ -52,18 +52,28 @@ final class Handshake implements CmHandler {
             answered = System.nanoTime();
         } catch (IOException | RuntimeException | Error e) {
             over = true;
-            if (endpoint == null) {
-                refusals.refuse(request, refusals.unmade(peer, device, e));
-                refusals.report(device, e);
-                listening.failed(this);
-                return;
+            try {
+                tell(device, e);
+            } finally { // also where that fails, for lack of memory say
+                if (endpoint == null) {
+                    listening.failed(this);
+                } else {
+                    end();
+                }
             }
-            if (e instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
-                LOG.debug("a client of the {} gave up before it was answered: {}", listening, e.toString());
-            } else {
-                refusals.report(device, e);
-            }
-            end();
+        }
+    }
+
+    /** The client, unless it had an answer, and whoever reads the log. */
+    private void tell(String device, Throwable failure) {
+        Refusals refusals = listening.refusals();
+        if (endpoint == null) {
+            refusals.refuse(request, refusals.unmade(peer, device, failure));
+        }
+        if (endpoint != null && failure instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
+            LOG.debug("a client of the {} gave up before it was answered: {}", listening, failure.toString());
+        } else {
+            refusals.report(device, failure);
         }
     }
 
@@ -84,8 +94,8 @@ final class Handshake implements CmHandler {
                     RDMA_CM_EVENT_UNREACHABLE,
                     RDMA_CM_EVENT_REJECTED,
                     RDMA_CM_EVENT_DEVICE_REMOVAL -> {
-                LOG.debug("a connection to the {} did not come about: {}", listening, event);
                 giveUp();
+                LOG.debug("a connection to the {} did not come about: {}", listening, event);
             }
             default -> {
                 // nothing to a handshake
@@ -99,8 +109,8 @@ final class Handshake implements CmHandler {
         try {
             return transport.established(endpoint, peer, false);
         } catch (IOException | RuntimeException | Error e) {
-            LOG.debug("a connection to the {} was lost before it was established", listening, e);
             end();
+            LOG.debug("a connection to the {} was lost before it was established", listening, e);
             return null;
         }
     }
@@ -115,9 +125,9 @@ final class Handshake implements CmHandler {
         if (stream.core().hasInput()) {
             listening.established(this, stream);
         } else {
-            LOG.debug("a connection to the {} did not come about: {}", listening, event);
             stream.abort();
             listening.failed(this);
+            LOG.debug("a connection to the {} did not come about: {}", listening, event);
         }
     }
 
@@ -126,18 +136,21 @@ final class Handshake implements CmHandler {
         if (over) {
             return;
         }
-        long waited = System.nanoTime() - answered;
-        if (waited >= nanos) {
-            LOG.debug("a client of the {} at {} did not complete its handshake", listening, asked.source());
-            giveUp();
-        } else if (!confirmed && waited >= listening.tick() && endpoint.peerHasWritten()) {
+        long now = System.nanoTime();
+        long waited = now - answered;
+        boolean late = waited >= nanos; // which is its own fault only if it has not written either
+        if (!confirmed && (late || waited >= listening.tick()) && endpoint.peerHasWritten()) {
             // its RTU was lost, and the CM repeats the answer, which calls for another one, only after four seconds
             confirmed = true;
+            answered = now;
             try {
                 transport.cm().confirm(request);
             } catch (IOException e) {
                 LOG.debug("confirming a connection to the {} failed", listening, e);
             }
+        } else if (late) {
+            giveUp();
+            LOG.debug("a client of the {} at {} did not complete its handshake", listening, asked.source());
         }
     }
 

@@ -85,9 +85,12 @@ final class ListeningId implements AutoCloseable {
             dead = id;
             id = null;
         }
-        LOG.warn("the {} has lost its device; it listens again when there is one", listener);
-        Freeing.destroy(dead);
-        listenAgain();
+        try {
+            LOG.warn("the {} has lost its device; it listens again when there is one", listener);
+        } finally { // also where the logger fails
+            Freeing.destroy(dead);
+            listenAgain();
+        }
     }
 
     /** Service thread. */
@@ -99,11 +102,12 @@ final class ListeningId implements AutoCloseable {
                 }
                 id = listen(address);
             }
-            LOG.info("the {} listens again", listener);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            LOG.debug("the {} is still without a device", listener, e);
             transport.service().schedule(this::listenAgain, AGAIN_NANOS);
+            LOG.debug("the {} is still without a device", listener, e);
+            return;
         }
+        LOG.warn("the {} listens again", listener);
     }
 
     /** The port is free when this returns. Any thread; harmless when repeated. */

@@ -57,7 +57,7 @@ final class OpenDevices {
                         return;
                     }
                     case Device.EVENT_PORT_ERR -> LOG.warn("a port of RDMA device {} is down", device.name());
-                    case Device.EVENT_PORT_ACTIVE -> LOG.info("a port of RDMA device {} is up", device.name());
+                    case Device.EVENT_PORT_ACTIVE -> LOG.warn("a port of RDMA device {} is up", device.name());
                     default -> LOG.debug("RDMA device {}: asynchronous event {}", device.name(), type);
                 }
             }
@@ -79,7 +79,14 @@ final class OpenDevices {
         if (device.isLost()) { // each of its connections says so
             return;
         }
-        LOG.warn("RDMA device {} was removed; connections on it are lost", device.name());
+        try {
+            LOG.warn("RDMA device {} was removed; connections on it are lost", device.name());
+        } finally { // also where the logger fails
+            lose(device);
+        }
+    }
+
+    private void lose(Device device) {
         unwatch(device); // before its descriptor may become another's
         device.lose();
         transport.inlineLimits().deviceRemoved(device);

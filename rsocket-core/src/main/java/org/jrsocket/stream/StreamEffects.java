@@ -160,17 +160,24 @@ final class StreamEffects {
     private void peerDisconnected(String why, boolean expected) {
         core.enter();
         try {
-            core.poll(); // what arrived before it is valid
-            if (!expected || !core.ended) {
-                fail(new SocketException("Connection reset"), why);
+            try {
+                core.poll(); // what arrived before it is valid
+            } finally { // nobody says it again
+                gone(why, expected && core.ended);
             }
-            core.peerGone = true;
-            core.keepAlive().end();
-            core.die();
-            core.note(Effects.GONE);
         } finally {
             core.exit();
         }
+    }
+
+    private void gone(String why, boolean expected) {
+        if (!expected) {
+            fail(new SocketException("Connection reset"), why);
+        }
+        core.peerGone = true;
+        core.keepAlive().end();
+        core.die();
+        core.note(Effects.GONE);
     }
 
     /**
@@ -178,16 +185,19 @@ final class StreamEffects {
      * some kernels wait for that. On the service thread.
      */
     void deviceRemoved() {
-        core.enter();
         try {
-            // Before a poll, which would find the queue pair in error.
-            fail(new SocketException("Connection reset"), "the RDMA device was removed");
-            peerDisconnected("the RDMA device was removed", false);
-            core.resetting = true;
+            core.enter();
+            try {
+                core.resetting = true;
+                // Before a poll, which would find the queue pair in error.
+                fail(new SocketException("Connection reset"), "the RDMA device was removed");
+                peerDisconnected("the RDMA device was removed", false);
+            } finally {
+                core.exit();
+            }
         } finally {
-            core.exit();
+            core.stream().closing().abandon();
         }
-        core.stream().closing().abandon();
     }
 
     /** How the stream failed before it was closed, for people; null if it did not. */
