@@ -281,6 +281,24 @@ class PeerMemoryTest {
         assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.probeIn(tls));
     }
 
+    @Test
+    void shouldCountOneSilenceOfAForeignHostToWhichManyFindNoRouteAtOnce() {
+        memory.asked(web);
+        memory.answered(web, Answer.FOREIGN, MILLI);
+        for (int i = 0; i < 200; i++) {
+            memory.unreachable(web);
+        }
+        pass(PeerMemory.FIRST_PAUSE_NANOS);
+        assertFalse(knows(web), "one asks");
+        for (int i = 0; i < 200; i++) {
+            memory.unreachable(web);
+        }
+        pass(2 * PeerMemory.FIRST_PAUSE_NANOS - 1);
+        assertTrue(knows(web), "a second silence");
+        pass(1);
+        assertFalse(knows(web), "and no third one");
+    }
+
     // ---- paths that break connections ----
 
     @Test
@@ -373,6 +391,17 @@ class PeerMemoryTest {
         pass(2 * REJECTED);
         assertFalse(knows(web));
         memory.rejected(web); // that is another story
+        pass(PeerMemory.FIRST_REFUSAL_NANOS);
+        assertFalse(knows(web));
+    }
+
+    /** Those that were refused together were asked together. */
+    @Test
+    void shouldCountOneRefusalOfAServerThatRefusesManyAtOnce() {
+        memory.worked(web);
+        for (int i = 0; i < 16; i++) {
+            memory.rejected(web);
+        }
         pass(PeerMemory.FIRST_REFUSAL_NANOS);
         assertFalse(knows(web));
     }

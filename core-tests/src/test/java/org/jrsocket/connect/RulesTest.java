@@ -158,6 +158,10 @@ class RulesTest {
         "connect 10.0.0.1/ 80, prefix length is not a number from 0 to 32",
         "connect localhost/8 80, a prefix length needs a numeric address",
         "connect 10.0.0.999 80, not an address",
+        "accept 10/8 *, '\"10\" is not an address: write all four numbers, such as 10.0.0.0/8'",
+        "connect 192.168/16 80, '\"192.168\" is not an address: write all four numbers, such as 10.0.0.0/8'",
+        "connect 10.1 80, '\"10.1\" is not an address: write all four numbers, such as 10.0.0.0/8'",
+        "connect 10.0.0.1 80 auto 10.1, '\"10.1\" is not an address: write all four numbers, such as 10.0.0.0/8'",
         "connect fd00:::1 80, not an address"
     })
     void shouldSayFileLineAndReason(String line, String reason) {

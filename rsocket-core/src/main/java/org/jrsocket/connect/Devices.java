@@ -49,7 +49,20 @@ public final class Devices {
         return new Devices(names, addresses);
     }
 
+    /**
+     * The JDK takes {@code 10.1} for 10.0.0.1, and {@code 192.168} for 192.0.0.168, which nobody means who writes it.
+     *
+     * @throws IllegalArgumentException an IPv4 address has fewer than four numbers
+     */
+    static void checkLiteral(String word) {
+        if (word.matches("[0-9.]+") && !word.matches("[0-9]+(\\.[0-9]+){3}")) {
+            throw new IllegalArgumentException(
+                    "\"" + word + "\" is not an address: write all four numbers, such as 10.0.0.0/8");
+        }
+    }
+
     private static InetAddress literal(String word) {
+        checkLiteral(word);
         try {
             return InetAddress.getByName(word); // looks nothing up: no name has this form
         } catch (UnknownHostException e) {

@@ -30,6 +30,7 @@ final class KnownHost {
     int silences; // in a row
     long until; // of the last silence: not to be asked before
     boolean foreign; // it speaks rsocket and does not know our extension
+    boolean asking; // a connection asks it, because it is foreign
     boolean probing; // somebody sends a probe, now or later
     final BrokenPath path = new BrokenPath();
 
@@ -75,12 +76,14 @@ final class KnownHost {
         }
         // its application might see a probe, so one connection asks; the others learn from that
         until = now + PeerMemory.MOST_NANOS;
+        asking = true;
         return false;
     }
 
     void silent(long now) {
         long pause = PeerMemory.FIRST_PAUSE_NANOS << Math.min(silences, 20);
         silences++;
+        asking = false;
         until = now + Math.min(pause, unansweredNanos);
         open = false;
     }

@@ -281,7 +281,7 @@ final class PeerMemory {
         if (host != null) {
             synchronized (host) {
                 host.open = false;
-                if (host.silences == 0 || host.foreign) { // else another one has told, at the same time
+                if (host.silences == 0 || host.asking) { // else another one has told, at the same time
                     host.silent(clock.getAsLong());
                 }
             }
@@ -296,6 +296,9 @@ final class PeerMemory {
     /** Nobody takes RDMA connections on this port, although somebody takes TCP's. */
     void rejected(InetSocketAddress peer) {
         Refusal last = refusals.get(peer);
+        if (last != null && clock.getAsLong() - last.until < 0) {
+            return; // it was asked before the last refusal was heard, so it says nothing new
+        }
         long soon = last == null ? FIRST_REFUSAL_NANOS : 2 * last.pause;
         refuse(peer, willing.contains(peer) ? Math.min(rejectedNanos, soon) : rejectedNanos);
     }

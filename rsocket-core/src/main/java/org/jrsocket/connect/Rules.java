@@ -133,6 +133,7 @@ public final class Rules {
         if (slash >= 0 && !isLiteral(host)) {
             throw new IllegalArgumentException("a prefix length needs a numeric address");
         }
+        Devices.checkLiteral(host);
         try {
             for (InetAddress address : InetAddress.getAllByName(host)) {
                 byte[] network = address.getAddress();
