@@ -8,6 +8,8 @@ import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -112,8 +114,17 @@ public final class InstalledProgram {
         }
     }
 
+    @SuppressWarnings("deprecation") // of sockets for datagrams
     private static void constructors() throws IOException {
         try (ServerSocket server = new ServerSocket(0, 50, HOST)) {
+            try (DatagramSocket receiver = new DatagramSocket(server.getLocalPort(), HOST);
+                    Socket datagrams = new Socket(HOST, server.getLocalPort(), false)) {
+                receiver.setSoTimeout(30_000);
+                datagrams.getOutputStream().write(new byte[2]);
+                DatagramPacket packet = new DatagramPacket(new byte[8], 8);
+                receiver.receive(packet);
+                check(packet.getLength() == 2, "a datagram");
+            }
             talk(new Socket(HOST, server.getLocalPort()), server);
             talk(new Socket("127.0.0.1", server.getLocalPort()), server);
             talk(new Socket(HOST, server.getLocalPort(), HOST, 0), server);

@@ -58,6 +58,7 @@ public final class RSocketImpl extends SocketImpl {
     private final BufferSizes buffers = new BufferSizes();
     private volatile boolean created;
     private volatile boolean bound;
+    private volatile boolean datagrams; // of Socket's deprecated constructors: never RDMA's
 
     /** @param proxied whether SOCKS proxies apply, as to any socket but {@code new Socket(Proxy.NO_PROXY)} */
     RSocketImpl(TransportContext stack, boolean proxied) {
@@ -74,6 +75,7 @@ public final class RSocketImpl extends SocketImpl {
 
     @Override
     protected void create(boolean stream) throws IOException {
+        datagrams = !stream;
         if (stream) {
             platform.createLater();
         } else {
@@ -114,7 +116,7 @@ public final class RSocketImpl extends SocketImpl {
                 platform = platform.throughSocks();
                 connection.connectTcp();
                 recorded = connection.record();
-            } else if (address.isUnresolved() || address.getPort() == 0 || !isFresh()) {
+            } else if (address.isUnresolved() || address.getPort() == 0 || datagrams || !isFresh()) {
                 platform.connect(address, millis); // says what is wrong
             } else {
                 connectDirectly(address, millis);
