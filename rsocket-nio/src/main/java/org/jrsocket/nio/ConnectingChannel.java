@@ -130,7 +130,7 @@ abstract class ConnectingChannel extends DualChannel {
     }
 
     /** The address to try over RDMA; null if the JDK is to answer, or to say what is wrong. */
-    private InetSocketAddress rdmaTarget(SocketAddress address) throws AsynchronousCloseException {
+    private InetSocketAddress rdmaTarget(SocketAddress address) throws ClosedChannelException {
         if (state == State.RDMA) {
             throw new AlreadyConnectedException();
         }
@@ -138,7 +138,7 @@ abstract class ConnectingChannel extends DualChannel {
             throw new ConnectionPendingException();
         }
         if (!options.hasTcp()) { // accepted over RDMA, and closed
-            throw new AsynchronousCloseException();
+            throw whenClosed();
         }
         InetSocketAddress target = (InetSocketAddress) address;
         if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending() || target.getPort() == 0) {
@@ -322,7 +322,9 @@ abstract class ConnectingChannel extends DualChannel {
                 return true;
             }
             if (pending == null) {
-                ensureOpen(); // a close that is under way has left the inner channel, which never connected, open
+                if (!isOpen()) { // a close that is under way has left the inner channel, which never connected, open
+                    throw whenClosed();
+                }
                 ensureInner();
                 OutgoingConnection direct = connectingTcp;
                 return connectTcp(direct == null ? tcp()::finishConnect : direct::finishTcp);
@@ -335,6 +337,11 @@ abstract class ConnectingChannel extends DualChannel {
             writeLock.unlock();
             readLock.unlock();
         }
+    }
+
+    /** What a connect and its end say of a channel that is closed, by version of the JDK. */
+    private ClosedChannelException whenClosed() {
+        return isBlocking() && !LOOKS_FIRST ? new AsynchronousCloseException() : new ClosedChannelException();
     }
 
     private void awaitDecision(OutgoingConnection pending) throws IOException {

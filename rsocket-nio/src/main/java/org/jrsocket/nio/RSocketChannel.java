@@ -269,9 +269,11 @@ final class RSocketChannel extends DataChannel {
         } else {
             RdmaIo rdma = io;
             text.append(isConnected() ? "connected" : isConnectionPending() ? "connection-pending" : "unconnected");
-            if (rdma != null) {
-                text.append(rdma.isInputShut() ? " ishut" : "").append(rdma.isOutputShut() ? " oshut" : "");
-            }
+            boolean inputShut =
+                    rdma != null ? rdma.isInputShut() : tcp().socket().isInputShutdown();
+            boolean outputShut =
+                    rdma != null ? rdma.isOutputShut() : tcp().socket().isOutputShutdown();
+            text.append(inputShut ? " ishut" : "").append(outputShut ? " oshut" : "");
             try {
                 SocketAddress local = getLocalAddress();
                 SocketAddress peer = getRemoteAddress();

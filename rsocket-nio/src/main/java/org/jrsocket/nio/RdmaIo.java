@@ -22,6 +22,7 @@ final class RdmaIo {
     private volatile boolean inputShut;
     private volatile boolean outputShut;
     private volatile boolean resetTold; // to a reader or a writer
+    private volatile boolean writerToldFirst; // of it; written by writers, one at a time
 
     RdmaIo(RdmaStream stream) {
         this.stream = stream;
@@ -36,9 +37,23 @@ final class RdmaIo {
         try {
             return stream.read(target);
         } catch (SocketException e) {
-            resetTold = true;
+            if (isTheEndOnly(e)) {
+                return -1;
+            }
             throw e;
         }
+    }
+
+    /**
+     * Of a read that failed: whether a writer has been told of it, which leaves a reader the end of the stream, as with
+     * the kernel. Else the reader is told, now and each time.
+     */
+    private boolean isTheEndOnly(SocketException e) {
+        if (writerToldFirst && e.getCause() instanceof SocketException) {
+            return true;
+        }
+        resetTold = true;
+        return false;
     }
 
     /** As {@link #read(ByteBuffer)}, into several in turn. */
@@ -66,7 +81,9 @@ final class RdmaIo {
             }
         } catch (SocketException e) {
             if (sum == 0) {
-                resetTold = true;
+                if (isTheEndOnly(e)) {
+                    return -1;
+                }
                 throw e;
             }
         }
@@ -102,7 +119,9 @@ final class RdmaIo {
         try {
             return stream.read(target, nanos);
         } catch (SocketException e) {
-            resetTold = true;
+            if (isTheEndOnly(e)) {
+                return -1;
+            }
             throw e;
         }
     }
@@ -171,10 +190,16 @@ final class RdmaIo {
     IOException ofWriter(SocketException e) {
         String told = e.getMessage();
         if (e.getCause() instanceof SocketException) { // the connection has failed, and did not just end
+            writerToldFirst |= !resetTold;
             told = resetTold ? "Broken pipe" : "Connection reset by peer";
             resetTold = true;
         }
         return new IOException(told, e);
+    }
+
+    /** By a read beside this object. */
+    void resetWasTold() {
+        resetTold = true;
     }
 
     /** As the JDK: whether it was shut before the write or while that waited. */

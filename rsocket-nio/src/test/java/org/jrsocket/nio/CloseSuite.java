@@ -343,6 +343,22 @@ abstract class CloseSuite extends NioSuite {
         assertThrows(SocketException.class, () -> client.read(bytes(1)));
     }
 
+    /** As with the kernel, which tells of it once. */
+    @Test
+    void shouldGiveAReaderTheEndOnceAWriterHasHeardOfTheReset() throws Exception {
+        for (boolean blocking : new boolean[] {true, false}) {
+            SocketChannel client = reset();
+            assertFailsToWrite("Connection reset by peer", () -> client.write(bytes(1)));
+            client.configureBlocking(blocking);
+            assertEquals(-1, client.read(bytes(1)));
+            assertEquals(-1, client.read(new ByteBuffer[] {bytes(1), bytes(1)}));
+            if (blocking) {
+                assertEquals(-1, client.socket().getInputStream().read());
+            }
+            assertFailsToWrite("Broken pipe", () -> client.write(bytes(1)));
+        }
+    }
+
     @Test
     void shouldTellABlockingWriterOfTheReset() throws Exception {
         for (boolean stream : new boolean[] {false, true}) {

@@ -509,8 +509,36 @@ abstract class ConnectSuite extends NioSuite {
         Pair p = pair();
         assertTrue(
                 p.client().toString().contains("connected local=/"), p.client().toString());
+        p.client().shutdownInput().shutdownOutput();
+        assertTrue(
+                p.client().toString().contains("connected ishut oshut local=/"),
+                p.client().toString());
         client.close();
         assertTrue(client.toString().contains("closed"), client.toString());
+    }
+
+    @Test
+    void shouldSayInTheJdksOwnWayThatItIsClosed() throws IOException {
+        for (boolean blocking : new boolean[] {true, false}) {
+            Class<?> expected = blocking && Runtime.version().feature() < 24
+                    ? AsynchronousCloseException.class
+                    : ClosedChannelException.class;
+            Pair p = pair();
+            for (SocketChannel each : new SocketChannel[] {open(), p.client(), p.server()}) {
+                each.configureBlocking(blocking);
+                each.close();
+                assertEquals(
+                        expected,
+                        assertThrows(ClosedChannelException.class, each::finishConnect)
+                                .getClass());
+                assertEquals(
+                        expected,
+                        assertThrows(
+                                        ClosedChannelException.class,
+                                        () -> each.connect(new InetSocketAddress("127.0.0.1", 1)))
+                                .getClass());
+            }
+        }
     }
 
     @Test
