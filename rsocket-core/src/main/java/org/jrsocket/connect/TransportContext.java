@@ -10,6 +10,7 @@ import java.util.List;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.Access;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
  * What all sockets of one process share: settings, rules, the RDMA transport, memory of peers, counts. Safe for use by
@@ -131,6 +132,14 @@ public final class TransportContext {
     /** Whether some connection might use RDMA, as rules and settings are; the override may say otherwise. */
     public boolean mayUseRdma() {
         return mayUse(Policy.AUTO) || mayUse(Policy.RDMA);
+    }
+
+    /** What to say once where there is no RDMA, for {@code reason}. */
+    public String withoutRdma(VerbsUnavailableException reason) {
+        String what = mayUse(Policy.RDMA)
+                ? "no RDMA, and connections that must use it will fail: "
+                : settings.expectsDevice() ? "TCP only until there is RDMA: " : "TCP only: ";
+        return what + reason.getMessage();
     }
 
     /** Who may connect over RDMA to this process's listener there, by the rules of the moment. */

@@ -17,31 +17,52 @@ import java.nio.channels.WritableByteChannel;
 final class FileReader implements WritableByteChannel {
 
     private ByteBuf piece; // null between two pieces
+    private Exception failure; // of the region, after it had given something: to be told when that is sent
     private boolean full; // a write during this transfer was not taken as a whole
+    private IOException refusal; // of this reader, to a region that gives more than it has
     private long most; // bytes of the piece, if it has all that is left of the region
 
-    /** What is left of the piece under way, else the next one; empty if the region gives nothing now. */
-    ByteBuf next(FileRegion region, int pieceSize) throws IOException {
+    /**
+     * What is left of the piece under way, else the next one; empty if the region gives nothing now.
+     *
+     * @throws Exception what the region threw; what it had given before came as a piece, as over TCP
+     */
+    ByteBuf next(FileRegion region, int pieceSize) throws Exception {
         if (piece == null) {
-            long left = region.count() - region.transferred();
-            int size = (int) Math.max(0, Math.min(left, pieceSize));
-            piece = RdmaByteBufAllocator.DEFAULT.directBuffer(size);
-            most = left;
-            boolean read = false;
-            try {
-                long n = size;
-                while (n > 0 && piece.isWritable() && region.transferred() < region.count()) {
-                    full = false;
-                    n = region.transferTo(this, region.transferred());
-                }
-                read = true;
-            } finally {
-                if (!read) {
-                    release();
-                }
+            if (failure != null) {
+                Exception told = failure;
+                failure = null;
+                throw told;
             }
+            read(region, pieceSize);
         }
         return piece;
+    }
+
+    private void read(FileRegion region, int pieceSize) throws Exception {
+        long left = region.count() - region.transferred();
+        int size = (int) Math.max(0, Math.min(left, pieceSize));
+        piece = RdmaByteBufAllocator.DEFAULT.directBuffer(size);
+        most = left;
+        boolean read = false;
+        try {
+            long n = size;
+            while (n > 0 && piece.isWritable() && region.transferred() < region.count()) {
+                full = false;
+                n = region.transferTo(this, region.transferred());
+            }
+            read = true;
+        } catch (IOException | RuntimeException e) {
+            if (!piece.isReadable() || e == refusal) {
+                throw e;
+            }
+            failure = e;
+            read = true;
+        } finally {
+            if (!read) {
+                release();
+            }
+        }
     }
 
     /** Whether it is between two pieces. */
@@ -69,8 +90,9 @@ final class FileReader implements WritableByteChannel {
 
     private void grow() throws IOException {
         if (piece.capacity() >= most || most > Integer.MAX_VALUE) {
-            throw new IOException("a file region does not stop to write; it has " + most + " bytes, and "
+            refusal = new IOException("a file region does not stop to write; it has " + most + " bytes, and "
                     + piece.capacity() + " are taken");
+            throw refusal;
         }
         piece.capacity((int) most);
     }
@@ -82,6 +104,7 @@ final class FileReader implements WritableByteChannel {
 
     @Override
     public void close() {
+        failure = null;
         if (piece != null) {
             release();
         }

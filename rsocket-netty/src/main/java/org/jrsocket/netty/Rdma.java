@@ -4,6 +4,8 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.channel.ChannelPromise;
+import java.nio.channels.IllegalSelectorException;
 import java.nio.channels.spi.SelectorProvider;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -14,12 +16,22 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  */
 public final class Rdma {
 
-    /** Made when somebody first asks. */
+    /** Made when somebody first asks; who asks later hears of a failure, too. */
     private static final class Shared {
-        static final RSelectorProvider PROVIDER = new RSelectorProvider();
+        static final RSelectorProvider PROVIDER; // or
+        static final IllegalStateException FAILURE;
 
         static {
-            MetricsBean.register(RdmaMetrics.TOTAL);
+            RSelectorProvider provider = null;
+            IllegalStateException failure = null;
+            try {
+                provider = new RSelectorProvider();
+                MetricsBean.register(RdmaMetrics.TOTAL);
+            } catch (IllegalStateException e) {
+                failure = e;
+            }
+            PROVIDER = provider;
+            FAILURE = failure;
         }
     }
 
@@ -32,16 +44,35 @@ public final class Rdma {
      *     what to do
      */
     static SelectorProvider provider() {
-        try {
-            return Shared.PROVIDER;
-        } catch (ExceptionInInitializerError e) {
-            if (e.getCause() instanceof IllegalStateException cause) {
-                throw new IllegalStateException(cause.getMessage(), cause);
-            }
-            throw e;
-        } catch (NoClassDefFoundError e) { // not the first time
-            throw new IllegalStateException("jrsocket cannot be used in this process: " + e.getMessage(), e);
+        if (Shared.FAILURE != null) {
+            throw new IllegalStateException(Shared.FAILURE.getMessage(), Shared.FAILURE);
         }
+        return Shared.PROVIDER;
+    }
+
+    /**
+     * A promise of a channel's registration for Netty to complete, by which {@code promise} fails with a message where
+     * Netty's has none.
+     */
+    static ChannelPromise explaining(ChannelPromise promise) {
+        ChannelPromise registered = promise.channel().newPromise();
+        registered.addListener(done -> {
+            if (done.isSuccess()) {
+                promise.setSuccess();
+            } else {
+                promise.setFailure(explained(done.cause()));
+            }
+        });
+        return registered;
+    }
+
+    private static Throwable explained(Throwable failure) {
+        return failure instanceof IllegalSelectorException
+                ? new IllegalStateException(
+                        "this event loop has the JDK's selectors, which take no channel with RDMA: make its group with "
+                                + "RdmaIoHandler.newFactory(), or start with -javaagent:rsocket.jar",
+                        failure)
+                : failure;
     }
 
     /** Whether connections can use RDMA here. If not, they use TCP. */

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -31,6 +32,11 @@ public final class RdmaServerSocketChannel extends NioServerSocketChannel {
 
     RdmaServerSocketChannel(SelectorProvider provider) {
         super(provider);
+    }
+
+    @Override
+    protected void doRegister(ChannelPromise promise) {
+        super.doRegister(Rdma.explaining(promise));
     }
 
     @Override

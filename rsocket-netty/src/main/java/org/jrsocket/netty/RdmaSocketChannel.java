@@ -15,6 +15,7 @@ import io.netty.channel.nio.NioIoOps;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.Executor;
@@ -176,7 +177,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
 
     @Override
     protected void doRegister(ChannelPromise promise) {
-        super.doRegister(promise);
+        super.doRegister(Rdma.explaining(promise));
         promise.addListener(done -> awaitAcknowledged()); // it may come from another event loop
     }
 
@@ -210,6 +211,15 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         if (rdma == null) {
             return super.doReadBytes(buffer);
         }
+        try {
+            return read(rdma, buffer);
+        } catch (SocketException e) {
+            RSelectorProvider.failureOfRead(javaChannel());
+            throw e;
+        }
+    }
+
+    private int read(RdmaStream rdma, ByteBuf buffer) throws Exception {
         RecvByteBufAllocator.Handle handle = unsafe().recvBufAllocHandle();
         if (lending != null && lending.takeBorrowed(buffer)) {
             int n = buffer.readableBytes();
@@ -269,6 +279,8 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             for (int spins = config.getWriteSpinCount(); taken == Taken.ALL && !closing && !out.isEmpty(); spins--) {
                 taken = spins > 0 ? writer.writeNext(out) : Taken.ENOUGH;
             }
+        } catch (SocketException e) {
+            throw RSelectorProvider.failureOfWrite(javaChannel(), e);
         } finally {
             writer.uncork();
             told = awaitAcknowledged(); // a write that fails may come to no more than a half close

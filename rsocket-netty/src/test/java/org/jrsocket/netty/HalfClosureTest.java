@@ -158,7 +158,7 @@ class HalfClosureTest extends ChannelTests {
     /** Netty shuts the output then, unless it was the connection that has failed. */
     @Test
     void shouldGiveBackWhatItHasSentBeforeAWriteThatFails() throws Exception {
-        Pattern.Checker checker = new Pattern.Checker(LARGE);
+        Pattern.Checker checker = new Pattern.Checker(LARGE + SMALL);
         Pair pair = pair(ignoring(), checker);
         verbs.faults().holdAcks(true);
         ByteBuf buffer = Pattern.fill(OURS.directBuffer(LARGE), 0, LARGE);
@@ -166,7 +166,7 @@ class HalfClosureTest extends ChannelTests {
         ChannelFuture failed = pair.client().writeAndFlush(new DefaultFileRegion(new File("none"), 0, LARGE) {
             @Override
             public long transferTo(WritableByteChannel target, long position) throws IOException {
-                target.write(ByteBuffer.allocate(SMALL));
+                target.write(ByteBuffer.wrap(Pattern.bytes(LARGE, SMALL)));
                 throw new IllegalStateException();
             }
         });

@@ -102,7 +102,7 @@ abstract class DataChannel extends ConnectingChannel {
     }
 
     /** What a writer is told, be it of a close by another thread. */
-    private IOException failure(RdmaIo rdma, SocketException e) {
+    final IOException failure(RdmaIo rdma, SocketException e) {
         return isOpen() ? rdma.ofWriter(e) : new AsynchronousCloseException();
     }
 

@@ -7,6 +7,7 @@ package org.jrsocket.nio;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ProtocolFamily;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.Channel;
@@ -18,6 +19,7 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Settings;
@@ -42,6 +44,8 @@ public final class RSelectorProvider extends SelectorProvider {
     private record Shared(TransportContext stack, TransportHolder holder) {}
 
     private static Shared shared; // guarded by the class
+    /** Made here, where no agent has said that there is no RDMA: it is still to be said. */
+    private static final AtomicBoolean TO_BE_SAID = new AtomicBoolean();
 
     private final SelectorProvider jdk;
     private final TransportContext stack;
@@ -78,6 +82,7 @@ public final class RSelectorProvider extends SelectorProvider {
                 shared = new Shared(
                         TransportContext.open(Settings.read(null, System.getProperties(), System.getenv()), holder),
                         holder);
+                TO_BE_SAID.set(true);
             } catch (ConfigurationException e) {
                 throw new IllegalStateException("jrsocket: " + e.getMessage(), e);
             }
@@ -228,6 +233,20 @@ public final class RSelectorProvider extends SelectorProvider {
         return channel instanceof RSocketChannel ours ? ours.stream() : null;
     }
 
+    /**
+     * What a write to the {@linkplain #streamOf stream} that failed is to be told as: what the channel's own would be,
+     * which is a reset only for the first who hears of it.
+     */
+    public static IOException failureOfWrite(SocketChannel channel, SocketException e) {
+        RSocketChannel ours = (RSocketChannel) channel;
+        return ours.failure(ours.rdma(), e);
+    }
+
+    /** Has to be told of a read of the {@linkplain #streamOf stream} that failed: a later write is not a reset then. */
+    public static void failureOfRead(SocketChannel channel) {
+        ((RSocketChannel) channel).rdma().resetWasTold();
+    }
+
     // ---- for the parts ----
 
     /** The JDK's own provider of asynchronous channels, whatever is set for the system. */
@@ -251,7 +270,9 @@ public final class RSelectorProvider extends SelectorProvider {
             holder.transport();
             return true;
         } catch (VerbsUnavailableException e) {
-            LOG.debug("no RDMA: {}", e.getMessage());
+            if (TO_BE_SAID.getAndSet(false)) {
+                LOG.warn("{}", stack.withoutRdma(e));
+            }
             // connections that must not use TCP have to fail
             return holder.hasVerbs()
                     || stack.mayUse(Policy.RDMA)

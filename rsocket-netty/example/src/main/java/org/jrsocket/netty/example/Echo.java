@@ -27,17 +27,23 @@ public final class Echo {
     private Echo() {}
 
     public static void main(String[] args) throws Exception {
-        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, RdmaIoHandler.newFactory());
-        if (args.length == 2 && args[0].equals("server")) {
-            Channel server = listen(group, Integer.parseInt(args[1]));
-            System.out.println("listening=" + ((InetSocketAddress) server.localAddress()).getPort());
-            server.closeFuture().sync();
-        } else if (args.length == 4 && args[0].equals("client")) {
-            System.out.println(send(group, args[1], Integer.parseInt(args[2]), Integer.parseInt(args[3])));
-        } else {
+        boolean server = args.length == 2 && args[0].equals("server");
+        if (!server && !(args.length == 4 && args[0].equals("client") && Integer.parseInt(args[3]) > 0)) {
             System.err.println("server PORT, or client HOST PORT MEBIBYTES");
+            System.exit(2);
         }
-        group.shutdownGracefully().sync();
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, RdmaIoHandler.newFactory());
+        try {
+            if (server) {
+                Channel listening = listen(group, Integer.parseInt(args[1]));
+                System.out.println("listening=" + ((InetSocketAddress) listening.localAddress()).getPort());
+                listening.closeFuture().sync();
+            } else {
+                System.out.println(send(group, args[1], Integer.parseInt(args[2]), Integer.parseInt(args[3])));
+            }
+        } finally {
+            group.shutdownGracefully().sync(); // its threads keep the JVM alive
+        }
     }
 
     static Channel listen(EventLoopGroup group, int port) throws InterruptedException {

@@ -1,0 +1,267 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelProgressiveFuture;
+import io.netty.channel.ChannelProgressiveFutureListener;
+import io.netty.channel.ChannelProgressivePromise;
+import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a program is told of a write that fails: by Netty's channels on the JDK's own, and by ours. */
+@Tag("once")
+@Timeout(2 * ChannelTests.PATIENCE)
+@SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
+class FailedWritesTest extends ChannelTests {
+
+    private static final int SMALL = 100;
+    private static final int LARGE = 8192;
+    private static final int THERE = 100_000;
+    private static final int NAMED = 150_000;
+
+    @TempDir
+    private Path folder;
+
+    private EventLoopGroup group(boolean ours) {
+        return ours ? loops : new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+    }
+
+    private Channel server(boolean ours, EventLoopGroup group, ChannelInitializer<Channel> children) throws Exception {
+        return new ServerBootstrap()
+                .group(group)
+                .channelFactory(() -> ours ? new RdmaServerSocketChannel(provider) : new NioServerSocketChannel())
+                .childHandler(children)
+                .bind(new InetSocketAddress("127.0.0.1", 0))
+                .sync()
+                .channel();
+    }
+
+    private Channel client(boolean ours, EventLoopGroup group, Channel server, boolean reading) throws Exception {
+        return new Bootstrap()
+                .group(group)
+                .channelFactory(() -> ours ? new RdmaSocketChannel(provider) : new NioSocketChannel())
+                .option(ChannelOption.AUTO_READ, reading)
+                .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                        // a read of a connection that is reset
+                    }
+                })
+                .connect(server.localAddress())
+                .sync()
+                .channel();
+    }
+
+    private static void end(boolean ours, EventLoopGroup group) throws Exception {
+        if (!ours) {
+            group.shutdownGracefully(0, PATIENCE, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    // ---- a connection that has ended ----
+
+    @Test
+    void shouldTellOfAResetAsNettysOwnChannelDoes() throws Exception {
+        for (int size : new int[] {SMALL, LARGE}) {
+            for (boolean file : new boolean[] {false, true}) {
+                assertEquals(writes(false, size, file), writes(true, size, file), size + " bytes, file: " + file);
+            }
+        }
+    }
+
+    private List<String> writes(boolean ours, int size, boolean file) throws Exception {
+        List<String> told = new ArrayList<>();
+        EventLoopGroup group = group(ours);
+        BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+        Channel server = server(ours, group, new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                accepted.add(channel);
+            }
+        });
+        for (boolean reset : new boolean[] {true, false}) {
+            Channel client = client(ours, group, server, false);
+            CompletableFuture<Void> ended = new CompletableFuture<>();
+            client.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void userEventTriggered(ChannelHandlerContext context, Object event) {
+                    ended.complete(null);
+                }
+            });
+            Channel peer = accepted.poll(PATIENCE, TimeUnit.SECONDS);
+            if (reset) {
+                peer.config().setOption(ChannelOption.SO_LINGER, 0);
+            }
+            peer.close().sync();
+            if (!reset) {
+                client.config().setAutoRead(true);
+                ended.get(PATIENCE, TimeUnit.SECONDS);
+            }
+            Throwable failure = null;
+            while (failure == null) { // a write may still be taken
+                failure = write(client, size, file).await().cause();
+                Thread.sleep(10);
+            }
+            told.add((reset ? "reset: " : "closed: ") + failure);
+            client.close().sync();
+        }
+        server.close().sync();
+        end(ours, group);
+        return told;
+    }
+
+    private ChannelFuture write(Channel channel, int size, boolean file) throws IOException {
+        if (file) {
+            Path path = Files.write(folder.resolve("file"), new byte[size]);
+            return channel.writeAndFlush(new DefaultFileRegion(path.toFile(), 0, size));
+        }
+        return channel.writeAndFlush(
+                RdmaByteBufAllocator.DEFAULT.directBuffer(size).writeZero(size));
+    }
+
+    /** Who has read of it has heard of it, as with the JDK's. */
+    @Test
+    void shouldTellOfAResetOnlyOnce() throws Exception {
+        assertEquals(writesAfterARead(false), writesAfterARead(true));
+    }
+
+    private String writesAfterARead(boolean ours) throws Exception {
+        EventLoopGroup group = group(ours);
+        BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+        Channel server = server(ours, group, new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                accepted.add(channel);
+            }
+        });
+        CompletableFuture<String> told = new CompletableFuture<>();
+        Channel client = client(ours, group, server, false);
+        client.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                // before the channel closes itself
+                ByteBuf one = context.alloc().directBuffer(SMALL).writeZero(SMALL);
+                context.writeAndFlush(one).addListener(written -> told.complete(cause + ", then " + written.cause()));
+            }
+        });
+        Channel peer = accepted.poll(PATIENCE, TimeUnit.SECONDS);
+        peer.config().setOption(ChannelOption.SO_LINGER, 0);
+        peer.close().sync();
+        client.config().setAutoRead(true);
+        String all = told.get(PATIENCE, TimeUnit.SECONDS);
+        client.close().sync();
+        server.close().sync();
+        end(ours, group);
+        return all;
+    }
+
+    // ---- a file that is shorter than somebody said ----
+
+    @Test
+    void shouldSendWhatThereIsOfAFileThatEndsEarly() throws Exception {
+        assertEquals(shortFile(false), shortFile(true));
+    }
+
+    private String shortFile(boolean ours) throws Exception {
+        EventLoopGroup group = group(ours);
+        AtomicLong got = new AtomicLong();
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        Channel server = server(ours, group, new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext context, Object message) {
+                        got.addAndGet(((ByteBuf) message).readableBytes());
+                        ((ByteBuf) message).release();
+                    }
+
+                    @Override
+                    public void channelInactive(ChannelHandlerContext context) {
+                        over.complete(null);
+                    }
+                });
+            }
+        });
+        Channel client = client(ours, group, server, true);
+        Path file = Files.write(folder.resolve("short"), new byte[THERE]);
+        AtomicLong progress = new AtomicLong();
+        ChannelProgressivePromise promise = client.newProgressivePromise();
+        promise.addListener(new ChannelProgressiveFutureListener() {
+            @Override
+            public void operationProgressed(ChannelProgressiveFuture future, long bytes, long total) {
+                progress.set(bytes);
+            }
+
+            @Override
+            public void operationComplete(ChannelProgressiveFuture future) {}
+        });
+        client.writeAndFlush(new DefaultFileRegion(file.toFile(), 0, NAMED), promise);
+        Throwable failure = promise.await().cause();
+        client.close().sync();
+        over.get(PATIENCE, TimeUnit.SECONDS);
+        server.close().sync();
+        end(ours, group);
+        return failure + "; progress " + progress + ", received " + got;
+    }
+
+    // ---- an event loop of another kind ----
+
+    @Test
+    void shouldSayWhichEventLoopAChannelNeeds() throws Exception {
+        EventLoopGroup nio = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        String expected =
+                "this event loop has the JDK's selectors, which take no channel with RDMA: make its group with "
+                        + "RdmaIoHandler.newFactory(), or start with -javaagent:rsocket.jar";
+        Throwable client = new Bootstrap()
+                .group(nio)
+                .channelFactory(() -> new RdmaSocketChannel(provider))
+                .handler(ignoring())
+                .connect("127.0.0.1", 1)
+                .await()
+                .cause();
+        assertEquals("java.lang.IllegalStateException: " + expected, client.toString());
+        Throwable server = new ServerBootstrap()
+                .group(nio)
+                .channelFactory(() -> new RdmaServerSocketChannel(provider))
+                .childHandler(ignoring())
+                .bind(0)
+                .await()
+                .cause();
+        assertEquals("java.lang.IllegalStateException: " + expected, server.toString());
+        end(false, nio);
+    }
+}
