@@ -10,10 +10,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * How the agent gets its bean into JVMs that use JMX in one way or another, and that it does without JMX and Flight
@@ -79,6 +83,73 @@ class ObservedTest {
             server.awaitLine(Pattern.compile("^listening="), LIMIT);
             assertTrue(control(server).contains("policy override: none"));
             assertEquals(List.of("policy override: tcp"), control(server, "policy", "tcp"));
+        }
+    }
+
+    /** As a program on the Netty transport has them: a JVM looks for an agent's class there first. */
+    private static JvmProcess.Builder withOurClasses(Class<?> program) {
+        return JvmProcess.running(program)
+                .classPath(Site.classes(org.jrsocket.nio.RSelectorProvider.class))
+                .classPath(Site.classes(org.jrsocket.connect.Settings.class));
+    }
+
+    @Test
+    void shouldStartAProgramThatHasOurClassesOnItsClassPath() throws Exception {
+        Path renamed = Files.copy(Site.agentJar(), folder.resolve("jrsocket-0.1.0.jar"));
+        for (Path jar : List.of(renamed, Site.agentJar())) {
+            JvmProcess.Result result =
+                    run(withOurClasses(SelfConnection.class).option("-javaagent:" + jar + "=log=debug"));
+            assertTrue(Integer.parseInt(result.value("port")) > 0);
+            if (!Site.hasRdma()) {
+                assertTrue(
+                        result.err().stream()
+                                .anyMatch(line -> line.startsWith("jrsocket: TCP only: ")
+                                        && !line.contains("Exception")
+                                        && !line.contains("Error")),
+                        result::toString);
+            }
+        }
+    }
+
+    /** The name decides: only a jar of another one leaves the program its own classes, with which it works then. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldSayThatItBreaksAProgramWhichUsesOurClasses(boolean renamed) throws Exception {
+        Path jar = renamed ? Files.copy(Site.agentJar(), folder.resolve("jrsocket-0.1.0.jar")) : Site.agentJar();
+        JvmProcess.Builder program = withOurClasses(SelfAttachment.class)
+                .classPath(Site.classes(com.ibm.disni.verbs.RdmaProvider.class))
+                .classPath(Site.classes(org.slf4j.LoggerFactory.class))
+                .option("-XX:+EnableDynamicAgentLoading")
+                .property("jdk.attach.allowAttachSelf", true)
+                .arguments(jar, "log=debug", Site.address(), "org.jrsocket.connect.TransportContext");
+        try (JvmProcess java = program.start()) {
+            JvmProcess.Result result = java.await(LIMIT).expectSuccess();
+            assertTrue(Integer.parseInt(result.value("port")) > 0);
+            assertEquals(
+                    renamed ? 0 : 1,
+                    result.err().stream()
+                            .filter(line -> line.startsWith("jrsocket: the agent was not attached: this program has "
+                                    + "jrsocket's classes in use"))
+                            .count(),
+                    result::toString);
+            assertTrue(result.err().stream().noneMatch(line -> line.contains("Exception")), result::toString);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"doctor", "ping 127.0.0.1:1", "ctl 1"})
+    void shouldHaveCommandsThatNeedNeitherOfTheModules(String line) throws Exception {
+        List<String> words = new ArrayList<>(List.of("-jar", Site.agentJar().toString()));
+        words.addAll(List.of(line.split(" ")));
+        try (JvmProcess java = JvmProcess.withArguments(words.toArray(new String[0]))
+                .option("--limit-modules=java.base,java.instrument")
+                .start()) {
+            JvmProcess.Result result = java.await(LIMIT);
+            assertTrue(
+                    Stream.concat(result.out().stream(), result.err().stream())
+                            .noneMatch(each -> each.contains("NoClassDefFoundError") || each.contains("\tat ")),
+                    result::toString);
+            assertTrue(!result.out().isEmpty() || !result.err().isEmpty());
         }
     }
 

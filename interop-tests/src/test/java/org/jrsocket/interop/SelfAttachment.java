@@ -8,13 +8,16 @@ import com.sun.tools.attach.VirtualMachine;
 
 /**
  * A program that attaches an agent to its own JVM, and then talks to itself: arguments are the jar, the agent's
- * arguments, and the address.
+ * arguments, the address, and perhaps a class that it uses before.
  */
 public final class SelfAttachment {
 
     private SelfAttachment() {}
 
     public static void main(String[] args) throws Exception {
+        if (args.length > 3) {
+            Class.forName(args[3]);
+        }
         VirtualMachine self =
                 VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
         self.loadAgent(args[0], args[1]);

@@ -41,6 +41,10 @@ public final class Agent {
      */
     private static final String SERVER_SOCKET = "java.net.ServerSocket";
 
+    private static final String IN_USE =
+            "the agent was not attached: this program has jrsocket's classes in use, from its own class path, and the JVM "
+                    + "has put the agent's before them, which breaks its connections; restart it";
+
     private static final String HAS_SERVERS =
             "TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
                     + "which might accept no more; start the JVM with -javaagent";
@@ -63,6 +67,8 @@ public final class Agent {
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
+    private static volatile TransportContext installed; // once its sockets are this JVM's
+
     private Agent() {}
 
     /** Called by the JVM before {@code main}. */
@@ -78,7 +84,12 @@ public final class Agent {
 
     /** Called by the JVM when the agent is attached. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
-        if (!BootPath.handOn("agentmain", arguments, instrumentation)) {
+        if (BootPath.handOn("agentmain", arguments, instrumentation)) {
+            return;
+        }
+        if (Agent.class.getClassLoader() == null && BootPath.isInUse(instrumentation)) {
+            say(IN_USE);
+        } else {
             attach(arguments, instrumentation, TransportHolder.rdmaCore());
         }
     }
@@ -90,6 +101,14 @@ public final class Agent {
             say(e.getMessage());
             // a program that runs otherwise than it was told to is worse than one that does not run
             Runtime.getRuntime().halt(1);
+        }
+    }
+
+    /** Leaves this JVM's own sockets to TCP: for commands, which use RDMA beside them and compare it with TCP. */
+    static void standAside() {
+        TransportContext stack = installed;
+        if (stack != null) {
+            stack.override(Policy.TCP);
         }
     }
 
@@ -134,17 +153,14 @@ public final class Agent {
         open(instrumentation);
         NativeLibrary.enableNativeAccess(instrumentation);
         RSelectorProvider.share(stack, holder);
+        installed = stack;
         try {
             if (stack.mayUseRdma()) { // else nothing of RDMA is opened, before policy or rules change at run time
                 holder.provider();
             }
         } catch (VerbsUnavailableException e) {
-            if (stack.mayUse(Policy.RDMA)) {
-                warn(stack.settings().log(), "no RDMA, and connections that must use it will fail: " + e.getMessage());
-            } else if (stack.settings().expectsDevice()) {
-                warn(stack.settings().log(), "TCP only until there is RDMA: " + e.getMessage());
-            } else {
-                warn(stack.settings().log(), "TCP only: " + e.getMessage());
+            warn(stack.settings().log(), stack.withoutRdma(e));
+            if (!stack.mayUse(Policy.RDMA) && !stack.settings().expectsDevice()) {
                 Management.register(stack, holder, instrumentation);
                 return;
             }
@@ -227,7 +243,7 @@ public final class Agent {
     }
 
     /** One line on stderr. */
-    private static void say(String line) {
+    static void say(String line) {
         System.err.println("jrsocket: " + line.replaceAll("\\s*\\R\\s*", " "));
     }
 }

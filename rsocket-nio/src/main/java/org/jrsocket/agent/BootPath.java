@@ -16,7 +16,11 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import java.util.jar.JarFile;
+import java.util.jar.Manifest;
 
 /**
  * The boot class path, where the agent's classes belong: the JDK's own classes call them, whatever class loader the
@@ -29,6 +33,10 @@ final class BootPath {
 
     private static final String OPTION = "-javaagent:";
 
+    /** Classes that whoever uses ours has loaded, and this agent before it is on the boot class path has not. */
+    private static final Set<String> OURS =
+            Set.of("org.jrsocket.connect.TransportContext", "org.jrsocket.stream.RdmaTransport");
+
     private BootPath() {}
 
     /**
@@ -38,7 +46,7 @@ final class BootPath {
      * @return whether that was done; else the caller works itself, and does without what the boot class path gives
      */
     static boolean handOn(String entry, String arguments, Instrumentation instrumentation) {
-        if (BootPath.class.getClassLoader() == null) {
+        if (BootPath.class.getClassLoader() == null || entry.equals("agentmain") && isInUse(instrumentation)) {
             return false;
         }
         Method there;
@@ -57,12 +65,24 @@ final class BootPath {
         }
         try {
             there.invoke(null, arguments, instrumentation);
-        } catch (InvocationTargetException e) {
-            throw new IllegalStateException(e.getCause()); // the agent lets nothing through
-        } catch (IllegalAccessException e) {
-            throw new IllegalStateException(e);
+        } catch (InvocationTargetException | IllegalAccessException e) {
+            // The agent lets nothing through. What this method threw would end the JVM.
+            Agent.say("TCP only: " + (e.getCause() == null ? e : e.getCause()));
         }
         return true;
+    }
+
+    /**
+     * Whether the program has classes of ours in use that are not on the boot class path: the JVM would find those that
+     * it needs later there, and would not let the ones use the others.
+     */
+    static boolean isInUse(Instrumentation instrumentation) {
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            if (OURS.contains(loaded.getName()) && loaded.getClassLoader() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -75,13 +95,18 @@ final class BootPath {
         if (BootPath.class.getClassLoader() != null) {
             return null;
         }
+        return mistaken(agents());
+    }
+
+    /** The files that options of this JVM name as agents. */
+    private static List<File> agents() {
         String fromProcess = "";
         try (FileInputStream in = new FileInputStream("/proc/self/cmdline")) {
             fromProcess = new String(in.readAllBytes(), Charset.defaultCharset());
         } catch (IOException e) {
             // no /proc: then nobody can say
         }
-        return mistaken(fromProcess, System.getenv("JAVA_TOOL_OPTIONS"), System.getenv("JDK_JAVA_OPTIONS"));
+        return agents(fromProcess, System.getenv("JAVA_TOOL_OPTIONS"), System.getenv("JDK_JAVA_OPTIONS"));
     }
 
     /**
@@ -90,19 +115,26 @@ final class BootPath {
      * @param commandLine its arguments, each with a NUL behind it
      * @param others options with blanks between, or null
      */
-    static String mistaken(String commandLine, String... others) {
+    static List<File> agents(String commandLine, String... others) {
         StringBuilder options = new StringBuilder(commandLine);
         for (String more : others) {
             options.append('\0').append(more == null ? "" : more.replace(' ', '\0'));
         }
-        String mistaken = null;
+        List<File> agents = new ArrayList<>();
         for (int at = options.indexOf(OPTION); at >= 0; at = options.indexOf(OPTION, at)) {
             at += OPTION.length();
             int end = at;
             while (end < options.length() && options.charAt(end) != '\0' && options.charAt(end) != '=') {
                 end++;
             }
-            File agent = new File(options.substring(at, end));
+            agents.add(new File(options.substring(at, end)));
+        }
+        return agents;
+    }
+
+    static String mistaken(List<File> agents) {
+        String mistaken = null;
+        for (File agent : agents) {
             File beside = new File(agent.getParentFile(), NAME);
             if (agent.getName().equals(NAME)) {
                 return null;
@@ -123,11 +155,35 @@ final class BootPath {
         }
     }
 
-    /** The jar of this class; null if it is none, or if nobody says. */
+    /**
+     * The agent's jar: that of this class, unless the JVM found the class in another one on the class path, the
+     * program's; then the one that an option names. Null if there is none, or if nobody says.
+     */
     private static Path jar() throws URISyntaxException {
         CodeSource source = BootPath.class.getProtectionDomain().getCodeSource();
         URI location = source == null ? null : source.getLocation().toURI();
-        Path path = location == null || !"file".equals(location.getScheme()) ? null : Path.of(location);
-        return path != null && Files.isRegularFile(path) ? path : null;
+        Path own = location == null || !"file".equals(location.getScheme()) ? null : Path.of(location);
+        if (own != null && isAgent(own)) {
+            return own;
+        }
+        for (File named : agents()) {
+            if (isAgent(named.toPath())) {
+                return named.toPath();
+            }
+        }
+        return null;
+    }
+
+    private static boolean isAgent(Path file) {
+        if (!Files.isRegularFile(file)) {
+            return false;
+        }
+        try (JarFile jar = new JarFile(file.toFile())) {
+            Manifest manifest = jar.getManifest();
+            return manifest != null
+                    && Agent.class.getName().equals(manifest.getMainAttributes().getValue("Premain-Class"));
+        } catch (IOException e) {
+            return false;
+        }
     }
 }

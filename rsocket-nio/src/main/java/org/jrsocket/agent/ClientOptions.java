@@ -60,7 +60,7 @@ final class ClientOptions {
     }
 
     Report report(Main main) {
-        return new Report(format, main.out(), quiet ? null : main.err());
+        return new Report(format, main.out(), main.err(), quiet);
     }
 
     Peer peer(String text, int defaultPort) {

@@ -6,17 +6,8 @@ package org.jrsocket.agent;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import javax.management.openmbean.CompositeData;
-import javax.management.openmbean.TabularData;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -89,6 +80,10 @@ final class ControlCommand implements Callable<Integer> {
         if (policy != null && operation != Operation.POLICY) {
             throw new CommandLine.ParameterException(spec.commandLine(), "Only policy has an argument");
         }
+        if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
+            main.err().println("jrsocket: this Java runtime cannot ask another one (no module java.management)");
+            return 1;
+        }
         try (RemoteTransport remote = RemoteTransport.connect(target)) {
             return run(remote, main.out());
         } catch (IOException e) {
@@ -99,7 +94,7 @@ final class ControlCommand implements Callable<Integer> {
 
     private int run(RemoteTransport remote, PrintStream out) throws IOException, InterruptedException {
         switch (operation) {
-            case STATUS -> status(remote, out);
+            case STATUS -> RemoteTables.status(remote, out);
             case POLICY -> {
                 if (policy != null) {
                     remote.set("PolicyOverride", policy);
@@ -111,9 +106,9 @@ final class ControlCommand implements Callable<Integer> {
             }
             case RELOAD -> out.println(remote.invoke("reloadRules"));
             case REMEMBERED ->
-                print(
+                RemoteTables.print(
                         out,
-                        (CompositeData[]) remote.invoke("showRemembered"),
+                        remote.invoke("showRemembered"),
                         "address",
                         "port",
                         "from",
@@ -122,9 +117,9 @@ final class ControlCommand implements Callable<Integer> {
                         "usualMicros");
             case FORGET -> out.println("peers forgotten: " + remote.invoke("forgetRemembered"));
             case CONNECTIONS ->
-                print(
+                RemoteTables.print(
                         out,
-                        (CompositeData[]) remote.invoke("showConnections"),
+                        remote.invoke("showConnections"),
                         "transport",
                         "device",
                         "localAddress",
@@ -139,26 +134,6 @@ final class ControlCommand implements Callable<Integer> {
                         "open");
         }
         return 0;
-    }
-
-    private static void status(RemoteTransport remote, PrintStream out) throws IOException {
-        out.println("version: " + remote.get("Version"));
-        out.println("verbs: " + remote.get("Verbs"));
-        out.println("settings: " + remote.get("Settings"));
-        out.println("policy override: " + remote.get("PolicyOverride"));
-        out.println("RDMA connections: " + remote.get("OpenConnections") + " open, " + remote.get("ClosingConnections")
-                + " closing, " + remote.get("RdmaConnected") + " made, " + remote.get("RdmaAccepted") + " accepted, "
-                + remote.get("RdmaRefused") + " refused");
-        Map<String, Object> chosen = new TreeMap<>();
-        for (Object row : ((TabularData) remote.get("TcpChosen")).values()) {
-            CompositeData each = (CompositeData) row;
-            chosen.put((String) each.get("key"), each.get("value"));
-        }
-        out.println(
-                "TCP instead: " + (chosen.isEmpty() ? "none" : chosen.toString().replaceAll("[{}]", "")) + "; "
-                        + remote.get("TcpAccepted") + " accepted");
-        out.println("bytes over RDMA: " + remote.get("BytesRead") + " read, " + remote.get("BytesWritten")
-                + " written; registered: " + remote.get("RegisteredBytes"));
     }
 
     private int drain(RemoteTransport remote, PrintStream out) throws IOException, InterruptedException {
@@ -180,30 +155,5 @@ final class ControlCommand implements Callable<Integer> {
         }
         out.println("RDMA connections left: " + left);
         return left > 0 && seconds > 0 ? 1 : 0;
-    }
-
-    /** A table, a row each, in the order of the text. */
-    private static void print(PrintStream out, CompositeData[] rows, String... columns) {
-        List<String[]> lines = new ArrayList<>();
-        for (CompositeData row : rows) {
-            lines.add(Arrays.stream(columns)
-                    .map(column -> String.valueOf(row.get(column)))
-                    .toArray(String[]::new));
-        }
-        lines.sort(Comparator.comparing(line -> String.join(" ", line)));
-        lines.add(0, columns);
-        int[] widths = new int[columns.length];
-        for (String[] line : lines) {
-            for (int i = 0; i < widths.length; i++) {
-                widths[i] = Math.max(widths[i], line[i].length());
-            }
-        }
-        for (String[] line : lines) {
-            StringBuilder text = new StringBuilder();
-            for (int i = 0; i < widths.length; i++) {
-                text.append(String.format(Locale.ROOT, "%-" + (widths[i] + 2) + "s", line[i]));
-            }
-            out.println(text.toString().stripTrailing());
-        }
     }
 }

@@ -63,7 +63,7 @@ public final class Perf {
                             case RECEIVE -> receive(run, nanos, block);
                         }
                     } catch (IOException e) {
-                        report.say(name + ": " + e.getMessage());
+                        report.fail(name + ": " + e.getMessage());
                         done = false;
                         break;
                     }

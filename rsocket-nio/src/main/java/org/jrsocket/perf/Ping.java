@@ -57,7 +57,7 @@ public final class Ping {
                     done = connects(run, first, peer, count, intervalNanos);
                 }
             } catch (IOException e) {
-                report.say(name + ": " + e.getMessage());
+                report.fail(name + ": " + e.getMessage());
             }
             report.print();
             return done;
@@ -115,7 +115,7 @@ public final class Ping {
                 }
             }
         } catch (IOException e) {
-            report.say(name + ": " + e.getMessage());
+            report.fail(name + ": " + e.getMessage());
         }
         report.add(new Row(
                 "round trip",
@@ -168,7 +168,7 @@ public final class Ping {
                         i,
                         link.setupNanos() / (double) TimeUnit.MILLISECONDS.toNanos(1)));
             } catch (IOException e) {
-                report.say(peer + ": " + e.getMessage());
+                report.fail(peer + ": " + e.getMessage());
             }
             if (i < count) {
                 run.sleep(intervalNanos);

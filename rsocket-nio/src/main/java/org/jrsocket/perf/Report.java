@@ -29,7 +29,8 @@ public final class Report {
 
     private final Format format;
     private final PrintStream out;
-    private final PrintStream progress; // null: none
+    private final PrintStream errors;
+    private final boolean quiet;
     private final List<Row> rows = new ArrayList<>(); // guarded by this, as the rest
     private String peer = "";
     private String carrier = "";
@@ -38,10 +39,15 @@ public final class Report {
     private String reason;
     private boolean printed;
 
-    public Report(Format format, PrintStream out, PrintStream progress) {
+    /**
+     * @param errors for what goes wrong, and for progress
+     * @param quiet without progress
+     */
+    public Report(Format format, PrintStream out, PrintStream errors, boolean quiet) {
         this.format = format;
         this.out = out;
-        this.progress = progress;
+        this.errors = errors;
+        this.quiet = quiet;
     }
 
     /** The first connection tells what the whole is about. */
@@ -59,11 +65,16 @@ public final class Report {
         rows.add(row);
     }
 
+    /** What went wrong, whether or not progress is shown. */
+    void fail(String line) {
+        errors.println(line);
+        errors.flush();
+    }
+
     /** A line of progress. */
     void say(String line) {
-        if (progress != null) {
-            progress.println(line);
-            progress.flush();
+        if (!quiet) {
+            fail(line);
         }
     }
 

@@ -6,6 +6,8 @@ package org.jrsocket.agent;
 
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -26,6 +28,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
+import java.nio.charset.StandardCharsets;
 import java.security.NoSuchAlgorithmException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
@@ -71,6 +74,7 @@ public final class AttachProgram {
         String jar = args[1];
         switch (args[0]) {
             case "idle" -> idle(jar);
+            case "command" -> command(jar);
             case "none" -> none(jar);
             case "tcp" -> tcp(jar);
             case "twice" -> twice(jar);
@@ -107,6 +111,14 @@ public final class AttachProgram {
     private static void idle(String jar) throws Exception {
         attach(jar, "");
         Sockets.expect(true, true);
+    }
+
+    /** What a command calls TCP has to be TCP. */
+    private static void command(String jar) throws Exception {
+        attach(jar, "");
+        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8);
+        check(Main.run(new String[] {"version"}, nowhere, nowhere) == 0, "a command");
+        Sockets.expect(false, false);
     }
 
     /** Before the agent: its classes here are not on the boot class path, and it adds no bean later. */

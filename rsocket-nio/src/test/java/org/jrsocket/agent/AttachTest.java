@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import org.slf4j.simple.SimpleLogger;
+import picocli.CommandLine;
 
 /**
  * Attaching to a JVM that runs: what it has already goes on working, and each thing that cannot be had is a line on
@@ -46,6 +47,12 @@ class AttachTest {
     @Test
     void shouldServeAProgramThatHasNoSocketsYet() throws Exception {
         assertEquals(List.of(), attach("idle"));
+    }
+
+    /** {@code JAVA_TOOL_OPTIONS} may name the agent for every JVM. */
+    @Test
+    void shouldLeaveSocketsToTcpWhereOneOfOurCommandsRuns() throws Exception {
+        assertEquals(List.of(), attach("command"));
     }
 
     /** And the bean says why. */
@@ -182,6 +189,7 @@ class AttachTest {
                         TransportHolder.class,
                         Agent.class,
                         RdmaCm.class,
+                        CommandLine.class,
                         LoggerFactory.class,
                         SimpleLogger.class)
                 .toList()) {

@@ -73,10 +73,15 @@ class PingAndPerfTest {
     }
 
     private Report report(Report.Format format) {
+        return report(format, false);
+    }
+
+    private Report report(Report.Format format, boolean quiet) {
         return new Report(
                 format,
                 new PrintStream(answer, true, StandardCharsets.UTF_8),
-                new PrintStream(progress, true, StandardCharsets.UTF_8));
+                new PrintStream(progress, true, StandardCharsets.UTF_8),
+                quiet);
     }
 
     private boolean ping(int port, Policy policy, Report.Format format) {
@@ -164,6 +169,17 @@ class PingAndPerfTest {
         assertEquals(List.of(), lines());
         String said = progress.toString(StandardCharsets.UTF_8);
         assertTrue(said.contains("RDMA: the peer refused RDMA") && said.contains("TCP: Connection refused"), said);
+    }
+
+    @Test
+    void shouldSayWhatIsWrongThoughItIsToBeQuiet() throws Exception {
+        int port;
+        try (ServerSocket gone = new ServerSocket(0, 1, address)) {
+            port = gone.getLocalPort();
+        }
+        InetSocketAddress nobody = new InetSocketAddress(address, port);
+        assertFalse(new Ping(stack, Policy.AUTO, report(Report.Format.JSON, true)).run("peer", nobody, 1, 1, 64));
+        assertEquals(1, progress.toString(StandardCharsets.UTF_8).lines().count(), progress::toString);
     }
 
     @Test
