@@ -109,11 +109,18 @@ final class CmEvents {
     }
 
     private void dispatch(CmEvent event) {
-        if (event.type() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL
-                && event.id() != null
-                && event.id().getVerbs() != null) {
-            devices.removed(event.id().getVerbs());
+        try {
+            if (event.type() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL
+                    && event.id() != null
+                    && event.id().getVerbs() != null) {
+                devices.removed(event.id().getVerbs());
+            }
+        } finally { // also where the logger fails
+            handOver(event);
         }
+    }
+
+    private void handOver(CmEvent event) {
         CmId owner = event.listenId() != null ? event.listenId() : event.id();
         Object handler = owner == null ? null : owner.attachment();
         try {
