@@ -89,6 +89,24 @@ public class RdmaCoreProbeTest {
         assertUnavailable(Reason.NO_DEVICE, "odd0 has the node GUID 0", new RdmaCoreProbe(sys, dev));
     }
 
+    /** Beside others, too: a listener at all addresses is one at its addresses. */
+    @Test
+    void shouldNotTakeTcpsPortsForAnIwarpDevice() throws IOException {
+        device("mlx5_0", "7473:0cff:fe0d:fbee");
+        Files.writeString(sys.resolve("mlx5_0").resolve("node_type"), "1: CA\n");
+        RdmaCoreProbe probe = new RdmaCoreProbe(sys, dev);
+        assertDoesNotThrow(probe::checkDevices);
+        device("siw0", "7473:0cff:fe0d:fbef");
+        Files.writeString(sys.resolve("siw0").resolve("node_type"), "4: RNIC\n");
+        assertUnavailable(Reason.NO_DEVICE, "RDMA device siw0 is iWARP, whose ports are those of TCP", probe);
+        System.setProperty(RdmaCoreProbe.IWARP_PROPERTY, "true");
+        try {
+            assertDoesNotThrow(probe::checkDevices);
+        } finally {
+            System.clearProperty(RdmaCoreProbe.IWARP_PROPERTY);
+        }
+    }
+
     private void port(String device, String state, String networkInterface) throws IOException {
         Path port = Files.createDirectories(sys.resolve(device).resolve("ports").resolve("1"));
         Files.writeString(port.resolve("state"), state + "\n");

@@ -33,6 +33,9 @@ import org.jrsocket.verbs.VerbsUnavailableException.Reason;
  */
 public final class RdmaCoreProbe {
 
+    /** A system property: whether iWARP devices are used, for programs that use TCP for nothing. */
+    static final String IWARP_PROPERTY = "org.jrsocket.native.iwarp";
+
     static final Path SYS = Path.of("/sys/class/infiniband");
     private static final Path DEV = Path.of("/dev/infiniband");
     private static final Path LIMITS = Path.of("/proc/self/limits");
@@ -89,6 +92,7 @@ public final class RdmaCoreProbe {
         }
         List<String> odd = new ArrayList<>();
         for (String name : names) {
+            checkPorts(name);
             if ("0000:0000:0000:0000".equals(guid(name))) {
                 odd.add(name);
             }
@@ -98,6 +102,22 @@ public final class RdmaCoreProbe {
         }
         withoutGuid = odd;
         checkWithoutGuid();
+    }
+
+    /**
+     * A port of an iWARP device is a port of TCP: the kernel's siw makes a TCP socket for a listener, and a request for a
+     * connection is one over TCP with bytes that no TCP server expects. So a server could not have the same port over
+     * both, nor a client try RDMA first. And the kernel connects within the call, which may take minutes (siw again).
+     */
+    private void checkPorts(String name) throws VerbsUnavailableException {
+        if (text(sys.resolve(name).resolve("node_type")).startsWith("4:") && !Boolean.getBoolean(IWARP_PROPERTY)) {
+            throw new VerbsUnavailableException(
+                    Reason.NO_DEVICE,
+                    "RDMA device " + name
+                            + " is iWARP, whose ports are those of TCP, so no server can listen over both:"
+                            + " remove it, or, for programs with policy=rdma, add -D" + IWARP_PROPERTY + "=true",
+                    null);
+        }
     }
 
     /**
