@@ -201,7 +201,7 @@ public final class DualListener implements AutoCloseable {
         tcpIsNext = true;
         try {
             return acceptor.adopt(stream);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             stream.abort();
             throw e;
         }

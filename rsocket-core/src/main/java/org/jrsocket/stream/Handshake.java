@@ -121,12 +121,23 @@ final class Handshake implements CmHandler {
         if (stream == null) {
             return;
         }
-        stream.onCmEvent(event);
-        if (stream.core().hasInput()) {
-            listening.established(this, stream);
-        } else {
-            stream.abort();
-            listening.failed(this);
+        boolean given = false;
+        try {
+            stream.onCmEvent(event);
+            if (stream.core().hasInput()) {
+                given = true;
+                listening.established(this, stream);
+            }
+        } finally {
+            if (!given) {
+                try {
+                    stream.abort();
+                } finally {
+                    listening.failed(this);
+                }
+            }
+        }
+        if (!given) {
             LOG.debug("a connection to the {} did not come about: {}", listening, event);
         }
     }

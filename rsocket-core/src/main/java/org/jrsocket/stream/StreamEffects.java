@@ -102,8 +102,9 @@ final class StreamEffects {
             core.failedAfterEnd = core.ended;
             cause.initCause(new IOException(detail + " (" + device + ", " + core.local + " to " + core.remote + ")"));
             core.failure = cause;
-            if (!core.closed) {
-                failedWith = core.failedAfterEnd ? null : detail;
+            boolean undelivered = core.closed && core.out.acknowledged() < core.out.written();
+            if (!core.closed || undelivered) {
+                failedWith = core.failedAfterEnd && !undelivered ? null : detail;
                 words = () -> LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
             }
         }
