@@ -70,6 +70,11 @@ final class FileReader implements WritableByteChannel {
         return piece == null;
     }
 
+    /** Whether the region has failed, which the next {@link #next} tells: until then it is not done. */
+    boolean hasFailed() {
+        return failure != null;
+    }
+
     /** The piece was sent, or cannot be. */
     void release() {
         piece.release();

@@ -209,7 +209,7 @@ final class MessageWriter {
             file.release(); // before anybody is told, who may close the channel, and that closes the file
         }
         out.progress(n);
-        if (taken == Taken.ALL && region.transferred() >= region.count()) {
+        if (taken == Taken.ALL && region.transferred() >= region.count() && !file.hasFailed()) {
             out.remove();
         }
         return taken;

@@ -214,7 +214,9 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         try {
             return read(rdma, buffer);
         } catch (SocketException e) {
-            RSelectorProvider.failureOfRead(javaChannel());
+            if (RSelectorProvider.isTheEndOnly(javaChannel(), e)) {
+                return -1;
+            }
             throw e;
         }
     }

@@ -26,9 +26,11 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -143,6 +145,55 @@ class FailedWritesTest extends ChannelTests {
         return told;
     }
 
+    /** Which has heard of the reset: a reader finds the end. */
+    @Test
+    void shouldGiveAReaderTheEndAfterAWriteThatWasReset() throws Exception {
+        assertEquals(readsAfterAWrite(false), readsAfterAWrite(true));
+    }
+
+    private List<String> readsAfterAWrite(boolean ours) throws Exception {
+        List<String> told = Collections.synchronizedList(new ArrayList<>());
+        EventLoopGroup group = group(ours);
+        BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+        Channel server = server(ours, group, new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                accepted.add(channel);
+            }
+        });
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        Channel client = client(ours, group, server, false);
+        client.config().setAutoClose(false);
+        client.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void userEventTriggered(ChannelHandlerContext context, Object event) {
+                told.add(event.toString().replaceAll("@.*", ""));
+                over.complete(null);
+            }
+
+            @Override
+            public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                told.add(cause.toString());
+                over.complete(null);
+            }
+        });
+        Channel peer = accepted.poll(PATIENCE, TimeUnit.SECONDS);
+        peer.config().setOption(ChannelOption.SO_LINGER, 0);
+        peer.close().sync();
+        Throwable failure = null;
+        while (failure == null) {
+            failure = write(client, SMALL, false).await().cause();
+            Thread.sleep(10);
+        }
+        told.add(failure.toString());
+        client.config().setAutoRead(true);
+        over.get(PATIENCE, TimeUnit.SECONDS);
+        client.close().sync();
+        server.close().sync();
+        end(ours, group);
+        return told.subList(0, 2);
+    }
+
     private ChannelFuture write(Channel channel, int size, boolean file) throws IOException {
         if (file) {
             Path path = Files.write(folder.resolve("file"), new byte[size]);
@@ -236,6 +287,52 @@ class FailedWritesTest extends ChannelTests {
         server.close().sync();
         end(ours, group);
         return failure + "; progress " + progress + ", received " + got;
+    }
+
+    /** As one may that checks what it has given. */
+    private static final class FailsAtItsEnd extends DefaultFileRegion {
+        FailsAtItsEnd(Path file, int bytes) {
+            super(file.toFile(), 0, bytes);
+        }
+
+        @Override
+        public long transferTo(WritableByteChannel target, long position) throws IOException {
+            long n = super.transferTo(target, position);
+            if (transferred() == count()) {
+                throw new IOException("the checksum is wrong");
+            }
+            return n;
+        }
+    }
+
+    @Test
+    void shouldFailAFileThatFailsAtItsEndAndNoOther() throws Exception {
+        for (int size : new int[] {1000, THERE}) {
+            assertEquals(failingFile(false, size), failingFile(true, size), size + " bytes");
+        }
+    }
+
+    private List<String> failingFile(boolean ours, int size) throws Exception {
+        EventLoopGroup group = group(ours);
+        Channel server = server(ours, group, new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(ignoring());
+            }
+        });
+        Channel client = client(ours, group, server, true);
+        Path file = Files.write(folder.resolve("whole"), new byte[size]);
+        List<String> told = new ArrayList<>();
+        told.add(String.valueOf(
+                client.writeAndFlush(new FailsAtItsEnd(file, size)).await().cause()));
+        Throwable second = client.writeAndFlush(new DefaultFileRegion(file.toFile(), 0, size))
+                .await()
+                .cause();
+        told.add(second == null ? "written" : second.getClass().getSimpleName());
+        client.close().sync();
+        server.close().sync();
+        end(ours, group);
+        return told;
     }
 
     // ---- an event loop of another kind ----

@@ -242,9 +242,12 @@ public final class RSelectorProvider extends SelectorProvider {
         return ours.failure(ours.rdma(), e);
     }
 
-    /** Has to be told of a read of the {@linkplain #streamOf stream} that failed: a later write is not a reset then. */
-    public static void failureOfRead(SocketChannel channel) {
-        ((RSocketChannel) channel).rdma().resetWasTold();
+    /**
+     * Has to be asked about a read of the {@linkplain #streamOf stream} that failed: whether its reader is to be told of
+     * the end of the stream instead, because a writer has heard of the reset. Else a later write does not.
+     */
+    public static boolean isTheEndOnly(SocketChannel channel, SocketException e) {
+        return ((RSocketChannel) channel).rdma().isTheEndOnly(e);
     }
 
     // ---- for the parts ----

@@ -48,7 +48,7 @@ final class RdmaIo {
      * Of a read that failed: whether a writer has been told of it, which leaves a reader the end of the stream, as with
      * the kernel. Else the reader is told, now and each time.
      */
-    private boolean isTheEndOnly(SocketException e) {
+    boolean isTheEndOnly(SocketException e) {
         if (writerToldFirst && e.getCause() instanceof SocketException) {
             return true;
         }
@@ -195,11 +195,6 @@ final class RdmaIo {
             resetTold = true;
         }
         return new IOException(told, e);
-    }
-
-    /** By a read beside this object. */
-    void resetWasTold() {
-        resetTold = true;
     }
 
     /** As the JDK: whether it was shut before the write or while that waited. */
