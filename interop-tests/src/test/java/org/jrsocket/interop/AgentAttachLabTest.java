@@ -26,7 +26,7 @@ class AgentAttachLabTest {
                 .arguments(Site.agentJar(), arguments, Site.address())
                 .start()) {
             JvmProcess.Result result = java.await(LIMIT).expectSuccess();
-            assertEquals(1, result.out().size(), result::toString); // the program's own
+            assertEquals(2, result.out().size(), result::toString); // the program's own
             // The JVM says that it shares fewer classes from now on.
             return result.err().stream()
                     .filter(line -> !line.startsWith("OpenJDK 64-Bit Server VM warning: Sharing is only supported"))

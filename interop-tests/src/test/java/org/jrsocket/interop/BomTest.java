@@ -55,13 +55,16 @@ class BomTest {
         for (Node node = dependencies.getFirstChild(); node != null; node = node.getNextSibling()) {
             if (node instanceof Element dependency) {
                 assertEquals("${project.version}", text(dependency, "version"));
-                managed.add(text(dependency, "groupId") + ":" + text(dependency, "artifactId"));
+                Element classifier = child(dependency, "classifier");
+                managed.add(text(dependency, "groupId") + ":" + text(dependency, "artifactId")
+                        + (classifier == null ? "" : ":" + classifier.getTextContent()));
             }
         }
         assertEquals(
                 List.of(
                         "org.jrsocket:jrsocket-core",
                         "org.jrsocket:jrsocket-nio",
+                        "org.jrsocket:jrsocket-nio:agent",
                         "org.jrsocket:jrsocket-netty",
                         "org.jrsocket:jrsocket-testkit"),
                 managed);

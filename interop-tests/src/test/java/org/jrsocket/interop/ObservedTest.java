@@ -111,6 +111,31 @@ class ObservedTest {
         }
     }
 
+    /** And says so when it is attached once more. */
+    @Test
+    void shouldPutItselfOnTheBootClassPathWhereTheJarHasAnotherName() throws Exception {
+        Path jar = Files.copy(Site.agentJar(), folder.resolve("jrsocket-0.1.0.jar"));
+        for (boolean attached : new boolean[] {true, false}) {
+            JvmProcess.Builder program = JvmProcess.running(SelfAttachment.class)
+                    .option("-XX:+EnableDynamicAgentLoading")
+                    .property("jdk.attach.allowAttachSelf", true)
+                    .arguments(jar, "log=debug", Site.address());
+            if (!attached) {
+                program.option("-javaagent:" + jar);
+            }
+            try (JvmProcess java = program.start()) {
+                JvmProcess.Result result = java.await(LIMIT).expectSuccess();
+                assertEquals("boot", result.value("agent"), result::toString);
+                assertEquals(
+                        attached ? 0 : 1,
+                        result.err().stream()
+                                .filter(line -> line.contains("the agent was started already"))
+                                .count(),
+                        result::toString);
+            }
+        }
+    }
+
     /** The name decides: only a jar of another one leaves the program its own classes, with which it works then. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

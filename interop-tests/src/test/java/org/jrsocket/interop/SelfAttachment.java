@@ -22,6 +22,16 @@ public final class SelfAttachment {
                 VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
         self.loadAgent(args[0], args[1]);
         self.detach();
+        System.out.println("agent=" + where());
         SelfConnection.main(new String[] {args[2]});
+    }
+
+    private static String where() {
+        try {
+            Class.forName("org.jrsocket.agent.Agent", false, null);
+            return "boot";
+        } catch (ClassNotFoundException e) {
+            return "elsewhere";
+        }
     }
 }

@@ -33,7 +33,7 @@ final class BootPath {
 
     private static final String OPTION = "-javaagent:";
 
-    /** Classes that whoever uses ours has loaded, and this agent before it is on the boot class path has not. */
+    /** Classes that whoever uses ours has loaded, and the JVM to call {@link Agent} has not. */
     private static final Set<String> OURS =
             Set.of("org.jrsocket.connect.TransportContext", "org.jrsocket.stream.RdmaTransport");
 

@@ -38,7 +38,7 @@ final class Management {
         }
         try {
             bean = new TransportBean(stack, holder);
-            if (Agent.isLoaded(management, STARTED, instrumentation)) {
+            if (Installation.isLoaded(management, STARTED, instrumentation)) {
                 PlatformBuilder.registerNow(bean); // another agent was before us, or we are attached to a JVM that runs
                 return;
             }

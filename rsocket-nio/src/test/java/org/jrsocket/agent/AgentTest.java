@@ -30,15 +30,15 @@ class AgentTest {
             })
     void shouldInstallTheSidesThatTheirPropertiesName(String net, String nio, boolean sockets, boolean channels)
             throws Exception {
-        assertEquals(sockets, Agent.wantsSockets(net, nio));
-        assertEquals(channels, Agent.wantsChannels(net, nio));
+        assertEquals(sockets, Installation.wantsSockets(net, nio));
+        assertEquals(channels, Installation.wantsChannels(net, nio));
     }
 
     @Test
     void shouldRefuseASocketImplThatIsNotOurs() {
         assertEquals(
                 "-Djava.net.SocketImpl: \"com.example.Impl\" is not known; " + NET + " is the one value",
-                assertThrows(ConfigurationException.class, () -> Agent.wantsSockets("com.example.Impl", null))
+                assertThrows(ConfigurationException.class, () -> Installation.wantsSockets("com.example.Impl", null))
                         .getMessage());
     }
 }

@@ -58,7 +58,7 @@ public final class AttachProgram {
 
     /** What the JVM calls when the agent is attached. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
-        Agent.attach(arguments, instrumentation, TransportHolder.opening(AttachProgram::open));
+        Installation.attach(arguments, instrumentation, TransportHolder.opening(AttachProgram::open));
     }
 
     private static VerbsProvider open() throws VerbsUnavailableException {

@@ -34,7 +34,7 @@ public final class LoopbackAgent {
     public static void premain(String arguments, Instrumentation instrumentation) {
         // As the agent does, whose slf4j is renamed.
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
-        Agent.start(arguments, instrumentation, TransportHolder.opening(LoopbackAgent::open));
+        Installation.start(arguments, instrumentation, TransportHolder.opening(LoopbackAgent::open));
         String file = System.getProperty(COUNTS);
         if (file != null) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> count(Path.of(file))));

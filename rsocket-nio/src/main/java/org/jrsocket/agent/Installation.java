@@ -1,0 +1,239 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.aio.RAsynchronousChannelProvider;
+import org.jrsocket.connect.ConfigurationException;
+import org.jrsocket.connect.LogLevel;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.TransportContext;
+import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.net.SocketFactories;
+import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.os.NativeLibrary;
+import org.jrsocket.verbs.VerbsUnavailableException;
+
+/**
+ * What the agent does: makes a JVM's sockets ours where the host has RDMA. Where it has none, says so in one line and
+ * leaves the JVM alone. Only a configuration that cannot be used stops the JVM, and only one that starts: nothing ends a
+ * program that runs.
+ */
+final class Installation {
+
+    private static final String NET = "org.jrsocket.net.RSocketImpl";
+    private static final String NIO = "org.jrsocket.nio.RSelectorProvider";
+    private static final String NET_PROPERTY = "java.net.SocketImpl";
+    private static final String NIO_PROPERTY = "java.nio.channels.spi.SelectorProvider";
+
+    /**
+     * Its class is loaded when the first server socket is made. The JDK lets none of its own accept with a Socket that
+     * stands on a factory's SocketImpl, as TLS servers do.
+     */
+    private static final String SERVER_SOCKET = "java.net.ServerSocket";
+
+    private static final String IN_USE =
+            "the agent was not attached: this program has jrsocket's classes in use, from its own class path, and the JVM "
+                    + "has put the agent's before them, which breaks its connections; restart it";
+
+    private static final String HAS_SERVERS =
+            "TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
+                    + "which might accept no more; start the JVM with -javaagent";
+
+    /**
+     * What does its work for the first time under an application's security manager has to be loaded before (JDK 17).
+     */
+    private static final List<String> NEEDED_LATER = List.of(
+            "org.jrsocket.net.RSocketImpl",
+            "org.jrsocket.net.RServerSocketImpl",
+            "org.jrsocket.net.RdmaSocket",
+            "org.jrsocket.net.PlatformSocket",
+            "org.jrsocket.net.Proxies",
+            "org.jrsocket.aio.Handlers",
+            "org.jrsocket.connect.DualListener",
+            "org.jrsocket.connect.OutgoingConnection",
+            "org.jrsocket.connect.ConnectAttempt",
+            "org.jrsocket.stream.RdmaStream",
+            "org.jrsocket.stream.Threads");
+
+    private static final AtomicBoolean STARTED = new AtomicBoolean();
+
+    private static volatile TransportContext installed; // once its sockets are this JVM's
+
+    private Installation() {}
+
+    /** Before {@code main}. */
+    static void begin(String arguments, Instrumentation instrumentation) {
+        String mistaken = BootPath.mistaken();
+        if (mistaken != null) {
+            Agent.say(mistaken);
+        }
+        start(arguments, instrumentation, TransportHolder.rdmaCore());
+    }
+
+    /** When the agent is attached. */
+    static void attach(String arguments, Instrumentation instrumentation) {
+        if (Installation.class.getClassLoader() == null && BootPath.isInUse(instrumentation)) {
+            Agent.say(IN_USE);
+        } else {
+            attach(arguments, instrumentation, TransportHolder.rdmaCore());
+        }
+    }
+
+    static void start(String arguments, Instrumentation instrumentation, TransportHolder holder) {
+        try {
+            run(arguments, instrumentation, holder, false);
+        } catch (ConfigurationException e) {
+            Agent.say(e.getMessage());
+            // a program that runs otherwise than it was told to is worse than one that does not run
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    /** Leaves this JVM's own sockets to TCP: for commands, which use RDMA beside them and compare it with TCP. */
+    static void standAside() {
+        TransportContext stack = installed;
+        if (stack != null) {
+            stack.override(Policy.TCP);
+        }
+    }
+
+    /** What was made before stays as it is, and has to go on working. */
+    static void attach(String arguments, Instrumentation instrumentation, TransportHolder holder) {
+        try {
+            run(arguments, instrumentation, holder, true);
+        } catch (ConfigurationException e) {
+            Agent.say("the agent was not attached: " + e.getMessage());
+        }
+    }
+
+    private static void run(String arguments, Instrumentation instrumentation, TransportHolder holder, boolean attached)
+            throws ConfigurationException {
+        LogLevel level = LogLevel.WARN;
+        try {
+            Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
+            level = settings.log();
+            TransportContext stack = TransportContext.open(settings, holder);
+            if (STARTED.getAndSet(true)) {
+                warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
+                return;
+            }
+            StderrLoggers.level(level);
+            install(stack, holder, instrumentation, attached);
+        } catch (ConfigurationException e) {
+            throw e;
+        } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must live
+            warn(level, "TCP only: " + e);
+            if (level.compareTo(LogLevel.DEBUG) >= 0) {
+                e.printStackTrace();
+            }
+        }
+    }
+
+    private static void install(
+            TransportContext stack, TransportHolder holder, Instrumentation instrumentation, boolean attached)
+            throws Exception {
+        boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
+        boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
+        // For what a program names itself, such as the Netty transport: it works wherever it is, with these settings.
+        open(instrumentation);
+        NativeLibrary.enableNativeAccess(instrumentation);
+        RSelectorProvider.share(stack, holder);
+        installed = stack;
+        try {
+            if (stack.mayUseRdma()) { // else nothing of RDMA is opened, before policy or rules change at run time
+                holder.provider();
+            }
+        } catch (VerbsUnavailableException e) {
+            warn(stack.settings().log(), stack.withoutRdma(e));
+            if (!stack.mayUse(Policy.RDMA) && !stack.settings().expectsDevice()) {
+                Management.register(stack, holder, instrumentation);
+                return;
+            }
+        }
+        if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
+            warn(stack.settings().log(), HAS_SERVERS);
+            net = false;
+        }
+        Management.register(stack, holder, instrumentation);
+        if (net) {
+            installNet(stack);
+        }
+        if (nio) {
+            installNio(stack, holder);
+        }
+        for (String name : NEEDED_LATER) {
+            Class.forName(name);
+        }
+    }
+
+    /** @param module of the class; there are few of it, and a name is made for each class that is asked for its own */
+    static boolean isLoaded(Module module, String name, Instrumentation instrumentation) {
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            if (loaded.getModule() == module && loaded.getName().equals(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static void open(Instrumentation instrumentation) {
+        Map<String, Set<Module>> opens = new HashMap<>();
+        for (String name : SocketFactories.PACKAGES) {
+            opens.put(name, Set.of(Agent.class.getModule()));
+        }
+        instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(), opens, Set.of(), Map.of());
+    }
+
+    // Naming one side by its property chooses it alone; naming none, or both, chooses both.
+
+    static boolean wantsSockets(String net, String nio) throws ConfigurationException {
+        if (net != null && !net.equals(NET)) {
+            throw new ConfigurationException(
+                    "-D" + NET_PROPERTY, "\"" + net + "\" is not known; " + NET + " is the one value");
+        }
+        return net != null || !NIO.equals(nio);
+    }
+
+    static boolean wantsChannels(String net, String nio) {
+        return nio == null ? net == null : nio.equals(NIO);
+    }
+
+    private static void installNet(TransportContext stack) {
+        try {
+            SocketFactories.install(stack);
+        } catch (IOException e) {
+            warn(stack.settings().log(), "TCP only for java.net sockets: " + e.getMessage());
+        }
+    }
+
+    private static void installNio(TransportContext stack, TransportHolder holder) {
+        try {
+            RSelectorProvider.install(stack, holder);
+            NettyNatives.leaveOut(System.getProperties());
+        } catch (IOException e) {
+            warn(stack.settings().log(), "TCP only for NIO channels: " + e.getMessage());
+            return;
+        }
+        try {
+            RAsynchronousChannelProvider.install();
+        } catch (IOException e) {
+            warn(stack.settings().log(), "TCP only for asynchronous channels: " + e.getMessage());
+        }
+    }
+
+    private static void warn(LogLevel level, String line) {
+        if (level.compareTo(LogLevel.WARN) >= 0) {
+            Agent.say(line);
+        }
+    }
+}
