@@ -5,9 +5,13 @@
 package org.jrsocket.interop;
 
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import javax.management.MBeanServer;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import javax.management.openmbean.TabularData;
 
 /** {@code JmxReader ADDRESS}: talks to itself and then prints what the platform MBean server has to say of that. */
 final class JmxReader {
@@ -22,8 +26,14 @@ final class JmxReader {
         for (String attribute : new String[] {"Version", "RdmaConnected", "RdmaAccepted", "BytesWritten", "Verbs"}) {
             System.out.println(attribute + "=" + server.getAttribute(name, attribute));
         }
-        System.out.println("TcpChosen="
-                + ((javax.management.openmbean.TabularData) server.getAttribute(name, "TcpChosen")).keySet());
+        List<String> chosen = new ArrayList<>();
+        for (Object row : ((TabularData) server.getAttribute(name, "TcpChosen")).values()) {
+            CompositeData each = (CompositeData) row;
+            if ((long) each.get("value") > 0) {
+                chosen.add((String) each.get("key"));
+            }
+        }
+        System.out.println("TcpChosen=" + chosen);
         System.out.println("own=" + OwnBuilder.built());
         System.out.println("builder=" + System.getProperty("javax.management.builder.initial"));
     }

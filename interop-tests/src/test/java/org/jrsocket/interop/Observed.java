@@ -40,7 +40,7 @@ final class Observed {
             assertTrue(result.value("Verbs").startsWith("rdma-core"), result::toString);
         } else {
             assertEquals("0", result.value("RdmaConnected"));
-            assertEquals("[[UNAVAILABLE]]", result.value("TcpChosen"));
+            assertEquals("[UNAVAILABLE]", result.value("TcpChosen"));
             assertTrue(result.value("Verbs").startsWith("none: "), result::toString);
         }
     }

@@ -35,7 +35,9 @@ final class RemoteTables {
         Map<String, Object> chosen = new TreeMap<>();
         for (Object row : ((TabularData) remote.get("TcpChosen")).values()) {
             CompositeData each = (CompositeData) row;
-            chosen.put((String) each.get("key"), each.get("value"));
+            if ((long) each.get("value") > 0) {
+                chosen.put((String) each.get("key"), each.get("value"));
+            }
         }
         out.println(
                 "TCP instead: " + (chosen.isEmpty() ? "none" : chosen.toString().replaceAll("[{}]", "")) + "; "

@@ -66,10 +66,7 @@ final class TransportBean implements TransportMXBean {
     public Map<String, Long> getTcpChosen() {
         Map<String, Long> chosen = new TreeMap<>();
         for (TcpReason reason : TcpReason.values()) {
-            long count = stack.counts().tcpChosen(reason);
-            if (count > 0) {
-                chosen.put(reason.name(), count);
-            }
+            chosen.put(reason.name(), stack.counts().tcpChosen(reason));
         }
         return chosen;
     }

@@ -13,6 +13,7 @@ import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.stream.Collectors;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -64,7 +65,10 @@ public final class LoopbackAgent {
                 bean.getRdmaConnected(),
                 bean.getRdmaAccepted(),
                 bean.getTcpAccepted(),
-                bean.getTcpChosen().toString().replace(" ", ""));
+                bean.getTcpChosen().entrySet().stream()
+                        .filter(each -> each.getValue() > 0)
+                        .map(Object::toString)
+                        .collect(Collectors.joining(",", "{", "}")));
         try {
             Files.writeString(file, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (IOException e) {

@@ -31,6 +31,7 @@ import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaConnectException;
@@ -139,6 +140,9 @@ class TransportBeanTest {
     @Test
     void shouldCountTcpByReason() throws Exception {
         InetSocketAddress unserved = new InetSocketAddress(InetAddress.getByName("127.0.0.2"), 7471);
+        for (TcpReason reason : TcpReason.values()) {
+            assertEquals(0L, chosen(reason.name()), "a series has to begin before its first event");
+        }
         for (int i = 0; i < 3; i++) {
             ConnectAttempt attempt = attempt(unserved);
             assertEquals(null, attempt.await());

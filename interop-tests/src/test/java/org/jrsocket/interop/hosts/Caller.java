@@ -183,7 +183,9 @@ final class Caller {
         if (beans.isRegistered(name)) {
             Counts counts = JMX.newMXBeanProxy(beans, name, Counts.class);
             System.out.println("rdma=" + counts.getRdmaConnected());
-            counts.getTcpChosen().forEach((reason, count) -> System.out.println("chosen." + reason + '=' + count));
+            counts.getTcpChosen().entrySet().stream()
+                    .filter(each -> each.getValue() > 0)
+                    .forEach(each -> System.out.println("chosen." + each.getKey() + '=' + each.getValue()));
         }
     }
 

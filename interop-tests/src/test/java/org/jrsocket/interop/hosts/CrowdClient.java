@@ -174,7 +174,9 @@ final class CrowdClient {
             used.put("RDMA", (long) beans.getAttribute(bean, "RdmaConnected"));
             for (Object row : ((TabularData) beans.getAttribute(bean, "TcpChosen")).values()) {
                 CompositeData each = (CompositeData) row;
-                used.put((String) each.get("key"), (long) each.get("value"));
+                if ((long) each.get("value") > 0) {
+                    used.put((String) each.get("key"), (long) each.get("value"));
+                }
             }
         }
         return used;

@@ -39,9 +39,9 @@ final class TimedClient {
         MBeanServer beans = ManagementFactory.getPlatformMBeanServer(); // not before: starting JMX takes time
         ObjectName name = new ObjectName("org.jrsocket:type=Transport");
         if (beans.isRegistered(name)) {
-            JMX.newMXBeanProxy(beans, name, Counts.class)
-                    .getTcpChosen()
-                    .forEach((reason, count) -> System.out.println("chosen." + reason + '=' + count));
+            JMX.newMXBeanProxy(beans, name, Counts.class).getTcpChosen().entrySet().stream()
+                    .filter(each -> each.getValue() > 0)
+                    .forEach(each -> System.out.println("chosen." + each.getKey() + '=' + each.getValue()));
         }
     }
 
