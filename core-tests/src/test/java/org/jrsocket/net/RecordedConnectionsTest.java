@@ -141,6 +141,28 @@ class RecordedConnectionsTest {
     }
 
     @Test
+    void shouldNotCountWhatNobodyReadAsRead() throws Exception {
+        try (ServerSocket server = listening(served)) {
+            int port = server.getLocalPort();
+            int clientPort;
+            try (Socket client = connected(server);
+                    Socket accepted = server.accept()) {
+                clientPort = client.getLocalPort();
+                client.getOutputStream().write(new byte[10]);
+                assertEquals(10, accepted.getInputStream().readNBytes(10).length);
+                accepted.shutdownInput();
+                client.getOutputStream().write(new byte[1000]);
+                client.shutdownOutput();
+                accepted.getOutputStream().write(1);
+                client.getInputStream().read();
+            }
+            List<RecordedEvent> closed = recorded.await(2, "ConnectionClosed", port);
+            assertEquals(10, of(closed, port).getLong("bytesRead"));
+            assertEquals(1010, of(closed, clientPort).getLong("bytesWritten"));
+        }
+    }
+
+    @Test
     void shouldRecordAResetOnBothEnds() throws Exception {
         try (ServerSocket server = listening(served)) {
             int port = server.getLocalPort();

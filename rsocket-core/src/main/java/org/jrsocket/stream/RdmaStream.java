@@ -365,7 +365,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Payload bytes handed to readers so far. */
     public long bytesRead() {
-        return locked(() -> core.in.consumed());
+        return locked(() -> core.bytesRead());
     }
 
     /** How often what was written has waited for the peer to make room. */

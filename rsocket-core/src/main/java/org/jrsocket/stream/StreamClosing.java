@@ -159,7 +159,7 @@ final class StreamClosing {
                     core.local,
                     core.remote,
                     core.handles.device.name(),
-                    core.in.consumed(),
+                    core.bytesRead(),
                     core.out.written(),
                     nanosOpen(),
                     failed != null ? "failed" : dropped ? "reset" : "closed",

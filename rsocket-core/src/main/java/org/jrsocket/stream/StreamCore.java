@@ -81,6 +81,7 @@ final class StreamCore {
     SocketException failure;
     boolean failedAfterEnd;
     private int noted; // effects that others may be waiting for
+    private long discarded; // bytes of what arrived, because nobody reads any more
     private boolean growthRefused; // send memory is full, and there was no more
     final Stalls stalls = new Stalls(this);
 
@@ -344,8 +345,14 @@ final class StreamCore {
     /** Drops what nobody will read; a reader that is inside does it when it leaves. */
     void discardInput() {
         if (inputShut && !readerInside && !freed && in.readable() > 0) {
+            discarded += in.readable();
             act(connection.consume(in.readable()));
         }
+    }
+
+    /** Bytes that readers have had. With the lock. */
+    long bytesRead() {
+        return in.consumed() - discarded;
     }
 
     /** Nothing more is sent. With the lock. */
