@@ -163,23 +163,6 @@ class SpinBudgetTest {
         assertEquals(1, holds(budget, SpinBudget.SHARED_IN_A_ROW + 1, 200_000), "it had gone, and is back");
     }
 
-    /** It sleeps, and is woken by this thread's message, on this thread's processor: it needs that only for a moment. */
-    @Test
-    void shouldKeepItsProcessorOnceWhenTheOtherOneNeedsItForAMoment() {
-        SpinBudget budget = new SpinBudget(MAX, 2);
-        for (int i = 0; i < SpinBudget.SHARED_IN_A_ROW; i++) {
-            assertTrue(budget.mayGiveWay());
-            assertEquals(MAX, take(budget, 0));
-            assertFalse(budget.gaveWay(4_000));
-            budget.cameMeanwhile();
-            budget.waited(MAX);
-        }
-        assertFalse(budget.mayGiveWay());
-        assertEquals(SpinBudget.HOLD_NANOS, take(budget, 0));
-        budget.waited(MAX);
-        assertTrue(budget.mayGiveWay(), "once");
-    }
-
     @Test
     void shouldNotKeepTheOnlyProcessorThereIs() {
         assertEquals(0, holds(new SpinBudget(MAX, 1), 1_000, 200_000));

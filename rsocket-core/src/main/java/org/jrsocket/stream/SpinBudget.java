@@ -145,14 +145,6 @@ public final class SpinBudget {
         return passed(nanos);
     }
 
-    /**
-     * What a poll waited for was there as soon as the poll had given way: who sent it had waited for this processor,
-     * although it may have used it for a few microseconds only.
-     */
-    public void cameMeanwhile() {
-        wasShared |= !Threads.isVirtual();
-    }
-
     private int crowdAfter(boolean crowdedWait) {
         return crowd + ((crowdedWait ? ALL - crowd : -crowd) >> LAST_WAITS);
     }

@@ -103,7 +103,6 @@ final class StreamWaiter {
         long slice = Math.min(SLICE_NANOS, spin);
         long yield = start + YIELD_NANOS;
         long last = start;
-        boolean gaveWay = false; // just now
         for (; ; ) {
             // A reader inside keeps the queues from being freed. While something is left to be sent, the next message
             // is not all there is to wait for.
@@ -112,7 +111,7 @@ final class StreamWaiter {
             core.exit();
             try {
                 if (inNative) {
-                    core.queues.spin(gaveWay ? 0 : slice);
+                    core.queues.spin(slice);
                 } else {
                     Thread.onSpinWait();
                 }
@@ -125,12 +124,8 @@ final class StreamWaiter {
                 core.poll();
             }
             if (core.isReadyNow(bit)) {
-                if (gaveWay) {
-                    budget.cameMeanwhile();
-                }
                 return true;
             }
-            gaveWay = false;
             long now = System.nanoTime();
             if (budget.passed(now - last) || now - start >= spin) {
                 return false;
@@ -149,7 +144,6 @@ final class StreamWaiter {
                     return false;
                 }
                 yield = last + YIELD_NANOS;
-                gaveWay = true;
             }
         }
     }

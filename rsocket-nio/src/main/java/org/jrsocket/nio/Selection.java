@@ -165,18 +165,10 @@ final class Selection {
             long start = System.nanoTime();
             long yield = start + YIELD_NANOS;
             long last = start;
-            boolean gaveWay = false; // just now
             for (; ; ) {
-                if (ready.pollHot(false, gaveWay ? 0 : SLICE_NANOS)) {
-                    if (gaveWay) {
-                        budget.cameMeanwhile();
-                    }
+                if (ready.pollHot(false, SLICE_NANOS) || !queue.isEmpty() || woken.get()) {
                     return true;
                 }
-                if (!queue.isEmpty() || woken.get()) {
-                    return true;
-                }
-                gaveWay = false;
                 long now = System.nanoTime();
                 if (budget.passed(now - last) || now - start >= time) {
                     return false;
@@ -186,8 +178,7 @@ final class Selection {
                     if (lookAtDescriptors()) {
                         return true;
                     }
-                    gaveWay = budget.mayGiveWay();
-                    if (gaveWay) {
+                    if (budget.mayGiveWay()) {
                         Thread.yield(); // whoever else wants this CPU, perhaps the very one we wait for, gets it
                     }
                     last = System.nanoTime();
