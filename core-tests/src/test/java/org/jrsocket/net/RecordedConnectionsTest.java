@@ -122,24 +122,6 @@ class RecordedConnectionsTest {
         }
     }
 
-    /** As much as the peer makes room for has arrived; the rest never will. */
-    @Test
-    void shouldRecordThatAClosedConnectionCouldNotDeliverAll() throws Exception {
-        try (ServerSocket server = listening(served)) {
-            int port = server.getLocalPort();
-            Socket client = connected(server);
-            int clientPort = client.getLocalPort();
-            try (Socket accepted = server.accept()) {
-                client.getOutputStream().write(new byte[512 * 1024]); // the peer has room for a part of it
-                client.close();
-                accepted.setSoLinger(true, 0);
-            }
-            RecordedEvent closed = of(recorded.await(2, "ConnectionClosed", port), clientPort);
-            assertEquals("failed", closed.getString("outcome"));
-            assertTrue(closed.getString("detail").startsWith("reset by the peer"), closed::toString);
-        }
-    }
-
     @Test
     void shouldNotCountWhatNobodyReadAsRead() throws Exception {
         try (ServerSocket server = listening(served)) {

@@ -102,9 +102,8 @@ final class StreamEffects {
             core.failedAfterEnd = core.ended;
             cause.initCause(new IOException(detail + " (" + device + ", " + core.local + " to " + core.remote + ")"));
             core.failure = cause;
-            boolean undelivered = core.closed && core.out.acknowledged() < core.out.written();
-            if (!core.closed || undelivered) {
-                failedWith = core.failedAfterEnd && !undelivered ? null : detail;
+            if (!core.closed) {
+                failedWith = core.failedAfterEnd ? null : detail;
                 words = () -> LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
             }
         }

@@ -25,8 +25,8 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
  * What the agent does: makes a JVM's sockets ours where the host has RDMA. Where it has none, says so in one line and
- * leaves the JVM alone. Only a configuration that cannot be used stops the JVM, and only one that starts: nothing ends a
- * program that runs.
+ * leaves the JVM alone. Only a configuration that cannot be used stops the JVM, and only one that starts: nothing ends
+ * a program that runs.
  */
 final class Installation {
 
@@ -42,8 +42,8 @@ final class Installation {
     private static final String SERVER_SOCKET = "java.net.ServerSocket";
 
     private static final String IN_USE =
-            "the agent was not attached: this program has jrsocket's classes in use, from its own class path, and the JVM "
-                    + "has put the agent's before them, which breaks its connections; restart it";
+            "the agent was not attached: this program has jrsocket's classes in use, from its own class path, and the "
+                    + "JVM has put the agent's before them, which breaks its connections; restart it";
 
     private static final String HAS_SERVERS =
             "TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "

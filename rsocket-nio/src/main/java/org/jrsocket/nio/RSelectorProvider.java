@@ -243,8 +243,8 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
-     * Has to be asked about a read of the {@linkplain #streamOf stream} that failed: whether its reader is to be told of
-     * the end of the stream instead, because a writer has heard of the reset. Else a later write does not.
+     * Has to be asked about a read of the {@linkplain #streamOf stream} that failed: whether its reader is to be told
+     * of the end of the stream instead, because a writer has heard of the reset. Else a later write does not.
      */
     public static boolean isTheEndOnly(SocketChannel channel, SocketException e) {
         return ((RSocketChannel) channel).rdma().isTheEndOnly(e);

@@ -105,8 +105,8 @@ public final class RdmaCoreProbe {
     }
 
     /**
-     * A port of an iWARP device is a port of TCP: the kernel's siw makes a TCP socket for a listener, and a request for a
-     * connection is one over TCP with bytes that no TCP server expects. So a server could not have the same port over
+     * A port of an iWARP device is a port of TCP: the kernel's siw makes a TCP socket for a listener, and a request for
+     * a connection is one over TCP with bytes that no TCP server expects. So a server could not have the same port over
      * both, nor a client try RDMA first. And the kernel connects within the call, which may take minutes (siw again).
      */
     private void checkPorts(String name) throws VerbsUnavailableException {
