@@ -122,6 +122,43 @@ class RecordedConnectionsTest {
         }
     }
 
+    /** As much as the peer makes room for has arrived; the rest never will. */
+    @Test
+    void shouldRecordThatAClosedConnectionCouldNotSendAll() throws Exception {
+        for (boolean reset : new boolean[] {true, false}) {
+            try (ServerSocket server = listening(served)) {
+                int port = server.getLocalPort();
+                Socket client = connected(server);
+                int clientPort = client.getLocalPort();
+                try (Socket accepted = server.accept()) {
+                    client.getOutputStream().write(new byte[512 * 1024]); // the peer has room for a part of it
+                    client.close();
+                    accepted.setSoLinger(reset, 0); // with unread data it is a reset in any case
+                }
+                RecordedEvent closed = of(recorded.await(2, "ConnectionClosed", port), clientPort);
+                assertEquals("failed", closed.getString("outcome"));
+                assertEquals("the connection ended before all was sent", closed.getString("detail"));
+            }
+        }
+    }
+
+    /** This side's own doing, whatever the peer does then. */
+    @Test
+    void shouldRecordAResetOfWhoDropsTheRest() throws Exception {
+        try (ServerSocket server = listening(served)) {
+            int port = server.getLocalPort();
+            Socket client = connected(server);
+            int clientPort = client.getLocalPort();
+            Socket accepted = server.accept();
+            client.getOutputStream().write(new byte[512 * 1024]);
+            client.setSoLinger(true, 0);
+            client.close();
+            accepted.close();
+            RecordedEvent closed = of(recorded.await(2, "ConnectionClosed", port), clientPort);
+            assertEquals("reset", closed.getString("outcome"));
+        }
+    }
+
     @Test
     void shouldNotCountWhatNobodyReadAsRead() throws Exception {
         try (ServerSocket server = listening(served)) {

@@ -37,6 +37,7 @@ public final class Outbound {
 
     private long written;
     private long acknowledged;
+    private boolean lost;
     private long completions;
     private int grantsAcknowledged;
     private String violation;
@@ -132,8 +133,14 @@ public final class Outbound {
     /** The connection failed, or the peer is gone: nothing is built any more, and no completion counts. */
     public void die() {
         if (ending.die()) {
+            lost = posted() < written;
             requests.die();
         }
+    }
+
+    /** Whether something was written before {@link #die} that was not sent by then, nor given up by this side. */
+    public boolean hasLost() {
+        return lost;
     }
 
     // ---- told of the device ----

@@ -154,6 +154,9 @@ final class StreamClosing {
     /** Called by whoever ends the close: nothing is under way any more. */
     private void release() {
         String failed = core.effects().failedWith();
+        if (failed == null && !dropped && core.out.hasLost()) {
+            failed = "the connection ended before all was sent";
+        }
         try {
             Events.closed(
                     core.local,
