@@ -138,7 +138,7 @@ abstract class ConnectingChannel extends DualChannel {
             throw new ConnectionPendingException();
         }
         if (!options.hasTcp()) { // accepted over RDMA, and closed
-            throw whenClosed();
+            throw isBlocking() ? new AsynchronousCloseException() : new ClosedChannelException();
         }
         InetSocketAddress target = (InetSocketAddress) address;
         if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending() || target.getPort() == 0) {
@@ -323,7 +323,9 @@ abstract class ConnectingChannel extends DualChannel {
             }
             if (pending == null) {
                 if (!isOpen()) { // a close that is under way has left the inner channel, which never connected, open
-                    throw whenClosed();
+                    throw isBlocking() && !LOOKS_FIRST
+                            ? new AsynchronousCloseException()
+                            : new ClosedChannelException();
                 }
                 ensureInner();
                 OutgoingConnection direct = connectingTcp;
@@ -337,11 +339,6 @@ abstract class ConnectingChannel extends DualChannel {
             writeLock.unlock();
             readLock.unlock();
         }
-    }
-
-    /** What a connect and its end say of a channel that is closed, by version of the JDK. */
-    private ClosedChannelException whenClosed() {
-        return isBlocking() && !LOOKS_FIRST ? new AsynchronousCloseException() : new ClosedChannelException();
     }
 
     private void awaitDecision(OutgoingConnection pending) throws IOException {

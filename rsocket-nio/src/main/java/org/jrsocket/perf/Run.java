@@ -69,14 +69,25 @@ final class Run implements AutoCloseable {
         }
     }
 
-    /** After the result was printed. */
+    /**
+     * After the result was printed. Returns only if the JVM goes on: else the caller would end it, too. On JDK 17 the
+     * status of whoever does so with a failure, once the hooks have run, is the one that counts.
+     */
     @Override
     public void close() {
-        ended.countDown();
+        boolean ends = false;
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // it is what ended us
+            ends = true;
+        }
+        ended.countDown();
+        while (ends) {
+            try {
+                Thread.sleep(Long.MAX_VALUE);
+            } catch (InterruptedException e) {
+                // the JVM ends
+            }
         }
     }
 }
