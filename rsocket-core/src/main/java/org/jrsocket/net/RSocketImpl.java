@@ -117,7 +117,7 @@ public final class RSocketImpl extends SocketImpl {
                 connection.connectTcp();
                 recorded = connection.record();
             } else if (address.isUnresolved() || address.getPort() == 0 || datagrams || !isFresh()) {
-                platform.connect(address, millis); // says what is wrong
+                platform.connect(address, millis); // connects a socket for datagrams, else says what is wrong
             } else {
                 connectDirectly(address, millis);
             }

@@ -138,7 +138,7 @@ public final class Outbound {
         }
     }
 
-    /** Whether something was written before {@link #die} that was not sent by then, nor given up by this side. */
+    /** Whether {@link #die} found data that was written, but neither posted nor dropped by this side. */
     public boolean hasLost() {
         return lost;
     }

@@ -115,7 +115,7 @@ final class CmEvents {
                     && event.id().getVerbs() != null) {
                 devices.removed(event.id().getVerbs());
             }
-        } finally { // also where the logger fails
+        } finally { // even if the logger throws
             handOver(event);
         }
     }

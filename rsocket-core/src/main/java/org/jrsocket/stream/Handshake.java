@@ -64,7 +64,7 @@ final class Handshake implements CmHandler {
         }
     }
 
-    /** The client, unless it had an answer, and whoever reads the log. */
+    /** Tells the log, and refuses the request if no endpoint was made for it. */
     private void tell(String device, Throwable failure) {
         Refusals refusals = listening.refusals();
         if (endpoint == null) {

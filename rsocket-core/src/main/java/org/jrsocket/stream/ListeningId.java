@@ -87,7 +87,7 @@ final class ListeningId implements AutoCloseable {
         }
         try {
             LOG.warn("the {} has lost its device; it listens again when there is one", listener);
-        } finally { // also where the logger fails
+        } finally { // even if the logger throws
             Freeing.destroy(dead);
             listenAgain();
         }

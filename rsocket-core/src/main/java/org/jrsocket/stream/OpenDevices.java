@@ -81,7 +81,7 @@ final class OpenDevices {
         }
         try {
             LOG.warn("RDMA device {} was removed; connections on it are lost", device.name());
-        } finally { // also where the logger fails
+        } finally { // even if the logger throws
             lose(device);
         }
     }

@@ -70,7 +70,7 @@ final class FileReader implements WritableByteChannel {
         return piece == null;
     }
 
-    /** Whether the region has failed, which the next {@link #next} tells: until then it is not done. */
+    /** Whether the region has failed, and the next call of {@link #next} will throw that: the region is not done. */
     boolean hasFailed() {
         return failure != null;
     }
@@ -95,7 +95,7 @@ final class FileReader implements WritableByteChannel {
 
     private void grow() throws IOException {
         if (piece.capacity() >= most || most > Integer.MAX_VALUE) {
-            refusal = new IOException("a file region does not stop to write; it has " + most + " bytes, and "
+            refusal = new IOException("a file region does not stop writing; it has " + most + " bytes, and "
                     + piece.capacity() + " are taken");
             throw refusal;
         }

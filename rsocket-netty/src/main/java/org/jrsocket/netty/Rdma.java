@@ -16,9 +16,9 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  */
 public final class Rdma {
 
-    /** Made when somebody first asks; who asks later hears of a failure, too. */
+    /** Made when somebody first asks. A failure is kept: whoever asks later hears the reason, too. */
     private static final class Shared {
-        static final RSelectorProvider PROVIDER; // or
+        static final RSelectorProvider PROVIDER; // null if it could not be made
         static final IllegalStateException FAILURE;
 
         static {
@@ -51,8 +51,8 @@ public final class Rdma {
     }
 
     /**
-     * A promise of a channel's registration for Netty to complete, by which {@code promise} fails with a message where
-     * Netty's has none.
+     * A promise for Netty to complete when a channel is registered. It completes {@code promise}, and adds a message to
+     * a failure that has none: the event loop is of the wrong kind.
      */
     static ChannelPromise explaining(ChannelPromise promise) {
         ChannelPromise registered = promise.channel().newPromise();

@@ -7,9 +7,9 @@ package org.jrsocket.agent;
 import java.lang.instrument.Instrumentation;
 
 /**
- * {@code -javaagent:rsocket.jar}: what the JVM calls. Before it does, it loads whatever this class has in the
- * signatures of its methods, wherever it found this class, which need not be where the agent's classes belong ({@link
- * BootPath}). So there is nothing of ours here; all else is in {@link Installation}.
+ * {@code -javaagent:rsocket.jar}: what the JVM calls. Before it does, it loads all types in the signatures of this
+ * class's methods, with the class loader in which it found this class. That need not be the one where the agent's
+ * classes belong ({@link BootPath}). So no signature here has a type of ours; all else is in {@link Installation}.
  */
 public final class Agent {
 

@@ -33,14 +33,15 @@ final class BootPath {
 
     private static final String OPTION = "-javaagent:";
 
-    /** Classes that whoever uses ours has loaded, and the JVM to call {@link Agent} has not. */
+    /** Classes that are loaded once a program uses ours, but not when the JVM has only called {@link Agent}. */
     private static final Set<String> OURS =
             Set.of("org.jrsocket.connect.TransportContext", "org.jrsocket.stream.RdmaTransport");
 
     private BootPath() {}
 
     /**
-     * If this class is not on the boot class path, puts its jar there and has the agent of there do the work.
+     * If this class is not on the boot class path, puts the agent's jar there and calls the agent from there. Not where
+     * the agent is attached to a program that already uses classes of ours.
      *
      * @param entry the agent's method that the JVM has called
      * @return whether that was done; else the caller works itself, and does without what the boot class path gives
@@ -73,8 +74,8 @@ final class BootPath {
     }
 
     /**
-     * Whether the program has classes of ours in use that are not on the boot class path: the JVM would find those that
-     * it needs later there, and would not let the ones use the others.
+     * Whether the program uses classes of ours from its own class path. With the agent's on the boot class path, the
+     * JVM would take all that are loaded later from there, and the two sets of classes do not work together.
      */
     static boolean isInUse(Instrumentation instrumentation) {
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {

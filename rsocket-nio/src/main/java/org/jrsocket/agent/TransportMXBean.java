@@ -28,8 +28,8 @@ public interface TransportMXBean {
     long getRdmaAccepted();
 
     /**
-     * Client connections left to TCP, by reason; those that have not occurred are 0, so that who collects the numbers
-     * sees the first one come. Whether TCP then connected is not counted.
+     * Client connections left to TCP, by reason; those that have not occurred are 0, so that whoever collects the
+     * numbers sees the first one come. Whether TCP then connected is not counted.
      */
     Map<String, Long> getTcpChosen();
 

@@ -44,7 +44,7 @@ public final class RSelectorProvider extends SelectorProvider {
     private record Shared(TransportContext stack, TransportHolder holder) {}
 
     private static Shared shared; // guarded by the class
-    /** Made here, where no agent has said that there is no RDMA: it is still to be said. */
+    /** Whether a warning is due if there is no RDMA: {@code shared} was made here, so no agent has said it. */
     private static final AtomicBoolean TO_BE_SAID = new AtomicBoolean();
 
     private final SelectorProvider jdk;
@@ -234,8 +234,8 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
-     * What a write to the {@linkplain #streamOf stream} that failed is to be told as: what the channel's own would be,
-     * which is a reset only for the first who hears of it.
+     * What to throw for a write to the {@linkplain #streamOf stream} that failed: what the channel's own write would
+     * throw. It is a reset only if nobody has heard of the reset before.
      */
     public static IOException failureOfWrite(SocketChannel channel, SocketException e) {
         RSocketChannel ours = (RSocketChannel) channel;
@@ -243,8 +243,9 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
-     * Has to be asked about a read of the {@linkplain #streamOf stream} that failed: whether its reader is to be told
-     * of the end of the stream instead, because a writer has heard of the reset. Else a later write does not.
+     * Has to be asked for each read of the {@linkplain #streamOf stream} that fails: whether to report the end of the
+     * stream instead, because a writer was the first to hear of the reset. If not, the reader counts as told, and later
+     * writes fail with a broken pipe.
      */
     public static boolean isTheEndOnly(SocketChannel channel, SocketException e) {
         return ((RSocketChannel) channel).rdma().isTheEndOnly(e);

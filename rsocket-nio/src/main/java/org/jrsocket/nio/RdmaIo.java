@@ -22,7 +22,7 @@ final class RdmaIo {
     private volatile boolean inputShut;
     private volatile boolean outputShut;
     private volatile boolean resetTold; // to a reader or a writer
-    private volatile boolean writerToldFirst; // of it; written by writers, one at a time
+    private volatile boolean writerToldFirst; // of the reset; written by writers, one at a time
 
     RdmaIo(RdmaStream stream) {
         this.stream = stream;
@@ -45,8 +45,8 @@ final class RdmaIo {
     }
 
     /**
-     * Of a read that failed: whether a writer has been told of it, which leaves a reader the end of the stream, as with
-     * the kernel. Else the reader is told, now and each time.
+     * To be asked when a read fails: whether a writer was told of the reset before any reader was. Then readers get the
+     * end of the stream instead, as from the kernel. Else readers are told, now and each time.
      */
     boolean isTheEndOnly(SocketException e) {
         if (writerToldFirst && e.getCause() instanceof SocketException) {
