@@ -52,7 +52,10 @@ class TestSummary {
         int passedBefore = passed;
         int failedBefore = failed;
         try (Stream<Path> files = Files.walk(part)) {
-            for (Path report : files.filter(file -> file.getFileName().toString().matches("TEST-.*\\.xml")).sorted().toList()) {
+            for (Path report : files.filter(
+                            file -> file.getFileName().toString().matches("TEST-.*\\.xml"))
+                    .sorted()
+                    .toList()) {
                 addReport(part.getFileName().toString(), report.toFile());
             }
         }
@@ -63,7 +66,8 @@ class TestSummary {
                 count(part.getFileName().toString(), words[0], words[1], "");
             }
         }
-        System.out.printf("%s: %d passed, %d failed%n", part.getFileName(), passed - passedBefore, failed - failedBefore);
+        System.out.printf(
+                "%s: %d passed, %d failed%n", part.getFileName(), passed - passedBefore, failed - failedBefore);
     }
 
     private void addReport(String part, File report) throws Exception {
@@ -78,7 +82,9 @@ class TestSummary {
         }
         for (int i = 0; i < cases.getLength(); i++) {
             Element test = (Element) cases.item(i);
-            String name = test.getAttribute("classname") + '.' + test.getAttribute("name").replaceAll("[({][^\\[]*[)}](?=$|\\[)", "");
+            String name = test.getAttribute("classname")
+                    + '.'
+                    + test.getAttribute("name").replaceAll("[({][^\\[]*[)}](?=$|\\[)", "");
             String result = "passed";
             String detail = "";
             for (String kind : List.of("skipped", "failure", "error")) {
@@ -87,7 +93,11 @@ class TestSummary {
                     result = kind.equals("skipped") ? kind : "failed";
                     Element why = (Element) found.item(0);
                     String message = why.getAttribute("message");
-                    detail = (message.isEmpty() ? why.getTextContent() : message).strip().lines().findFirst().orElse("");
+                    detail = (message.isEmpty() ? why.getTextContent() : message)
+                            .strip()
+                            .lines()
+                            .findFirst()
+                            .orElse("");
                 }
             }
             count(part, result, name, detail);
@@ -95,7 +105,8 @@ class TestSummary {
                 NodeList found = test.getElementsByTagName(kind);
                 if (found.getLength() > 0) {
                     flaky++;
-                    System.out.printf("FLAKY %s: %s: %s%n", part, name, ((Element) found.item(0)).getAttribute("message"));
+                    System.out.printf(
+                            "FLAKY %s: %s: %s%n", part, name, ((Element) found.item(0)).getAttribute("message"));
                 }
             }
         }
@@ -107,7 +118,11 @@ class TestSummary {
                 passed++;
                 ran.add(name);
             }
-            case "skipped" -> skipped.merge(name, part + (detail.isEmpty() ? "" : ": " + detail), (a, b) -> a.contains(b) ? a : a + "; " + b);
+            case "skipped" ->
+                skipped.merge(
+                        name,
+                        part + (detail.isEmpty() ? "" : ": " + detail),
+                        (a, b) -> a.contains(b) ? a : a + "; " + b);
             default -> {
                 failed++;
                 ran.add(name);
@@ -118,7 +133,10 @@ class TestSummary {
 
     private boolean print() {
         // A class that is skipped as a whole reports one test without a name.
-        skipped.keySet().removeIf(test -> test.endsWith(".") ? ran.stream().anyMatch(other -> other.startsWith(test)) : ran.contains(test));
+        skipped.keySet()
+                .removeIf(test -> test.endsWith(".")
+                        ? ran.stream().anyMatch(other -> other.startsWith(test))
+                        : ran.contains(test));
         skipped.forEach((test, why) -> System.out.printf("SKIPPED %s (%s)%n", test, why));
         if (flaky > MOST_FLAKY) {
             System.out.printf("FAILED: more than %d flaky tests%n", MOST_FLAKY);

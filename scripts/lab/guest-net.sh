@@ -61,7 +61,8 @@ link set eth1 down
 END
   fi
   net_env+=("ROCE_LAB_HOST=$guest" ROCE_LAB_NETDEV=eth0
-    "ROCE_LAB_ADDR=10.78.0.$self" "ROCE_LAB_ADDR6=fd78::$self" "ROCE_LAB_PEER=10.78.0.$peer" "ROCE_LAB_PEER6=fd78::$peer")
+    "ROCE_LAB_ADDR=10.78.0.$self" "ROCE_LAB_ADDR6=fd78::$self"
+    "ROCE_LAB_PEER=10.78.0.$peer" "ROCE_LAB_PEER6=fd78::$peer")
   net_rxe eth0 "0a4e:000$self" "fd78:0000:0000:0000:0000:0000:0000:000$self"
   net_reach "10.78.0.$peer"
   net_reach "fd78::$peer"

@@ -28,9 +28,12 @@ image_candidate() {
 
 image_ask_apt() {
   local meta=linux-image-amd64 name
-  name=$(apt-cache depends --no-recommends --no-suggests "$meta" 2>/dev/null | awk '$1 == "Depends:" { print $2; exit }')
+  name=$(apt-cache depends --no-recommends --no-suggests "$meta" 2>/dev/null |
+    awk '$1 == "Depends:" { print $2; exit }')
   [ -n "$name" ] || return 1
-  apt-cache policy "$name" | awk -v name="$name" '$1 == "Candidate:" && $2 != "(none)" { print name, $2; found = 1 } END { exit !found }'
+  apt-cache policy "$name" | awk -v name="$name" '
+    $1 == "Candidate:" && $2 != "(none)" { print name, $2; found = 1 }
+    END { exit !found }'
 }
 
 # Sets LAB_IMAGE to a folder with kernel, initrd, release, modules/; builds it first if it is new.
@@ -68,7 +71,8 @@ image_update() { [ "$(id -u)" -eq 0 ] && apt-get update -qq >&2 && rm -f "$LAB_C
 image_download() {
   [ ! -e "$LAB_IMAGE/done" ] || return 0
   say "building the guest's image from $name $version (once)"
-  rm -rf "$LAB_IMAGE" && mkdir -p "$LAB_IMAGE/tmp" && (cd "$LAB_IMAGE/tmp" && image_apt download "$name=$version" >&2) ||
+  rm -rf "$LAB_IMAGE" && mkdir -p "$LAB_IMAGE/tmp" &&
+    (cd "$LAB_IMAGE/tmp" && image_apt download "$name=$version" >&2) ||
     { rm -rf "$LAB_IMAGE"; return 1; }
 }
 
@@ -95,19 +99,21 @@ image_build() {
 # tell later if something needed is absent; only the kernel itself is checked here.
 image_partial() { [ -e "$1/boot/vmlinuz-$2" ] && [ -d "$1/lib/modules/$2/kernel/net" ]; }
 
-# Unpacks the kernel out of its bzImage (offsets: the kernel's Documentation/x86/boot.rst), because unpacking itself under
-# TCG takes it 3 s at every boot. QEMU enters the ELF file by its PVH note. Where that fails the bzImage serves.
+# Unpacks the kernel out of its bzImage (offsets: the kernel's Documentation/x86/boot.rst), because unpacking itself
+# under TCG takes it 3 s at every boot. QEMU enters the ELF file by its PVH note. Where that fails the bzImage serves.
 image_kernel() {
   local sectors offset length
   sectors=$(od -An -tu1 -j $((0x1f1)) -N1 "$1")
   offset=$(od -An -tu4 -j $((0x248)) -N4 "$1")
   length=$(od -An -tu4 -j $((0x24c)) -N4 "$1")
   # xz grumbles about the size that follows the payload, having unpacked all of it; so its status says nothing.
-  tail -c +$(((sectors + 1) * 512 + offset + 1)) "$1" | head -c $((length)) | xz -dc --single-stream >"$LAB_IMAGE/kernel" 2>/dev/null || true
+  tail -c +$(((sectors + 1) * 512 + offset + 1)) "$1" | head -c $((length)) |
+    xz -dc --single-stream >"$LAB_IMAGE/kernel" 2>/dev/null || true
   [ "$(head -c 4 "$LAB_IMAGE/kernel" | tail -c 3)" = ELF ] || cp "$1" "$LAB_IMAGE/kernel"
 }
 
-# An initrd of busybox, the modules in load order, and initrd-init. Not compressed: unpacking costs more under TCG than reading.
+# An initrd of busybox, the modules in load order, and initrd-init. Not compressed: unpacking costs more under TCG than
+# reading.
 image_initrd() {
   local root=$1 base=$2 release=$3 module verb path
   mkdir -p "$root"/{bin,dev,proc,sys,modules}

@@ -10,7 +10,8 @@ accel_ensure() {
   LAB_ACCEL=tcg
   [ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
   local key known
-  key=$({ uname -rv; grep -m1 'model name' /proc/cpuinfo; qemu-system-x86_64 --version; cat "$LAB_IMAGE/release"; } | sha256sum)
+  key=$({ uname -rv; grep -m1 'model name' /proc/cpuinfo; qemu-system-x86_64 --version; cat "$LAB_IMAGE/release"; } |
+    sha256sum)
   known=$LAB_CACHE/accel-${key:0:16}
   if [ ! -s "$known" ]; then
     local log
@@ -39,7 +40,9 @@ QEMU_BASE=(-nodefaults -no-user-config -display none -monitor none -no-reboot)
 accel_args() {
   case $LAB_ACCEL in
     kvm) accel_args=(-machine q35 -accel kvm -cpu host) ;;
-    tcg) accel_args=(-machine q35 -accel "tcg,thread=multi" -cpu "${ROCE_LAB_CPU:-max,erms=off,fsrm=off,avx=off,avx2=off,la57=off,smap=off,xsave=off}") ;;
+    tcg)
+      accel_args=(-machine q35 -accel "tcg,thread=multi"
+        -cpu "${ROCE_LAB_CPU:-max,erms=off,fsrm=off,avx=off,avx2=off,la57=off,smap=off,xsave=off}") ;;
   esac
 }
 
@@ -83,8 +86,8 @@ lab_end() {
   trap - EXIT
   trap '' HUP INT TERM
   guests_kill
-  # By name: a bare "wait" also waits for process substitutions. Bash sometimes misses the end of one, and then waits for
-  # children that it was started with, such as the reader of its own output, for ever.
+  # By name: a bare "wait" also waits for process substitutions. Bash sometimes misses the end of one, and then waits
+  # for children that it was started with, such as the reader of its own output, for ever.
   [ ${#streams[@]} -eq 0 ] || wait "${streams[@]}" 2>/dev/null || true
   rm -rf "$run"
   exit "$status"
@@ -115,7 +118,8 @@ guest_job() {
 # a wrong clock rate: under TCG the guest's TSC is the host's, and bogomips is twice its MHz.
 kernel_args() {
   local khz
-  kernel_args="console=ttyS0 quiet panic=-1 unknown_nmi_panic tsc=reliable no_timer_check mitigations=off random.trust_cpu=on"
+  kernel_args="console=ttyS0 quiet panic=-1 unknown_nmi_panic tsc=reliable no_timer_check mitigations=off"
+  kernel_args+=" random.trust_cpu=on"
   [ "$LAB_ACCEL" = tcg ] || return 0
   # The emulator keeps what it has translated by virtual address: where each program has its libraries elsewhere, it
   # translates them for each one again. The start of a program takes half as long without that, a JVM's start too. The
@@ -138,9 +142,11 @@ guest_start() {
     -append "$kernel_args roce-lab.rxe=$rxe roce-lab.guest=$name" \
     -chardev "pipe,id=monitor,path=${run//,/,,}/$name.monitor" -mon chardev=monitor \
     -object rng-random,id=rng0,filename=/dev/urandom -device virtio-rng-pci,rng=rng0 \
-    -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" -device virtio-9p-pci,fsdev=root,mount_tag=labroot \
+    -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
+    -device virtio-9p-pci,fsdev=root,mount_tag=labroot \
     -fsdev "local,id=ctl,path=${run//,/,,}/ctl,security_model=none" -device virtio-9p-pci,fsdev=ctl,mount_tag=labctl \
-    -fsdev "local,id=scratch,path=${scratch//,/,,},security_model=none,multidevs=remap" -device virtio-9p-pci,fsdev=scratch,mount_tag=labscratch \
+    -fsdev "local,id=scratch,path=${scratch//,/,,},security_model=none,multidevs=remap" \
+    -device virtio-9p-pci,fsdev=scratch,mount_tag=labscratch \
     "$@" </dev/null >"$run/$name.qemu" 2>&1 &
   guest_pid=$!
   # Else bash reports how it was killed, at length.
@@ -175,7 +181,8 @@ guests_wait() {
     done
     [ $alive -eq 1 ] || return 0
     for i in "${!streams[@]}"; do
-      # Whoever read the output has gone, as in "roce-lab run ... | head". Each guest has two streams, which end with it.
+      # Whoever read the output has gone, as in "roce-lab run ... | head". Each guest has two streams, which end with
+      # it.
       kill -0 "${streams[i]}" 2>/dev/null || ! kill -0 "${guests[i / 2]}" 2>/dev/null || expired=unread
     done
     ((SECONDS < timeout)) || expired=timeout
@@ -246,7 +253,10 @@ guest_status() {
     unread) echo 141; return ;;
     timeout) say "$what: not ready within the timeout of $timeout s; its console:" ;;
     boot) say "$what: not ready within $LAB_BOOT_LIMIT s; its console:" ;;
-    frozen) say "$what: stood still for $LAB_FROZEN_LIMIT s, or was ended because the other did, killed; see above"; echo 125; return ;;
+    frozen)
+      say "$what: stood still for $LAB_FROZEN_LIMIT s, or was ended because the other did, killed; see above"
+      echo 125
+      return ;;
     *) say "$what: died or was ended because the other died; its console:" ;;
   esac
   tail -n 40 "$run/$name.qemu" "$run/$name.console" >&2 2>/dev/null || true
@@ -267,8 +277,8 @@ lab_run() {
   exit "$status"
 }
 
-# Sets nics: the network devices of a guest on the cable, whose MAC addresses end with a digit. Where there are two, a hub joins them and
-# the cable.
+# Sets nics: the network devices of a guest on the cable, whose MAC addresses end with a digit. Where there are two, a
+# hub joins them and the cable.
 nics_of() {
   nics=(-device "virtio-net-pci,netdev=net,mac=52:54:00:78:00:0$1")
   [ "$two_links" -eq 0 ] || nics=(-netdev hubport,id=plug,hubid=0,netdev=net

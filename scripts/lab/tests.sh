@@ -28,7 +28,9 @@ lab_settings() {
       lab_classpath=$lab_classpath:$here/rsocket-testkit/target/classes:$(cat "$netty/test-classpath")
       lab_classpath=$lab_classpath:$here/interop-tests/frameworks/grpc/target/classes
       lab_folder=$netty/test-classes ;;
-    interop*) lab_classpath=$interop/test-classes:$interop/classes:$interop/programs/h2.jar:$libraries lab_folder=$interop/test-classes ;;
+    interop*)
+      lab_classpath=$interop/test-classes:$interop/classes:$interop/programs/h2.jar:$libraries
+      lab_folder=$interop/test-classes ;;
   esac
   case $1 in
     core*) lab_tags='lab & !installed' ;;
@@ -47,7 +49,8 @@ lab_settings() {
 }
 
 # Of the JDK: TLS, HTTP, NIO, RMI, management.
-lab_packages='^(sun/(security|nio/ch|net|rmi)|com/sun/crypto/provider|com/sun/jmx|jdk/internal/net|java/(net|nio|rmi)|javax/(net|management))/'
+lab_packages='^(sun/(security|nio/ch|net|rmi)|com/sun/crypto/provider|com/sun/jmx|jdk/internal/net|'
+lab_packages+='java/(net|nio|rmi)|javax/(net|management))/'
 
 # What JUnit's JVMs have open: the packages are those that surefire opens too.
 lab_opens=(--add-opens java.base/java.net=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED)
@@ -76,9 +79,11 @@ lab_archives() {
     {
       "$home/bin/jimage" list "$home/lib/modules" | sed -n 's/^ *\(.*\)\.class$/\1/p' | grep -E "$lab_packages"
       unzip -Z1 "$jar" '*.class' | grep -v 'package-info\|^META-INF' | sed 's/\.class$//'
-      "$home/bin/java" -XX:TieredStopAtLevel=1 -XX:DumpLoadedClassList="$scratch/list" -javaagent:"$jar" -jar "$console" execute \
-        --disable-banner --details=testfeed --class-path "$here/core-tests/target/test-classes:$here/rsocket-core/target/classes" \
-        --select-class org.jrsocket.wire.ImmTest --reports-dir "$scratch" >"$scratch/log" 2>&1 || tail -n 20 "$scratch/log" >&2
+      "$home/bin/java" -XX:TieredStopAtLevel=1 -XX:DumpLoadedClassList="$scratch/list" -javaagent:"$jar" \
+        -jar "$console" execute --disable-banner --details=testfeed \
+        --class-path "$here/core-tests/target/test-classes:$here/rsocket-core/target/classes" \
+        --select-class org.jrsocket.wire.ImmTest --reports-dir "$scratch" >"$scratch/log" 2>&1 ||
+        tail -n 20 "$scratch/log" >&2
       cat "$scratch/list" || true
     } >"$scratch/classes"
     lab_archive "$home" "${jar%.jar}-$version.jsa" "${agent[@]}" -cp "$scratch/nothing.jar"
@@ -94,8 +99,9 @@ lab_archives() {
 lab_archive() {
   local home=$1 file=$2
   shift 2
-  "$home/bin/java" -XX:TieredStopAtLevel=1 -Xshare:dump -XX:SharedClassListFile="$scratch/classes" -XX:SharedArchiveFile="$file" "$@" \
-    >"$scratch/log" 2>&1 || { rm -f "$file"; say "lab: no ${file##*/}: $(tail -n 3 "$scratch/log")"; }
+  "$home/bin/java" -XX:TieredStopAtLevel=1 -Xshare:dump -XX:SharedClassListFile="$scratch/classes" \
+    -XX:SharedArchiveFile="$file" "$@" >"$scratch/log" 2>&1 ||
+    { rm -f "$file"; say "lab: no ${file##*/}: $(tail -n 3 "$scratch/log")"; }
 }
 
 # lab_archive_fits FILE: an archive of other jars would have the JVM share no classes at all, the JDK's neither.
@@ -124,8 +130,9 @@ lab_select() {
   lab_settings "$1"
   printf '%s\n' --include-tag "$lab_tags & !long"
   lab_java_options without-the-agent
-  "$lab_jdk/bin/java" "${java_options[@]}" -jar "$console" discover --disable-banner --disable-ansi-colors --details=verbose --class-path "$lab_classpath" \
-    --include-engine junit-jupiter --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
+  "$lab_jdk/bin/java" "${java_options[@]}" -jar "$console" discover --disable-banner --disable-ansi-colors \
+    --details=verbose --class-path "$lab_classpath" --include-engine junit-jupiter \
+    --scan-classpath "$lab_folder" --include-tag "$lab_tags & !long" 2>/dev/null |
     sed -n 's/.*uniqueId: .*\[class:\([^]]*\)\].*/\1/p' | sort -u | sed 's/^/--select-class\n/'
 }
 
@@ -162,14 +169,17 @@ lab_tests() {
     installed*)
       # Tests that take the sockets they get, in a JVM with the agent: each connection has to be RDMA's. One test must
       # not spoil the next by what the agent remembers of it, nor a slow guest by the time that RDMA gets.
-      options=("-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
-        -Dorg.jrsocket.test.rdma=true "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
+      options=(
+        "-javaagent:$here/rsocket-nio/target/rsocket.jar=memory.unanswered=0,memory.rejected=0,connect.timeout=20s"
+        -Dorg.jrsocket.test.rdma=true
+        "-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
   esac
   # shellcheck disable=SC2086  # words
   env ${LAB_JVM_ENVIRONMENT:-} "$lab_jdk/bin/java" "${java_options[@]}" "${options[@]}" \
     -jar "$console" execute --disable-banner --disable-ansi-colors --details=testfeed \
-    --class-path "$lab_classpath" --include-engine junit-jupiter "${selected[@]}" --reports-dir "$name" --fail-if-no-tests \
-    --config junit.jupiter.execution.timeout.default=10m --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |
+    --class-path "$lab_classpath" --include-engine junit-jupiter "${selected[@]}" --reports-dir "$name" \
+    --fail-if-no-tests --config junit.jupiter.execution.timeout.default=10m \
+    --config junit.jupiter.execution.timeout.thread.mode.default=SEPARATE_THREAD |
     grep -v --line-buffered ':: SUCCESSFUL$' || status=$?
   # 1: some tests failed, which the report tells too. More is worse.
   if [ "$status" -gt 1 ] || [ -z "$(find "$name" -name 'TEST-*.xml' -print -quit)" ]; then
@@ -180,21 +190,26 @@ lab_tests() {
 
 # lab_one JDK CLASS[$NESTED[,NESTED]...][#METHOD]: that alone, in a guest of its own. Says what took how long.
 lab_one() {
-  local jdk=$1 class=${2%%#*} nested='' method='' source module group status=0 scratch stage=boot since=$SECONDS build line
-  local needs='' where=.*
+  local jdk=$1 class=${2%%#*} nested='' method='' source module group status=0 scratch stage=boot since=$SECONDS
+  local build line needs='' where=.*
   local -A took=([boot]=- [warm-up]=- [tests]=-)
   [[ $2 != *#* ]] || method=${2#*#}
   [[ $class != *\$* ]] || { nested=${class#*\$} class=${class%%\$*} where=".*\\\$(${nested//,/|})"; }
-  source=$(grep -rlE "^(public |final )*class ${class##*.}\b" "$here"/{core-tests,rsocket-nio,rsocket-netty,interop-tests}/src/test/java || true)
+  source=$(grep -rlE "^(public |final )*class ${class##*.}\b" \
+    "$here"/{core-tests,rsocket-nio,rsocket-netty,interop-tests}/src/test/java || true)
   if [ "$(grep -c . <<<"$source")" != 1 ]; then
-    note lab failed "no class '$class', or not one alone, in core-tests, rsocket-nio, rsocket-netty and interop-tests: $source"
+    note lab failed \
+      "no class '$class', or not one alone, in core-tests, rsocket-nio, rsocket-netty and interop-tests: $source"
     return
   fi
   module=${source#"$here/"} module=${module%%/*}
   class=$(sed -n 's/^package \(.*\);/\1/p' "$source").${class##*.}
   group=$module
   # The annotations above the class.
-  if awk -v class="class ${class##*.} " '/^$/ { above = "" } { above = above $0 " " } index($0, class) { print above; exit }' "$source" |
+  if awk -v class="class ${class##*.} " '
+      /^$/ { above = "" }
+      { above = above $0 " " }
+      index($0, class) { print above; exit }' "$source" |
     grep -q '@Tag("installed")'; then
     group=$module-installed
   fi
@@ -241,8 +256,8 @@ lab_one() {
   [ ! -e "$scratch/status" ] || status=$(cat "$scratch/status")
   [ ! -d "$scratch/reports" ] || cp -r "$scratch/reports/." "$results/lab/"
   rm -rf "$scratch"
-  say "waited for the build $build s, the boot of the guest ${took[boot]} s, the warm-up (JVM, agent, what comes before the first test)" \
-    "${took[warm-up]} s, the tests ${took[tests]} s"
+  say "waited for the build $build s, the boot of the guest ${took[boot]} s," \
+    "the warm-up (JVM, agent, what comes before the first test) ${took[warm-up]} s, the tests ${took[tests]} s"
   case $status in
     0) ;;
     77) lab_missing lab "$(sed -n 's/^SKIPPED: //p' "$results/lab/$group.stderr")" ;;

@@ -167,8 +167,8 @@ public class NativeLibraryTest {
     void shouldSayThatTheArchitectureIsMissing() throws Exception {
         String output = load("-Dos.arch=vax");
         assertTrue(
-                output.contains(
-                        "failed: PLATFORM: no native library for vax in the jar (/META-INF/native/linux-vax/libjrsocket-os.so)"),
+                output.contains("failed: PLATFORM: no native library for vax in the jar"
+                        + " (/META-INF/native/linux-vax/libjrsocket-os.so)"),
                 output);
         assertTrue(load("-Dos.name=Plan9").contains("failed: PLATFORM: RDMA verbs need Linux, this is Plan9"));
     }
@@ -185,8 +185,8 @@ public class NativeLibraryTest {
         String message = LINKED.explain(
                 copy, copy + ": librdmacm.so.1: cannot open shared object file: No such file or directory");
         assertEquals(
-                "librdmacm.so.1: cannot open shared object file: No such file or directory: install librdmacm1 and ibverbs-providers (Debian, "
-                        + "Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)",
+                "librdmacm.so.1: cannot open shared object file: No such file or directory: install librdmacm1 and "
+                        + "ibverbs-providers (Debian, Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)",
                 message);
     }
 

@@ -127,7 +127,9 @@ class LeftoverTest extends RawPeerTests {
         assertEquals(written, l.peer().dataBytes());
     }
 
-    /** The reader may wait for the answer to what is left. The service thread is late, and the reader does not sleep. */
+    /**
+     * The reader may wait for the answer to what is left. The service thread is late, and the reader does not sleep.
+     */
     @Test
     void shouldSendTheTailOfABurstWhileAReaderPolls() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, CONFIG.withSpinNanos(PATIENCE));

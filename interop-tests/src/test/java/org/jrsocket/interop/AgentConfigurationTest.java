@@ -119,7 +119,8 @@ class AgentConfigurationTest {
     @Test
     void shouldRefuseASocketImplThatIsNotOurs() throws Exception {
         assertRefused(
-                "-Djava.net.SocketImpl: \"com.example.Impl\" is not known; org.jrsocket.net.RSocketImpl is the one value",
+                "-Djava.net.SocketImpl: \"com.example.Impl\" is not known;"
+                        + " org.jrsocket.net.RSocketImpl is the one value",
                 program("").property("java.net.SocketImpl", "com.example.Impl"));
     }
 }

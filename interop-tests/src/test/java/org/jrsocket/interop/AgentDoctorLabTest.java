@@ -96,7 +96,8 @@ class AgentDoctorLabTest {
         assertEquals(1, result.status(), result::toString);
         assertSaid(
                 result,
-                "RDMA: cannot be used: this process may not lock 1 MiB of memory \\(ulimit -l is 64 KiB\\): raise it .*");
+                "RDMA: cannot be used: this process may not lock 1 MiB of memory"
+                        + " \\(ulimit -l is 64 KiB\\): raise it .*");
         assertSaid(
                 result, "locked memory: 64 KiB, for 2 idle connections of 32 KiB, or 0 that .*; more: ulimit -l, .*");
         JvmProcess.Result agent =
@@ -145,8 +146,8 @@ class AgentDoctorLabTest {
             assertEquals(1, result.status(), result::toString);
             String why = assertSaid(result, Pattern.quote(peer) + ": not RDMA: .*");
             assertTrue(
-                    why.matches(
-                            ".*: not RDMA: (the peer did not answer over RDMA|the address or route does not resolve over RDMA).*"),
+                    why.matches(".*: not RDMA: (the peer did not answer over RDMA|"
+                            + "the address or route does not resolve over RDMA).*"),
                     why);
             assertSaid(result, Pattern.quote(peer) + ": TCP, connected in [0-9.]+ ms");
         }

@@ -43,10 +43,10 @@ class DropInJarTest {
     void shouldHoldNothingOutsideOrgJrsocket() {
         assertEquals(
                 List.of(),
-                names().filter(
-                                name -> !name.startsWith("org/jrsocket/")
-                                        && !name.matches(
-                                                "META-INF/(MANIFEST\\.MF|LICENSE|NOTICE|native/linux-[a-z0-9_]+/libjrsocket[-a-z0-9_]*\\.so|services/org\\.jrsocket\\..+)"))
+                names().filter(name -> !name.startsWith("org/jrsocket/")
+                                && !name.matches("META-INF/(MANIFEST\\.MF|LICENSE|NOTICE|"
+                                        + "native/linux-[a-z0-9_]+/libjrsocket[-a-z0-9_]*\\.so|"
+                                        + "services/org\\.jrsocket\\..+)"))
                         .toList());
     }
 

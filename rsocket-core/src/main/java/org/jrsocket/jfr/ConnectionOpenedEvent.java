@@ -47,8 +47,8 @@ public final class ConnectionOpenedEvent extends Event {
     String reason;
 
     @Label("Setup Time")
-    @Description(
-            "From the call of connect, attempts over RDMA included, until connected; of one accepted over RDMA, from established until taken")
+    @Description("From the call of connect, attempts over RDMA included, until connected;"
+            + " of one accepted over RDMA, from established until taken")
     @Timespan(Timespan.NANOSECONDS)
     long setupTime;
 

@@ -58,8 +58,8 @@ public final class NativeLibrary {
     }
 
     /**
-     * Loads the library if that has not happened. Where one is missing for this system or architecture it stays missing;
-     * after any other failure the next call tries again: a full disk, for example, passes.
+     * Loads the library if that has not happened. Where one is missing for this system or architecture it stays
+     * missing; after any other failure the next call tries again: a full disk, for example, passes.
      *
      * @throws UnsatisfiedLinkError with the reason, when it cannot be loaded
      */

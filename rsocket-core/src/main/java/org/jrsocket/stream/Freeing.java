@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Frees native objects one by one. Whatever one of them throws, lack of memory included, the next is freed all the same.
- * Any thread.
+ * Frees native objects one by one. Whatever one of them throws, lack of memory included, the next is freed all the
+ * same. Any thread.
  */
 final class Freeing {
 

@@ -20,8 +20,8 @@ public abstract class CompChannel extends IbvCompChannel {
     }
 
     /**
-     * Takes one completion event without blocking ({@code ibv_get_cq_event}) and acknowledges it, so that destroying its
-     * queue waits for nobody. The caller arms again. Allocates nothing.
+     * Takes one completion event without blocking ({@code ibv_get_cq_event}) and acknowledges it, so that destroying
+     * its queue waits for nobody. The caller arms again. Allocates nothing.
      *
      * @return the cookie of the queue whose event it was, or -1 if there is none
      */

@@ -120,8 +120,8 @@ public final class Main implements Callable<Integer> {
             name = "doctor",
             mixinStandardHelpOptions = true,
             versionProvider = Version.class,
-            description =
-                    "Says what this host has for RDMA and what is missing; and which transport a connection to HOST:PORT would get, and why.",
+            description = "Says what this host has for RDMA and what is missing;"
+                    + " and which transport a connection to HOST:PORT would get, and why.",
             exitCodeListHeading = "Exit status:%n",
             exitCodeList = {
                 "0:RDMA can be used here, and HOST:PORT would get it",

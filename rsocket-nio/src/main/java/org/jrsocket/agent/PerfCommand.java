@@ -30,8 +30,8 @@ import picocli.CommandLine.ParentCommand;
         versionProvider = Main.Version.class,
         subcommands = {PerfCommand.ServerCommand.class},
         synopsisSubcommandLabel = "[server]",
-        description =
-                "Measures round trips and throughput to a host that runs \"perf server\". Ctrl-C prints the result so far.",
+        description = "Measures round trips and throughput to a host that runs \"perf server\"."
+                + " Ctrl-C prints the result so far.",
         exitCodeListHeading = "Exit status:%n",
         exitCodeList = {"0:all was measured", "1:something failed, or Ctrl-C", "2:wrongly called or configured"})
 final class PerfCommand implements Callable<Integer> {
@@ -104,8 +104,8 @@ final class PerfCommand implements Callable<Integer> {
             name = "server",
             mixinStandardHelpOptions = true,
             versionProvider = Main.Version.class,
-            description =
-                    "Serves perf and ping, over RDMA and TCP on one port, until Ctrl-C. Anybody who reaches the port can make it send and receive.")
+            description = "Serves perf and ping, over RDMA and TCP on one port, until Ctrl-C."
+                    + " Anybody who reaches the port can make it send and receive.")
     static final class ServerCommand implements Callable<Integer> {
 
         @ParentCommand

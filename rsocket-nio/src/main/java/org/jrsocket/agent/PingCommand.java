@@ -21,9 +21,10 @@ import picocli.CommandLine.ParentCommand;
         name = "ping",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
-        description =
-                "Connects to HOST:PORT and says over what and how long it took; then measures round trips if a perf server is there, and otherwise"
-                        + " how long connecting takes. Any server that listens will do; it sees connections that end at once. Ctrl-C prints the result so far.",
+        description = "Connects to HOST:PORT and says over what and how long it took;"
+                + " then measures round trips if a perf server is there, and otherwise how long connecting takes."
+                + " Any server that listens will do; it sees connections that end at once."
+                + " Ctrl-C prints the result so far.",
         exitCodeListHeading = "Exit status:%n",
         exitCodeList = {"0:all pings were answered", "1:some were not", "2:wrongly called or configured"})
 final class PingCommand implements Callable<Integer> {

@@ -40,8 +40,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private static final int DEFAULT_BACKLOG = 50;
 
     /**
-     * Whether a blocking accept without a time limit sees that the channel is closed before it waits: JDK 25's does, JDK
-     * 17's does not.
+     * Whether a blocking accept without a time limit sees that the channel is closed before it waits: JDK 25's does,
+     * JDK 17's does not.
      */
     private static final boolean LOOKS_FIRST = Runtime.version().feature() >= 24;
 

@@ -74,8 +74,8 @@ class AttachTest {
     @Test
     void shouldStayAsItIsWhenAttachedAgain() throws Exception {
         assertEquals(
-                List.of(
-                        "jrsocket: the agent was started already, by another -javaagent or attached; it stays as it is"),
+                List.of("jrsocket: the agent was started already, by another -javaagent or attached; "
+                        + "it stays as it is"),
                 attach("twice"));
     }
 
@@ -95,17 +95,16 @@ class AttachTest {
     @Test
     void shouldLeaveServerSocketsAbleToAccept() throws Exception {
         assertEquals(
-                List.of(
-                        "jrsocket: TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
-                                + "which might accept no more; start the JVM with -javaagent"),
+                List.of("jrsocket: TCP only for java.net sockets: the agent was attached after the JVM's first server "
+                        + "socket, which might accept no more; start the JVM with -javaagent"),
                 attach("servers"));
     }
 
     @Test
     void shouldServeJavaNetWhereNioIsInUseAlready() throws Exception {
         assertEquals(
-                List.of(
-                        "jrsocket: TCP only for NIO channels: another selector provider is in use already: sun.nio.ch.EPollSelectorProvider"),
+                List.of("jrsocket: TCP only for NIO channels: another selector provider is in use already: "
+                        + "sun.nio.ch.EPollSelectorProvider"),
                 attach("selector"));
     }
 

@@ -73,9 +73,9 @@ class DoctorTest {
             assertSaid(peer + ": TCP, connected in [0-9.]+ ms");
             assertEquals(1, doctor(TransportHolder.unavailable(none), "policy=rdma", peer));
             assertSaid(peer + ": not RDMA: no device: add one");
-            assertSaid(
-                    peer
-                            + ": TCP, connected in [0-9.]+ ms; but the policy wants RDMA, so an application would get an exception");
+            assertSaid(peer
+                    + ": TCP, connected in [0-9.]+ ms; but the policy wants RDMA,"
+                    + " so an application would get an exception");
         }
     }
 

@@ -27,7 +27,8 @@ class LockedMemoryTest {
     @Test
     void shouldTellForHowManyConnectionsTheLimitIs() {
         assertEquals(
-                "8192 KiB, for 256 idle connections of 32 KiB, or 1 that carry as much as they can (5152 KiB); more: ulimit -l, LimitMEMLOCK= (systemd), --ulimit memlock= (containers)",
+                "8192 KiB, for 256 idle connections of 32 KiB, or 1 that carry as much as they can (5152 KiB);"
+                        + " more: ulimit -l, LimitMEMLOCK= (systemd), --ulimit memlock= (containers)",
                 describe("8388608", UNPRIVILEGED));
         assertEquals(
                 "64 KiB, for 2 idle connections of 32 KiB, or 0 that",

@@ -120,9 +120,8 @@ public final class PerOperation {
     }
 
     private static void print(List<Line> lines, Map<String, Measured> all) {
-        System.out.printf(
-                "%nns per operation: of each JVM the fastest iteration, of these the median; the mean of all iterations,"
-                        + " CPU time and bytes allocated likewise%n");
+        System.out.printf("%nns per operation: of each JVM the fastest iteration, of these the median; the mean of all"
+                + " iterations, CPU time and bytes allocated likewise%n");
         System.out.printf("%-36s %9s %9s %9s %8s %9s %9s%n", "", "ns", "mean", "CPU ns", "bytes", "/ bare", "wanted");
         for (Line line : lines) {
             Measured m = all.get(line.name);

@@ -29,7 +29,8 @@ public final class H2Load {
 
     /** The checksum of the rows, as the database computes it; {@link #checksum} is the same in Java. */
     private static final String STORED = "SELECT COUNT(*), SUM(OCTET_LENGTH(body)), "
-            + "SUM((MOD(id, 1009) + 1) * CAST(CAST(SUBSTRING(HASH('MD5', body) FROM 1 FOR 4) AS INTEGER) AS BIGINT)) FROM load";
+            + "SUM((MOD(id, 1009) + 1) * CAST(CAST(SUBSTRING(HASH('MD5', body) FROM 1 FOR 4) AS INTEGER) AS BIGINT)) "
+            + "FROM load";
 
     private final MessageDigest md5;
 

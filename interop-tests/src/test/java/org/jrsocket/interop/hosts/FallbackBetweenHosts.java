@@ -170,7 +170,8 @@ class FallbackBetweenHosts {
             with.tellNoMore();
             JvmProcess.Result result = with.await(LIMIT).expectSuccess();
             System.out.printf(
-                    "%s: the first connection took %d us more than without the agent; then %d us to %d us (medians of the medians of %d rounds of %d),"
+                    "%s: the first connection took %d us more than without the agent; then %d us to %d us"
+                            + " (medians of the medians of %d rounds of %d),"
                             + " %.2f times (target 2; %.2f to %.2f); the RDMA device sent %d packets%n",
                     reason,
                     first,
