@@ -36,7 +36,10 @@ public interface TransportMXBean {
     /** Connections accepted over TCP by servers that listen on both. */
     long getTcpAccepted();
 
-    /** RDMA connection requests that no {@code accept} rule admitted, or that came while the override was TCP. */
+    /**
+     * RDMA connection requests that no {@code accept} rule admitted, that came over a device which is not to be used
+     * for the listener, or that came while the override was TCP.
+     */
     long getRdmaRefused();
 
     /**
@@ -72,7 +75,7 @@ public interface TransportMXBean {
     /** The same as numbers. */
     List<ConnectionNumbers> showConnections();
 
-    /** What all new connections use whatever rules and settings say; {@code none} if those decide. */
+    /** What all new connections use whatever rules and the policy say; {@code none} if those decide. */
     String getPolicyOverride();
 
     /** One of {@code none}, {@code auto}, {@code rdma}, {@code tcp}. */
