@@ -122,9 +122,13 @@ class SettingsTest {
                 .startsWith("agent argument polcy=tcp: unknown; known are policy, rules"));
         assertTrue(error(null, Map.of("polcy", "tcp"), Map.of()).startsWith("-Dorg.jrsocket.polcy: unknown"));
         assertEquals("agent argument tcp: not of the form key=value", error("tcp", Map.of(), Map.of()));
+        assertTrue(error(null, Map.of("native.libary", "/opt/natives"), Map.of())
+                .matches("-Dorg\\.jrsocket\\.native\\.libary: unknown; known are .*, native\\.library.*"));
+        assertTrue(error("native.library=/opt/natives", Map.of(), Map.of())
+                .startsWith("agent argument native.library=/opt/natives: unknown; known are policy"));
         read(
                 null,
-                Map.of("shaded.slf4j.simpleLogger.x", "1", "netty.x", "2"),
+                Map.of("shaded.slf4j.simpleLogger.x", "1", "native.library", "/opt/natives", "native.dir", "/tmp"),
                 Map.of("JRSOCKET_SERVICE_HOST", "10.0.0.1"));
     }
 

@@ -5,13 +5,16 @@
 package org.jrsocket.connect;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
+import org.jrsocket.os.NativeLibrary;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.rdmacore.RdmaCoreProbe;
 
 /**
  * Everything one can set, read once at the start and immutable after. An agent argument ({@code key=value,key=value})
@@ -76,10 +79,14 @@ public final class Settings {
     /** Before a key's name in a system property. */
     public static final String PREFIX = "org.jrsocket.";
 
-    /**
-     * Beginnings of properties that belong to other parts of the project, and to the classes the drop-in jar carries.
-     */
-    private static final List<String> OTHERS = List.of("shaded.", "native.", "nio.", "netty.", "test.", "bench.");
+    /** Properties that are read elsewhere, and are neither agent arguments nor environment variables. */
+    private static final List<String> OTHERS = List.of(
+            NativeLibrary.DIR_PROPERTY.substring(PREFIX.length()),
+            NativeLibrary.LIBRARY_PROPERTY.substring(PREFIX.length()),
+            RdmaCoreProbe.IWARP_PROPERTY.substring(PREFIX.length()));
+
+    /** Beginnings of properties of the classes that the drop-in jar carries, and of the project's own tests. */
+    private static final List<String> BEGINNINGS = List.of("shaded.", "test.", "bench.");
 
     private final Map<SettingKey<?>, Object> values;
     /** As they were written. */
@@ -128,8 +135,8 @@ public final class Settings {
         for (String name : properties.stringPropertyNames()) {
             if (name.startsWith(PREFIX)) {
                 String key = name.substring(PREFIX.length());
-                if (!belongsToOthers(key)) {
-                    known(key, "-D" + name);
+                if (!isOfOthers(key)) {
+                    known(key, "-D" + name, OTHERS);
                 }
             }
         }
@@ -170,31 +177,31 @@ public final class Settings {
                     throw new ConfigurationException(where, "not of the form key=value");
                 }
                 String key = one.substring(0, equals).strip();
-                known(key, where);
+                known(key, where, List.of());
                 result.put(key, one.substring(equals + 1).strip());
             }
         }
         return result;
     }
 
-    private static boolean belongsToOthers(String key) {
-        for (String other : OTHERS) {
-            if (key.startsWith(other)) {
+    private static boolean isOfOthers(String key) {
+        for (String beginning : BEGINNINGS) {
+            if (key.startsWith(beginning)) {
                 return true;
             }
         }
         return false;
     }
 
-    private static void known(String name, String where) throws ConfigurationException {
+    private static void known(String name, String where, List<String> others) throws ConfigurationException {
+        List<String> known = new ArrayList<>();
         for (SettingKey<?> key : KEYS) {
-            if (key.name().equals(name)) {
-                return;
-            }
+            known.add(key.name());
         }
-        throw new ConfigurationException(
-                where,
-                "unknown; known are " + KEYS.stream().map(SettingKey::name).collect(Collectors.joining(", ")));
+        known.addAll(others);
+        if (!known.contains(name)) {
+            throw new ConfigurationException(where, "unknown; known are " + String.join(", ", known));
+        }
     }
 
     private static Object parse(SettingKey<?> key, String value, String where) throws ConfigurationException {

@@ -34,7 +34,7 @@ import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 public final class RdmaCoreProbe {
 
     /** A system property: whether iWARP devices are used, for programs that use TCP for nothing. */
-    static final String IWARP_PROPERTY = "org.jrsocket.native.iwarp";
+    public static final String IWARP_PROPERTY = "org.jrsocket.native.iwarp";
 
     static final Path SYS = Path.of("/sys/class/infiniband");
     private static final Path DEV = Path.of("/dev/infiniband");
