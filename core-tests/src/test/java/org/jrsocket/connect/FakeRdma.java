@@ -174,6 +174,11 @@ final class FakeRdma implements StreamFactory {
             public Watch watch(int fd, Runnable onReadable) {
                 throw new AssertionError("nothing to watch");
             }
+
+            @Override
+            public boolean isCurrent() {
+                return false;
+            }
         };
     }
 }

@@ -42,6 +42,7 @@ class WayAttemptTest {
     private final List<PendingConnect> made = new ArrayList<>();
     private Error refusal; // to make one; null makes it
     private int eventsTaken;
+    private boolean onServiceThread;
 
     private final WayAttempt.Maker maker = new WayAttempt.Maker() {
         @Override
@@ -76,6 +77,11 @@ class WayAttemptTest {
                 @Override
                 public Watch watch(int fd, Runnable onReadable) {
                     throw new AssertionError("nothing to watch");
+                }
+
+                @Override
+                public boolean isCurrent() {
+                    return onServiceThread;
                 }
             };
         }
@@ -154,6 +160,18 @@ class WayAttemptTest {
         refusal = null;
         last.onDone(() -> {});
         assertEquals(2, made.size());
+    }
+
+    /** A logger's appender that connects, say: what it waits for would be told on its own thread. */
+    @Test
+    void shouldNotHaveTheServiceThreadWaitForAnotherOne() throws Exception {
+        attempt(0);
+        WayAttempt waiting = attempt(HOUR);
+        onServiceThread = true;
+        assertEquals(
+                Reason.RESOURCES,
+                assertThrows(RdmaConnectException.class, waiting::await).reason());
+        assertEquals(1, made.size());
     }
 
     /** Threads and channels. */

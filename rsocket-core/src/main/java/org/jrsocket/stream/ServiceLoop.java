@@ -29,6 +29,9 @@ public interface ServiceLoop {
         void cancel();
     }
 
+    /** Whether the caller is the service thread: then it must not wait for what that thread does. */
+    boolean isCurrent();
+
     /** One watched descriptor. Any thread. */
     interface Watch {
         /** Asks for one callback when the descriptor is readable. */

@@ -150,7 +150,8 @@ final class ServiceThread implements ServiceLoop, Runnable {
         return timers.tailSet(new Due(System.nanoTime() + nanos, 0, null)).size();
     }
 
-    boolean isCurrent() {
+    @Override
+    public boolean isCurrent() {
         return Thread.currentThread() == thread;
     }
 

@@ -315,9 +315,12 @@ final class StreamClosing {
         step();
     }
 
-    /** After a close: waits until everything is acknowledged; false when the time is over. */
+    /**
+     * After a close: waits until everything is acknowledged; false when the time is over. The service thread does not
+     * wait: it is the one that goes on with what is left.
+     */
     boolean awaitDrained(long nanos) {
-        return Threads.await(drained, nanos);
+        return Threads.await(drained, transport.serviceThread().isCurrent() ? 0 : nanos);
     }
 
     boolean isDrained() {
