@@ -13,7 +13,6 @@ import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.same;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.mockingDetails;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
@@ -30,7 +29,6 @@ class ConnectionTest {
     private static final int MANY = 1000;
 
     private final ConnData peer = ConnData.local(CREDITS, 0x1000, 1, 2, 0x2000, 2, 1 << 20);
-    private final ConnData ours = peer.withFeatures(ConnData.FEATURE_RESET);
     private final GrantTable table = mock(GrantTable.class);
     private final RequestSink sink = mock(RequestSink.class);
     private final Inbound in = new Inbound(peer, 4, 16, new Slab(0x3000, 64, 3, 4), 128);
@@ -68,71 +66,6 @@ class ConnectionTest {
         order.verify(source).obtain(128, 65, true);
         order.verify(sink).grant(anyInt(), anyLong(), anyInt(), same(first), anyBoolean());
         verify(source, never()).release(any());
-    }
-
-    /** Grants that {@code what} has made, as the peer will see them. */
-    private int grantsOf(Connection what) {
-        RequestSink seen = mock(RequestSink.class);
-        when(seen.room()).thenReturn(16);
-        what.build(seen);
-        return (int) mockingDetails(seen).getInvocations().stream()
-                .filter(each -> each.getMethod().getName().equals("grant"))
-                .count();
-    }
-
-    /** With a source of memory that has all that is asked for. */
-    private Connection connectedTo(ConnData end) {
-        SlabSource source = mock(SlabSource.class);
-        when(source.obtain(anyInt(), anyInt(), anyBoolean()))
-                .thenAnswer(asked -> new Slab(0x7000, asked.getArgument(0), 3, 4));
-        return new Connection(
-                new Inbound(end, 4, 16, new Slab(0x3000, 64, 3, 4), 128),
-                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), end, 4, 16),
-                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
-                source,
-                table);
-    }
-
-    private static void data(Connection to, int length) {
-        assertTrue(Effects.has(to.received(Imm.data(length), length), Effects.READABLE));
-    }
-
-    @Test
-    void shouldGrantMoreToACPeerAtOnce() {
-        Connection open = connectedTo(peer);
-        assertEquals(Effects.SEND, open.open());
-        assertEquals(1, grantsOf(open));
-    }
-
-    @Test
-    void shouldGrantMoreToAPeerOfOursWhenItHasFilledHalfOfTheFirstGrant() {
-        Connection open = connectedTo(ours);
-        assertEquals(Effects.NONE, open.open());
-        data(open, 31);
-        open.consume(31);
-        assertEquals(0, grantsOf(open));
-        data(open, 1);
-        assertEquals(1, grantsOf(open), "before anybody has read it");
-    }
-
-    @Test
-    void shouldGreetOnceWithAGrant() {
-        Connection open = connectedTo(ours);
-        open.open();
-        assertEquals(Effects.SEND, open.greet());
-        assertEquals(1, grantsOf(open));
-        assertEquals(Effects.NONE, open.greet());
-    }
-
-    @Test
-    void shouldNotGreetAPeerThatHasGotDataOrAGrant() {
-        Connection written = connectedTo(ours);
-        written.open();
-        written.wrote(1);
-        assertEquals(Effects.NONE, written.greet());
-        Connection granted = connectedTo(peer);
-        granted.open();
-        assertEquals(Effects.NONE, granted.greet());
     }
 
     @Test

@@ -41,7 +41,6 @@ class InboundTest {
     @Test
     void shouldNotBelieveInDataInAGrantThatIsNotPosted() {
         Inbound inbound = inbound(C);
-        inbound.firstIsNotEnough();
         inbound.grant(new Slab(0x4000, 64, 5, 6));
         assertEquals(Effects.READABLE, inbound.message(Imm.data(64), 64));
         assertTrue(Effects.has(inbound.message(Imm.data(1), 1), Effects.VIOLATION));

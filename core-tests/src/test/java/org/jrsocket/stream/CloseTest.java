@@ -10,9 +10,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.wire.Imm;
@@ -84,6 +86,30 @@ class CloseTest extends RawPeerTests {
         l.peer().grantRing(100, 100);
         assertTrue(l.stream().awaitDrained(PATIENCE));
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
+    }
+
+    /** All that an idle connection has room for: a server's application may be busy, or not have accepted it yet. */
+    @Test
+    void shouldDeliverTwoSlabsToAnEndWhereNobodyPolls() throws Exception {
+        StreamPair p = later(StreamPair.connect(transport, HERE, StreamConfig.DEFAULT));
+        int room = 16 * 1024;
+        p.client.write(bytes(room), 0, room, PATIENCE);
+        p.client.close();
+        assertTrue(p.client.awaitDrained(PATIENCE));
+        assertArrayEquals(bytes(room), read(p.server, room));
+    }
+
+    /** With SO_LINGER, as a logger's appender may close a connection when the service thread has something to log. */
+    @Test
+    void shouldNotHaveTheServiceThreadWaitForWhatItHasToSend() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(100));
+        l.stream().write(new byte[150], 0, 150, PATIENCE);
+        l.stream().close();
+        CompletableFuture<Boolean> drained = new CompletableFuture<>();
+        transport.service().execute(() -> drained.complete(l.stream().awaitDrained(TimeUnit.HOURS.toNanos(1))));
+        assertFalse(drained.get(60, TimeUnit.SECONDS));
+        l.peer().grantRing(100, 100);
+        assertTrue(l.stream().awaitDrained(PATIENCE));
     }
 
     @Test

@@ -176,6 +176,7 @@ class EndConversationTest extends RawPeerTests {
     @Test
     void shouldSendResetToAPeerOfItsOwnKind() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.ours());
+        l.peer().takeMessages(1);
         l.stream().abort();
         assertTrue(l.stream().awaitDrained(PATIENCE));
         assertEquals(List.of(RESET, DISCONNECT), imms(l.peer().takeMessages()));

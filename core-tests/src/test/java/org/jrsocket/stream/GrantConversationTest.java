@@ -30,7 +30,7 @@ class GrantConversationTest extends RawPeerTests {
 
     private static final StreamConfig RINGS_OF_8K = CONFIG.withBuffers(16 * 1024, 8192);
 
-    /** [7, 13] A C peer is granted the second half at once, into entry 1, under the table's key. */
+    /** [7, 13] The second half is granted at once, into entry 1, under the table's key. */
     @ParameterizedTest
     @EnumSource(Role.class)
     void shouldGrantItsSecondHalfIntoEntryOneAsSoonAsItIsConnected(Role role) throws Exception {
@@ -46,39 +46,6 @@ class GrantConversationTest extends RawPeerTests {
                 new RawPeer.Area(
                         l.peer().stream.dataAddr() + half, l.peer().stream.dataKey(), half),
                 l.peer().areas().peek());
-    }
-
-    /** A connection that ends after a short message each way has no other messages. */
-    @Test
-    void shouldGrantAPeerOfItsOwnKindMoreWhenItHasFilledHalfOfTheFirst() throws Exception {
-        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.ours());
-        int fewer = l.peer().stream.dataLength() / 2 - 1;
-        l.peer().data(bytes(fewer));
-        assertArrayEquals(bytes(fewer), read(l.stream(), fewer));
-        l.stream().write(new byte[1], 0, 1, PATIENCE);
-        assertEquals(List.of(Imm.data(1)), imms(l.peer().takeMessages(1)));
-        l.peer().data((byte) 1);
-        l.stream().poll();
-        RawPeer.await(() -> l.peer().areas().size() == 1, () -> "no grant");
-    }
-
-    /** So that a server whose client's RTU is lost, and that is to speak first, knows that the client is there. */
-    @Test
-    void shouldGrantAPeerOfItsOwnKindThatItHasConnectedToSoonIfItHasNothingToSay() throws Exception {
-        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
-        assertEquals(List.of(Imm.sgl(l.peer().stream.credits())), imms(l.peer().takeMessages(1)));
-        RawPeer.await(() -> l.peer().areas().size() == 1, () -> "no grant");
-    }
-
-    /** One that is over by then keeps nobody else from it. */
-    @Test
-    void shouldGreetEachOfSeveralThatHasNothingToSay() throws Exception {
-        Link over = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
-        Link silent = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
-        over.stream().abort();
-        RawPeer.await(() -> silent.peer().areas().size() == 1, () -> "no grant");
-        Link later = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
-        RawPeer.await(() -> later.peer().areas().size() == 1, () -> "no grant");
     }
 
     /** [8] Section 8's large write: the first half to its last byte, then the second. */

@@ -32,25 +32,11 @@ public final class Connection {
     }
 
     /**
-     * The connection is established. A C peer is granted more than the connection data did, at once, so that its first
-     * burst need not end after the first grant. A peer of ours gets more when it has filled half of that: many a
-     * connection ends before, and the grants of both ends would be a quarter of its packets.
+     * The connection is established. The peer is granted more than the connection data did, at once: it may write all
+     * that and close before anybody here has looked, a server's application that is busy for example. And the grant
+     * tells a server whose client's RTU is lost that the client is there, as nothing else does for seconds.
      */
     public int open() {
-        return in.isOfOurKind() ? Effects.NONE : grantMore();
-    }
-
-    /**
-     * Lets the other end see that this one is there, if nothing has done so yet: for the end that has connected, soon
-     * after. A server whose client's RTU is lost knows by that, and by nothing else for seconds, that it is connected.
-     * What is sent is a grant, which has a use as well.
-     */
-    public int greet() {
-        return out.written() == 0 ? grantMore() : Effects.NONE;
-    }
-
-    private int grantMore() {
-        in.firstIsNotEnough();
         return grantMemory();
     }
 

@@ -67,11 +67,6 @@ public final class Inbound {
         state = next;
     }
 
-    /** Whether the peer is of our own kind. */
-    boolean isOfOurKind() {
-        return ofOurKind;
-    }
-
     // ---- told of the peer ----
 
     /**
@@ -105,12 +100,8 @@ public final class Inbound {
         if (length != n && length != UNKNOWN_LENGTH) {
             return wrong("data of " + length + " bytes announced as " + n);
         }
-        boolean wasEnough = memory.isFirstEnough();
         String tooMuch = memory.arrived(n);
-        if (tooMuch != null) {
-            return wrong(tooMuch);
-        }
-        return wasEnough && !memory.isFirstEnough() ? Effects.READABLE | Effects.MEMORY : Effects.READABLE;
+        return tooMuch != null ? wrong(tooMuch) : Effects.READABLE;
     }
 
     private int update(int newLimit, int length) {
@@ -227,11 +218,6 @@ public final class Inbound {
     }
 
     // ---- memory ----
-
-    /** The peer is to have more than the slab of our connection data, whatever it has sent so far. */
-    public void firstIsNotEnough() {
-        memory.firstIsNotEnough();
-    }
 
     /** Bytes of the slab that should be granted now; 0 if none should be. */
     public int grantWanted() {

@@ -27,7 +27,6 @@ final class ReceiveMemory {
     private long lentOnly; // bytes of those of them that only wait to be given back
     private long readable;
     private boolean open = true;
-    private boolean firstIsEnough = true; // as far as one knows
 
     /** @param first the slab that our connection data grants */
     ReceiveMemory(Slab first, int entries, GrantSizing sizing) {
@@ -54,7 +53,7 @@ final class ReceiveMemory {
 
     /** Bytes of the slab that should be granted now; 0 if none should. */
     int wanted() {
-        if (!open || firstIsEnough || granted.size() >= entries) {
+        if (!open || granted.size() >= entries) {
             return 0;
         }
         // An application may keep what it was lent for ever, so that is not part of the window. mayLend leaves room for
@@ -63,16 +62,6 @@ final class ReceiveMemory {
         int slab = sizing.slab();
         int size = lentOnly == 0 || held + slab <= sizing.most() ? slab : sizing.smallest();
         return held - lentOnly + size <= sizing.window() && held + size <= sizing.most() ? size : 0;
-    }
-
-    /** Whether nothing needs to be granted beside the first slab: the peer has filled less than half of it. */
-    boolean isFirstEnough() {
-        return firstIsEnough;
-    }
-
-    /** The peer is to have more than the first slab. */
-    void firstIsNotEnough() {
-        firstIsEnough = false;
     }
 
     /** {@code slab} is granted by the next message; it may have another length than was wanted. */
@@ -139,7 +128,6 @@ final class ReceiveMemory {
         }
         slab.filled += n;
         readable += n;
-        firstIsEnough = firstIsEnough && slab.filled < slab.granted - slab.filled;
         if (slab.isFull()) {
             granted.remove();
             done();
@@ -170,7 +158,6 @@ final class ReceiveMemory {
             return "a release of " + seen + " grants with " + grantsPosted + " posted and " + grantsDone + " used up";
         }
         int giveUp = more + (firstDone ? 0 : 1);
-        firstIsEnough = false;
         for (int i = 0; i < giveUp; i++) {
             Slab slab = granted.remove();
             done();

@@ -107,7 +107,7 @@ final class ConnectRequest {
 
     /** The peer has accepted: what this has is the stream's now. */
     RdmaStream established(ConnData peer) throws IOException {
-        RdmaStream stream = transport.established(endpoint, peer, true);
+        RdmaStream stream = transport.established(endpoint, peer);
         endpoint = null;
         id = null;
         return stream;

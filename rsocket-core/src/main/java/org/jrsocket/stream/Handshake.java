@@ -107,7 +107,7 @@ final class Handshake implements CmHandler {
     private RdmaStream established() {
         over = true;
         try {
-            return transport.established(endpoint, peer, false);
+            return transport.established(endpoint, peer);
         } catch (IOException | RuntimeException | Error e) {
             end();
             LOG.debug("a connection to the {} was lost before it was established", listening, e);

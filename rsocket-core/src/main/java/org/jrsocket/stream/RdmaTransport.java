@@ -54,7 +54,6 @@ public final class RdmaTransport implements AutoCloseable {
     private final ExitDelay exitDelay;
     private final OpenStreams streams;
     private final Closings closings;
-    private final Greetings greetings;
     private final Farewells farewells = new Farewells(this);
     private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
 
@@ -72,7 +71,6 @@ public final class RdmaTransport implements AutoCloseable {
             loop = new ServiceThread("jrsocket-service", threads);
             service = loop;
             closings = new Closings(service);
-            greetings = new Greetings(service);
             streams = new OpenStreams(service);
             events = new CmEvents(cm, channel, service, devices);
             reapers = new Reapers(service);
@@ -223,21 +221,14 @@ public final class RdmaTransport implements AutoCloseable {
         late.remove(given);
     }
 
-    /**
-     * A stream on what is connected. Service thread.
-     *
-     * @param active whether this end has connected
-     */
-    RdmaStream established(ConnectionHandles endpoint, ConnData peer, boolean active) throws IOException {
+    /** A stream on what is connected. Service thread. */
+    RdmaStream established(ConnectionHandles endpoint, ConnData peer) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         try {
             LOG.debug("connected {}", stream);
             streams.add(stream);
-            if (active) {
-                greetings.add(stream);
-            }
         } catch (RuntimeException | Error e) { // the caller frees the endpoint, and others get its queues
             stream.closing().freeing().disown();
             streams.remove(stream);

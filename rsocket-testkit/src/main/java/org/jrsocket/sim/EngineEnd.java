@@ -172,9 +172,6 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     void open() {
         opened = true;
         act(connection.open());
-        if (simulation.chance.oneIn(2)) { // of either end: it does no harm
-            act(connection.greet());
-        }
         handle(pump.poll()); // what has come since the receives were posted
         leave();
         writer.wake();
