@@ -96,6 +96,8 @@ class ProbeTest extends RawPeerTests {
         try (RawPeer peer = listener.take(RawPeer.Spec.DEFAULT)) {
             peers.add(peer);
             assertTrue(ConnData.parse(peer.streamBytes).hasFeature(ConnData.FEATURE_PROBE));
+            assertNotNull(asked.poll(60, TimeUnit.SECONDS));
+            passTheServiceThread(); // in which the queue pair goes
             try {
                 peer.answer(peer.connData());
             } catch (IOException e) {
