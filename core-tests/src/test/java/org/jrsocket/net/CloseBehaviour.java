@@ -369,6 +369,21 @@ abstract class CloseBehaviour extends SocketBehaviour {
         assertSocketException("Socket closed", writer::get);
     }
 
+    /** A server's housekeeper closes slow clients, each with a thread in a read: it has no time for each of them. */
+    @Test
+    void shouldNotLingerWhereAnotherThreadIsInside() throws Exception {
+        Pair pair = pair();
+        Work<Integer> reader = start(() -> pair.client().getInputStream().read());
+        awaitWaiting(reader);
+        pair.clientOut().write(new byte[500_000]); // which nobody reads
+        pair.client().setSoLinger(true, 8);
+        long start = System.nanoTime();
+        pair.client().close();
+        long took = System.nanoTime() - start;
+        assertTrue(took < 6_000_000_000L, took + " ns");
+        assertSocketException("Socket closed", reader::get);
+    }
+
     /** As close(2) does: what a thread has written is not to be lost because somebody wants the thread. */
     @Test
     void shouldLingerWhenItIsInterrupted() throws Exception {

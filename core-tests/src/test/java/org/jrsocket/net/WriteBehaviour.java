@@ -328,12 +328,42 @@ abstract class WriteBehaviour extends SocketBehaviour {
         assertEquals(-1, pair.client().getInputStream().read());
     }
 
+    /** The kernel tells it once: to a writer, and then readers find the end. */
     @Test
-    void shouldFailToWriteToAPeerThatReset() throws Exception {
+    void shouldTellAWriterThatThePeerResetAndReadersThenOfTheEnd() throws Exception {
         Pair pair = pair();
         pair.server().setSoLinger(true, 0);
         pair.server().close();
-        assertBrokenOrReset(writeUntilItFails(pair.client()));
+        assertEquals(
+                "Connection reset by peer", writeUntilItFails(pair.client()).getMessage());
+        assertSocketException("Broken pipe", () -> pair.clientOut().write(1));
+        assertEquals(-1, pair.client().getInputStream().read());
+        assertEquals(-1, pair.client().getInputStream().read());
+        assertSocketException("Broken pipe", () -> pair.clientOut().write(1));
+    }
+
+    @Test
+    void shouldTellAReaderThatThePeerResetEachTimeAndWritersOfABrokenPipe() throws Exception {
+        Pair pair = pair();
+        pair.server().setSoLinger(true, 0);
+        pair.server().close();
+        assertSocketException(
+                "Connection reset", () -> pair.client().getInputStream().read());
+        assertSocketException("Broken pipe", () -> pair.clientOut().write(1));
+        assertSocketException(
+                "Connection reset", () -> pair.client().getInputStream().read());
+    }
+
+    /** One that tries again hears again that nobody gets it. */
+    @Test
+    void shouldNotTakeAWriteAfterOneThatFailed() throws Exception {
+        Pair pair = pair();
+        Work<Void> writer = start(() -> fill(pair.clientOut()));
+        awaitWaiting(writer);
+        pair.server().close();
+        assertBrokenOrReset(assertThrows(SocketException.class, writer::get));
+        assertBrokenOrReset(
+                assertThrows(SocketException.class, () -> pair.clientOut().write(new byte[100])));
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.KeepAliveOption;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.ResetNews;
 import org.jrsocket.stream.Threads;
 
 /**
@@ -41,6 +42,7 @@ final class RdmaSocket {
     private final Cleaner.Cleanable cleanable;
     private final ReentrantLock readLock = new ReentrantLock();
     private final ReentrantLock writeLock = new ReentrantLock();
+    private final ResetNews news = new ResetNews();
     private boolean ended; // guarded by readLock
 
     private final Object optionLock = new Object();
@@ -181,6 +183,12 @@ final class RdmaSocket {
             int n = stream.read(target, offset, length, nanos);
             ended = n < 0;
             return n;
+        } catch (SocketException e) {
+            ended = news.isTheEndOnly(e);
+            if (ended) {
+                return -1;
+            }
+            throw e;
         } finally {
             readLock.unlock();
         }
@@ -192,10 +200,22 @@ final class RdmaSocket {
             writeLock.lock();
             try {
                 stream.write(source, offset, length, 0);
+            } catch (SocketException e) {
+                throw ofWriter(e);
             } finally {
                 writeLock.unlock();
             }
         }
+    }
+
+    private SocketException ofWriter(SocketException e) {
+        String message = news.toWriter(e);
+        if (message.equals(e.getMessage())) {
+            return e;
+        }
+        SocketException told = new SocketException(message);
+        told.initCause(e);
+        return told;
     }
 
     int available() throws IOException {
@@ -219,6 +239,8 @@ final class RdmaSocket {
         try {
             stream.available(); // looks for what the peer has sent, its end included
             stream.write(NOTHING.duplicate());
+        } catch (SocketException e) {
+            throw ofWriter(e);
         } finally {
             writeLock.unlock();
         }
@@ -226,7 +248,10 @@ final class RdmaSocket {
 
     // ---- closing ----
 
-    /** Closes as SO_LINGER says. With a linger time it waits, as close(2) of a TCP socket does. */
+    /**
+     * Closes as SO_LINGER says. With a linger time it waits, as close(2) of a TCP socket does; not where another thread
+     * is inside, because there the JDK leaves the descriptor to that thread.
+     */
     void close() throws IOException {
         PlatformSocket kept;
         synchronized (optionLock) {
@@ -237,11 +262,12 @@ final class RdmaSocket {
             kept = options;
         }
         int seconds = linger;
+        boolean inside = readLock.isLocked() || writeLock.isLocked(); // before they are woken
         if (seconds == 0) {
             stream.abort();
         } else {
             stream.closeAfterEnd(); // the JDK shuts the output before it closes
-            if (seconds > 0) {
+            if (seconds > 0 && !inside) {
                 stream.awaitDrained(TimeUnit.SECONDS.toNanos(seconds));
             }
         }

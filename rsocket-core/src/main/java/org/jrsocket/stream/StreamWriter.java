@@ -14,7 +14,7 @@ import org.jrsocket.protocol.SendLimits;
 final class StreamWriter {
 
     private final StreamCore core;
-    private boolean wroteInVain; // with the core's lock
+    private boolean wroteInVain; // or was told that nobody reads any more; with the core's lock
 
     StreamWriter(StreamCore core) {
         this.core = core;
@@ -245,6 +245,7 @@ final class StreamWriter {
             throw StreamReader.again(failed, core.peerGone ? "Broken pipe" : "Connection reset");
         }
         if (core.outputShut || core.peerGone) {
+            wroteInVain = true; // whoever has been told hears it again
             throw new SocketException("Broken pipe");
         }
     }

@@ -11,6 +11,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.SelectionKey;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.ResetNews;
 
 /** What a channel does over RDMA. The channel sees to it that one reader and one writer at a time are inside. */
 final class RdmaIo {
@@ -21,8 +22,7 @@ final class RdmaIo {
     private final RdmaStream stream;
     private volatile boolean inputShut;
     private volatile boolean outputShut;
-    private volatile boolean resetTold; // to a reader or a writer
-    private volatile boolean writerToldFirst; // of the reset; written by writers, one at a time
+    private final ResetNews news = new ResetNews();
 
     RdmaIo(RdmaStream stream) {
         this.stream = stream;
@@ -44,16 +44,9 @@ final class RdmaIo {
         }
     }
 
-    /**
-     * To be asked when a read fails: whether a writer was told of the reset before any reader was. Then readers get the
-     * end of the stream instead, as from the kernel. Else readers are told, now and each time.
-     */
+    /** As {@link ResetNews#isTheEndOnly}. */
     boolean isTheEndOnly(SocketException e) {
-        if (writerToldFirst && e.getCause() instanceof SocketException) {
-            return true;
-        }
-        resetTold = true;
-        return false;
+        return news.isTheEndOnly(e);
     }
 
     /** As {@link #read(ByteBuffer)}, into several in turn. */
@@ -183,18 +176,9 @@ final class RdmaIo {
         return sum;
     }
 
-    /**
-     * What a writer is told, which is not what a reader is told: no SocketException, and, as by the kernel, of a reset
-     * only if nobody has heard of it before.
-     */
+    /** What a writer is told, which is not what a reader is told, and no SocketException. */
     IOException ofWriter(SocketException e) {
-        String told = e.getMessage();
-        if (e.getCause() instanceof SocketException) { // the connection has failed, and did not just end
-            writerToldFirst |= !resetTold;
-            told = resetTold ? "Broken pipe" : "Connection reset by peer";
-            resetTold = true;
-        }
-        return new IOException(told, e);
+        return new IOException(news.toWriter(e), e);
     }
 
     /** As the JDK: whether it was shut before the write or while that waited. */
