@@ -31,6 +31,8 @@ final class FakeRdma implements StreamFactory {
 
     /** What the next attempts come to. */
     Reason outcome = Reason.REFUSED;
+    /** If set, who waits for an attempt meets this. */
+    Error error;
     /** If set, attempts that leave from there are not answered. */
     InetAddress silentFrom;
     /** If set, there is no RDMA. */
@@ -76,6 +78,9 @@ final class FakeRdma implements StreamFactory {
             @Override
             public RdmaStream await(LongSupplier left) throws IOException {
                 lastWait = left.getAsLong();
+                if (error != null) {
+                    throw error;
+                }
                 long nanos = lastWait;
                 while (nanos > 0 && !cancelled && reason() == Reason.TIMEOUT) {
                     LockSupport.parkNanos(nanos);

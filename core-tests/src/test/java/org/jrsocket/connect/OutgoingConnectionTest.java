@@ -17,6 +17,7 @@ import java.net.NoRouteToHostException;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
@@ -93,6 +94,19 @@ class OutgoingConnectionTest {
         assertNull(connection.awaitRdma());
         assertTrue(connection.connectTcp());
         assertEquals(1, tcp.millis);
+    }
+
+    /** A selector would wait for it for ever. */
+    @Test
+    void shouldTellThoseWhoDoNotBlockOfLackOfMemory() throws Exception {
+        rdma.error = new OutOfMemoryError("as the test wants");
+        OutgoingConnection connection = connect(stack(rdma, null), 0);
+        AtomicBoolean told = new AtomicBoolean();
+        connection.start(() -> told.set(true));
+        assertTrue(told.get());
+        assertTrue(connection.isReady());
+        assertSame(rdma.error, connection.failure().getCause());
+        assertFalse(connection.needsTcp());
     }
 
     @Test

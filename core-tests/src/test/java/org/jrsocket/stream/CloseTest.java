@@ -99,6 +99,23 @@ class CloseTest extends RawPeerTests {
         assertArrayEquals(bytes(room), read(p.server, room));
     }
 
+    /** It has told nobody that it has begun: no memory was left for that. */
+    @Test
+    void shouldEndACloseThatNobodyGoesOnWith() throws Exception {
+        StreamPair p = later(StreamPair.connect(transport, HERE, CONFIG));
+        StreamCore core = p.client.core();
+        core.enter();
+        try {
+            core.closed = true;
+            core.out.close(false, false);
+        } finally {
+            core.exit();
+        }
+        transport.service().execute(core.sweep::look);
+        RawPeer.await(p.client::isFreed, () -> "not freed");
+        assertEquals(-1, p.server.read(new byte[1], 0, 1, PATIENCE));
+    }
+
     /** With SO_LINGER, as a logger's appender may close a connection when the service thread has something to log. */
     @Test
     void shouldNotHaveTheServiceThreadWaitForWhatItHasToSend() throws Exception {

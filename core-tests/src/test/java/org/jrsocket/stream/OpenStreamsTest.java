@@ -5,10 +5,13 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
 
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
@@ -32,6 +35,20 @@ class OpenStreamsTest extends RawPeerTests {
         ArgumentCaptor<Runnable> sweep = ArgumentCaptor.forClass(Runnable.class);
         verify(service, times(number)).schedule(sweep.capture(), anyLong());
         return sweep.getValue();
+    }
+
+    /** By a lack of memory, say. */
+    @Test
+    void shouldLookAfterStreamsThoughItCouldNotBeArrangedForTheFirst() throws Exception {
+        when(service.schedule(any(), anyLong()))
+                .thenThrow(new OutOfMemoryError("as the test wants"))
+                .thenReturn(() -> {});
+        OpenStreams streams = new OpenStreams(service);
+        StreamPair p = later(StreamPair.connect(transport, HERE, CONFIG));
+        assertThrows(OutOfMemoryError.class, () -> streams.add(p.client));
+        streams.add(p.server);
+        nextSweep(2).run();
+        nextSweep(3);
     }
 
     @Test

@@ -117,11 +117,7 @@ public final class ConnectAttempt {
         for (; ; ) {
             WayAttempt now = current;
             try {
-                RdmaStream stream = now.await();
-                failed.forEach(each -> Connector.connectedOtherwise(remote, each.memory, each.reason));
-                sparedReached();
-                connector.connected(remote, now.memory(), stream, System.nanoTime() - start);
-                return stream;
+                return told(now, now.await());
             } catch (RdmaConnectException e) {
                 if (e.reason() == RdmaConnectException.Reason.CANCELLED) {
                     throw new SocketException("Socket closed");
@@ -141,7 +137,23 @@ public final class ConnectAttempt {
                 failed.add(new Failed(now.memory(), failure, e));
                 connector.failed(remote, failure, e);
                 return null;
+            } catch (RuntimeException | Error e) { // nobody waits for it any more
+                cancel();
+                throw e;
             }
+        }
+    }
+
+    /** Takes note of the connection, which is nobody's yet. */
+    private RdmaStream told(WayAttempt now, RdmaStream stream) {
+        try {
+            failed.forEach(each -> Connector.connectedOtherwise(remote, each.memory, each.reason));
+            sparedReached();
+            connector.connected(remote, now.memory(), stream, System.nanoTime() - start);
+            return stream;
+        } catch (RuntimeException | Error e) { // a logger that fails, or lack of memory
+            stream.abort();
+            throw e;
         }
     }
 

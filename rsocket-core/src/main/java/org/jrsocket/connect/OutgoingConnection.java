@@ -136,8 +136,10 @@ public final class OutgoingConnection {
         attempt.whenDecided(() -> {
             try {
                 stream = attempt.await(); // which returns at once
-            } catch (IOException | RuntimeException e) {
-                failure = e instanceof IOException io ? io : new IOException(e);
+            } catch (IOException e) {
+                failure = e;
+            } catch (RuntimeException | Error e) { // whoever waits is to hear of it
+                failure = new IOException(e);
             }
             leftToTcp = stream == null && failure == null;
             decided = true;

@@ -209,7 +209,7 @@ public final class RSocketImpl extends SocketImpl {
             if (!closed) {
                 try {
                     rdma = new RdmaSocket(this, stream, platform);
-                } catch (IOException | RuntimeException e) {
+                } catch (IOException | RuntimeException | Error e) {
                     stream.abort();
                     throw e;
                 }

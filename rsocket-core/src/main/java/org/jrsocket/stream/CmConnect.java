@@ -210,18 +210,18 @@ final class CmConnect implements PendingConnect, CmHandler {
     }
 
     private void runActions() {
-        List<Runnable> run;
+        for (Runnable next = nextAction(); next != null; next = nextAction()) {
+            next.run();
+        }
+    }
+
+    private Runnable nextAction() {
         lock.lock();
         try {
-            if (!done || actions.isEmpty()) {
-                return;
-            }
-            run = List.copyOf(actions);
-            actions.clear();
+            return done && !actions.isEmpty() ? actions.remove(0) : null;
         } finally {
             lock.unlock();
         }
-        run.forEach(Runnable::run);
     }
 
     @Override

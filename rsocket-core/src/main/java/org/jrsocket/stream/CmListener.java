@@ -279,7 +279,12 @@ final class CmListener implements RdmaListener, CmHandler {
                 return;
             }
             call = ready.isEmpty() ? action : null;
-            ready.add(stream);
+            try {
+                ready.add(stream);
+            } catch (Error e) { // lack of memory: it would be nobody's
+                stream.abort();
+                throw e;
+            }
         }
         if (call != null) {
             call.run();

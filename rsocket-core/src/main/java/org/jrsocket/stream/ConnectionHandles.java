@@ -257,7 +257,7 @@ final class ConnectionHandles {
             return;
         }
         sendsEnded = true;
-        alone = qp == null || Freeing.attempt("ibv_destroy_qp", device, () -> cm.destroyQP(id));
+        alone = qp == null || Freeing.attempt("ibv_destroy_qp", device, Cm::destroyQP, cm, id);
         if (bundle != null) {
             bundle.slabs.endLending();
         }

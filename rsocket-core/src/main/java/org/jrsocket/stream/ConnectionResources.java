@@ -215,13 +215,13 @@ final class ConnectionResources {
 
     private void freeAll() {
         if (sendCq != null) {
-            attempt("ibv_destroy_cq", sendCq::destroyCQ);
+            attempt("ibv_destroy_cq", ConnectionResources::destroyCq, sendCq, null);
         }
         if (recvCq != null) {
-            attempt("ibv_destroy_cq", recvCq::destroyCQ);
+            attempt("ibv_destroy_cq", ConnectionResources::destroyCq, recvCq, null);
         }
         if (channel != null) {
-            attempt("ibv_destroy_comp_channel", () -> verbs.destroyCompChannel(channel));
+            attempt("ibv_destroy_comp_channel", Verbs::destroyCompChannel, verbs, channel);
         }
         if (slabs != null) {
             slabs.freeGrown();
@@ -234,7 +234,7 @@ final class ConnectionResources {
             budget.giveBack(shape.bytes());
         }
         if (pd != null) {
-            attempt("ibv_dealloc_pd", () -> verbs.deallocPd(pd));
+            attempt("ibv_dealloc_pd", Verbs::deallocPd, verbs, pd);
         }
         if (sends != null) {
             sends.free();
@@ -249,14 +249,18 @@ final class ConnectionResources {
 
     private boolean release(Mr mr, NativeMemory memory) {
         // Memory that is still registered stays: the peer could write into whatever came to live there.
-        boolean gone = mr == null || attempt("ibv_dereg_mr", () -> verbs.deregisterMr(mr));
+        boolean gone = mr == null || attempt("ibv_dereg_mr", Verbs::deregisterMr, verbs, mr);
         if (gone && memory != null) {
             memory.free();
         }
         return gone;
     }
 
-    private boolean attempt(String call, Freeing.Step step) {
-        return Freeing.attempt(call, shape.device, step);
+    private <A, B> boolean attempt(String call, Freeing.Step<A, B> step, A first, B second) {
+        return Freeing.attempt(call, shape.device, step, first, second);
+    }
+
+    private static void destroyCq(Cq cq, Object none) throws IOException {
+        cq.destroyCQ();
     }
 }

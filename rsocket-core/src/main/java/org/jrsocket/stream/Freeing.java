@@ -18,8 +18,9 @@ final class Freeing {
 
     private static final Logger LOG = LoggerFactory.getLogger(Freeing.class);
 
-    interface Step {
-        void run() throws IOException;
+    /** A call with its arguments, so that none has to be made when there is no memory left to make one of. */
+    interface Step<A, B> {
+        void run(A first, B second) throws IOException;
     }
 
     private Freeing() {}
@@ -30,22 +31,30 @@ final class Freeing {
      * @param device null if it is not known
      * @return whether it succeeded
      */
-    static boolean attempt(String call, Device device, Step step) {
+    static <A, B> boolean attempt(String call, Device device, Step<A, B> step, A first, B second) {
         try {
-            step.run();
+            step.run(first, second);
             return true;
         } catch (IOException | RuntimeException | Error e) {
+            log(call, device, e);
+            return false;
+        }
+    }
+
+    private static void log(String call, Device device, Throwable why) {
+        try {
             LOG.warn(
                     "{} on {} failed while closing a connection; its resource is lost to this process",
                     call,
                     device == null ? "no device" : device.name(),
-                    e);
-            return false;
+                    why);
+        } catch (RuntimeException | Error e) { // a logger that fails is no reason to leave the rest
+            why.addSuppressed(e);
         }
     }
 
     /** Destroys an id; harmless when repeated. */
     static void destroy(CmId id) {
-        attempt("rdma_destroy_id", id.getVerbs(), id::destroyId);
+        attempt("rdma_destroy_id", id.getVerbs(), (one, none) -> one.destroyId(), id, null);
     }
 }

@@ -40,8 +40,21 @@ final class OpenStreams {
 
     void add(RdmaStream stream) {
         streams.add(stream);
-        if (sweeping.compareAndSet(false, true)) {
+        sweepLater();
+    }
+
+    private void sweepLater() {
+        if (!sweeping.compareAndSet(false, true)) {
+            return;
+        }
+        boolean scheduled = false;
+        try {
             service.schedule(this::sweep, SWEEP_NANOS);
+            scheduled = true;
+        } finally {
+            if (!scheduled) { // the next stream tries again
+                sweeping.set(false);
+            }
         }
     }
 
@@ -93,8 +106,8 @@ final class OpenStreams {
             }
         } finally {
             sweeping.set(false);
-            if (!streams.isEmpty() && sweeping.compareAndSet(false, true)) {
-                service.schedule(this::sweep, SWEEP_NANOS);
+            if (!streams.isEmpty()) {
+                sweepLater();
             }
         }
     }

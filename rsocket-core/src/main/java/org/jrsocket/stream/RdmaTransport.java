@@ -81,7 +81,7 @@ public final class RdmaTransport implements AutoCloseable {
             if (loop != null) {
                 loop.stop();
             }
-            Freeing.attempt("rdma_destroy_event_channel", null, () -> cm.destroyEventChannel(channel));
+            Freeing.attempt("rdma_destroy_event_channel", null, Cm::destroyEventChannel, cm, channel);
             throw e;
         }
     }

@@ -145,14 +145,25 @@ final class ResourcePool {
     /** Service thread. */
     private void expire() {
         long now = System.nanoTime();
-        for (ConnectionResources old = takeOlder(now); old != null; old = takeOlder(now)) {
-            transport.reap(old::free);
-        }
-        synchronized (this) {
-            expiring = false;
-            if (!idle.isEmpty()) {
-                expireIn(idleNanos - (now - idle.getLast().since));
+        try {
+            for (ConnectionResources old = takeOlder(now); old != null; old = takeOlder(now)) {
+                reap(old);
             }
+        } finally {
+            synchronized (this) {
+                expiring = false;
+                if (!idle.isEmpty()) {
+                    expireIn(idleNanos - (now - idle.getLast().since));
+                }
+            }
+        }
+    }
+
+    private void reap(ConnectionResources bundle) {
+        try {
+            transport.reap(bundle::free);
+        } catch (OutOfMemoryError e) { // then here: nobody else has it any more
+            bundle.free();
         }
     }
 
@@ -194,7 +205,7 @@ final class ResourcePool {
                 return gone.add(each.bundle);
             });
         }
-        gone.forEach(bundle -> transport.reap(bundle::free));
+        gone.forEach(this::reap);
     }
 
     /** As {@link #freeIdle()}, and nothing is kept from now on. */

@@ -179,20 +179,16 @@ final class Slabs implements SlabSource {
 
     /** Ends all registrations of the application's memory. There must be no queue pair left. */
     void endLending() {
-        lent.forEach((mr, memory) -> {
-            if (deregister(mr)) {
-                budget.giveBack(memory.capacity());
-            }
-        });
-        lent.clear();
+        while (!lent.isEmpty()) { // as above
+            endLending(lent.keySet().iterator().next());
+        }
     }
 
     /** Frees what the connection has beyond that. There must be no queue pair left. */
     void freeGrown() {
-        for (RegisteredSlab slab : grown) {
-            free(slab);
+        while (!grown.isEmpty()) { // what is freed is never met again, whatever happens
+            free(grown.remove(grown.size() - 1));
         }
-        grown.clear();
         endLending();
     }
 
@@ -207,6 +203,6 @@ final class Slabs implements SlabSource {
 
     /** Memory that is still registered is not freed: the peer could write into whatever came to live there. */
     private boolean deregister(Mr mr) {
-        return Freeing.attempt("ibv_dereg_mr", device, () -> verbs.deregisterMr(mr));
+        return Freeing.attempt("ibv_dereg_mr", device, Verbs::deregisterMr, verbs, mr);
     }
 }

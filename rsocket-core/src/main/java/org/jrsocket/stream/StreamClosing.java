@@ -127,7 +127,7 @@ final class StreamClosing {
             ended = endAtOnce();
         } finally {
             if (!ended) { // else it does nothing
-                transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS));
+                transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS)); // if it fails: endNow
             }
         }
     }
@@ -172,7 +172,7 @@ final class StreamClosing {
             try {
                 core.waits().stopWatching();
             } finally {
-                transport.reap(freeing::free);
+                transport.reap(freeing);
             }
         }
     }
@@ -187,6 +187,11 @@ final class StreamClosing {
      */
     void abandon() {
         transport.service().execute(() -> begin(ABORT_NANOS));
+    }
+
+    /** Ends a close that nobody goes on with. Service thread. */
+    void endNow() {
+        begin(core.resetting ? ABORT_NANOS : CLOSE_NANOS);
     }
 
     /** Begins a close, or shortens one that has begun. Service thread. */

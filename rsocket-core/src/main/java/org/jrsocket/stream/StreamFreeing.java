@@ -8,7 +8,7 @@ package org.jrsocket.stream;
  * Frees what a stream has, on a reaper: the queue pair and the registrations of {@link LentMemory}, and then the rest,
  * which waits until all {@link BorrowedBytes} are back.
  */
-final class StreamFreeing {
+final class StreamFreeing implements Runnable {
 
     private final StreamCore core;
     private final RdmaTransport transport;
@@ -43,7 +43,8 @@ final class StreamFreeing {
      * sent may hold what was read here, or on a stream that waits for this one. The device may take long, so nobody has
      * to wait for the stream's lock meanwhile.
      */
-    void free() {
+    @Override
+    public void run() {
         core.enter();
         try {
             if (core.freed) {

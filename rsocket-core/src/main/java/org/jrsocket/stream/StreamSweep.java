@@ -33,8 +33,10 @@ final class StreamSweep {
         if (!core.tryEnter()) {
             return;
         }
+        boolean stuck;
         boolean quiet;
         try {
+            stuck = core.closed && !core.releasing && !core.freed;
             long moves = core.in.consumed() + core.out.written();
             idleSweeps = moves == movesSeen ? idleSweeps + 1 : 0;
             movesSeen = moves;
@@ -53,6 +55,9 @@ final class StreamSweep {
             }
         } finally {
             core.exit();
+        }
+        if (stuck) { // a close is just beginning, or met lack of memory before anybody heard of it
+            core.stream().closing().endNow();
         }
         if (quiet) {
             whenQuiet.run(); // without the lock, for it may wait for a thread that waits for that

@@ -226,10 +226,9 @@ final class EventLoop {
                 leader = null;
                 callSomebody();
             } else if (!ticking && !(idle.isEmpty() && idleInternal.isEmpty())) {
-                ticking = true;
                 quiet = 0;
                 turnsAtTick = -1;
-                threads.scheduleTick();
+                tickLater();
             }
         }
     }
@@ -330,6 +329,16 @@ final class EventLoop {
         }
     }
 
+    /** With lock. What is found next tries again, if there is no memory or no thread for it now. */
+    private void tickLater() {
+        try {
+            threads.scheduleTick();
+            ticking = true;
+        } catch (OutOfMemoryError e) {
+            // a leader that is away for long keeps the lead meanwhile
+        }
+    }
+
     /** From time to time while there is work: takes the lead from a thread that is away for long. */
     void tick() {
         lock.lock();
@@ -347,9 +356,9 @@ final class EventLoop {
                 callSomebody();
             }
             turnsAtTick = current.turns;
-            ticking = quiet < QUIET_TICKS && leader != null;
-            if (ticking) {
-                threads.scheduleTick();
+            ticking = false;
+            if (quiet < QUIET_TICKS && leader != null) {
+                tickLater();
             }
         } finally {
             lock.unlock();
@@ -423,9 +432,19 @@ final class EventLoop {
             lock.unlock();
         }
         if (replace) {
-            try {
-                threads.start(new Worker(me.internal));
-            } catch (RejectedExecutionException e) {
+            replace(me);
+        }
+    }
+
+    private void replace(Worker gone) {
+        boolean started = false;
+        try {
+            threads.start(new Worker(gone.internal));
+            started = true;
+        } catch (RejectedExecutionException e) {
+            // there are fewer from now on
+        } finally { // also without a thread to be had
+            if (!started) {
                 lock.lock();
                 try {
                     leave();

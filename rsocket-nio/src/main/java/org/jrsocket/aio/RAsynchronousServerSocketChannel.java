@@ -123,11 +123,18 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
             failure = translate(e);
         }
         if (accepted == null && failure == null) {
-            PendingFuture<AsynchronousSocketChannel> future =
-                    handler == null ? new PendingFuture<>(this, this::kill) : null;
+            PendingFuture<AsynchronousSocketChannel> future;
+            Accepting waiting;
+            try {
+                future = handler == null ? new PendingFuture<>(this, this::kill) : null;
+                waiting = new Accepting(
+                        future, (CompletionHandler<AsynchronousSocketChannel, Object>) handler, attachment);
+            } catch (Error e) { // lack of memory: nothing was begun
+                end();
+                throw e;
+            }
             synchronized (readiness) {
-                failure = await(new Accepting(
-                        future, (CompletionHandler<AsynchronousSocketChannel, Object>) handler, attachment));
+                failure = await(waiting);
                 if (failure == null) {
                     return future;
                 }

@@ -84,8 +84,15 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
 
     /** With stateLock, or before anybody else knows this channel. */
     void attachStream(RdmaStream connected) {
+        RdmaIo made;
+        try {
+            made = new RdmaIo(connected);
+        } catch (Error e) { // lack of memory: it would be nobody's
+            connected.abort();
+            throw e;
+        }
         stream = connected;
-        io = new RdmaIo(connected);
+        io = made;
         connect = null;
         to(State.RDMA);
         options.apply(connected);

@@ -217,7 +217,7 @@ final class RSelector extends AbstractSelector {
                 } else {
                     key.inner(JdkChannels.register(jdk, channel, 0, key));
                 }
-            } catch (RuntimeException e) { // no descriptor left, say
+            } catch (RuntimeException | Error e) { // no descriptor left, say
                 keys.remove(key);
                 if (key.member != null) {
                     key.member.leave(key);
@@ -263,23 +263,33 @@ final class RSelector extends AbstractSelector {
         }
     }
 
+    private void closeWithKeys() throws IOException {
+        List<SelectionKey> all = List.of();
+        try {
+            synchronized (registrations) {
+                all = List.copyOf(keys); // nobody registers after this
+            }
+            for (SelectionKey key : all) {
+                key.channel().keyFor(this); // waits for a registration that is under way to be complete
+            }
+        } finally {
+            jdk.close();
+        }
+        for (SelectionKey key : all) {
+            end((RSelectionKey) key);
+        }
+    }
+
     @Override
     protected void implCloseSelector() throws IOException {
         wakeup();
         synchronized (this) {
             synchronized (publicSelected) {
-                List<SelectionKey> all;
-                synchronized (registrations) {
-                    all = List.copyOf(keys); // nobody registers after this
+                try {
+                    closeWithKeys();
+                } finally { // also without memory to list the keys
+                    selection.close();
                 }
-                for (SelectionKey key : all) {
-                    key.channel().keyFor(this); // waits for a registration that is under way to be complete
-                }
-                jdk.close();
-                for (SelectionKey key : all) {
-                    end((RSelectionKey) key);
-                }
-                selection.close();
             }
         }
     }

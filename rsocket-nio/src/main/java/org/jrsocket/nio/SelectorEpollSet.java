@@ -91,7 +91,7 @@ final class SelectorEpollSet {
                 if (coverJdk()) {
                     set.add(jdkDescriptor, Epoll.IN, JDK);
                 }
-            } catch (IOException e) { // no descriptor left: the next one to register tries again
+            } catch (IOException | Error e) { // no descriptor left, say: the next one to register tries again
                 if (waker != null) {
                     waker.close();
                 }
