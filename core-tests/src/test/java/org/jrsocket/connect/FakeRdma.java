@@ -31,6 +31,8 @@ final class FakeRdma implements StreamFactory {
 
     /** What the next attempts come to. */
     Reason outcome = Reason.REFUSED;
+    /** If set, no attempt but the first can be made. */
+    Error laterError;
     /** If set, who waits for an attempt meets this. */
     Error error;
     /** If set, attempts that leave from there are not answered. */
@@ -64,6 +66,9 @@ final class FakeRdma implements StreamFactory {
             throws VerbsUnavailableException {
         if (unavailable != null) {
             throw unavailable;
+        }
+        if (laterError != null && attempts > 0) {
+            throw laterError;
         }
         attempts++;
         lastLocal = local;

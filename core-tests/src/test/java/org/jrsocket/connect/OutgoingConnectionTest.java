@@ -38,6 +38,7 @@ class OutgoingConnectionTest {
         private boolean blocking = true;
         private boolean arrived;
         private IOException failure;
+        private Error error;
         private int connects;
         private int millis = -1;
 
@@ -45,6 +46,9 @@ class OutgoingConnectionTest {
         public boolean connect(int left) throws IOException {
             connects++;
             millis = left;
+            if (error != null) {
+                throw error;
+            }
             return blocking && finish();
         }
 
@@ -94,6 +98,17 @@ class OutgoingConnectionTest {
         assertNull(connection.awaitRdma());
         assertTrue(connection.connectTcp());
         assertEquals(1, tcp.millis);
+    }
+
+    @Test
+    void shouldTellThoseWhoDoNotBlockThatTcpCouldNotBegin() throws Exception {
+        OutgoingConnection connection = connect(stack(rdma, null), 0);
+        connection.start(() -> {});
+        tcp.error = new OutOfMemoryError("as the test wants");
+        assertTrue(connection.needsTcp());
+        connection.startTcp();
+        assertTrue(connection.isReady());
+        assertSame(tcp.error, connection.failure().getCause());
     }
 
     /** A selector would wait for it for ever. */

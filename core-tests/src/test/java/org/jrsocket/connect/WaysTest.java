@@ -6,6 +6,8 @@ package org.jrsocket.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -21,6 +23,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.connect.Adapters.Local;
 import org.jrsocket.stream.PendingConnect.Answer;
@@ -197,6 +200,19 @@ class WaysTest {
                 .toList();
         assertEquals(List.of("10.1.0.1", "10.1.0.2"), ways);
         assertEquals(2, stack.forgetRemembered());
+    }
+
+    /** They would wait for ever. */
+    @Test
+    void shouldTellThoseWhoDoNotBlockThatTheNextDeviceCouldNotBeTried() throws Exception {
+        rdma.outcome = Reason.NO_DEVICE;
+        rdma.laterError = new OutOfMemoryError("as the test wants");
+        ConnectAttempt attempt = stack("devices=all").connector().attempt(null, PEER, StreamConfig.DEFAULT, 0);
+        AtomicBoolean told = new AtomicBoolean();
+        attempt.whenDecided(() -> told.set(true));
+        assertTrue(told.get());
+        assertSame(
+                rdma.laterError, assertThrows(IOException.class, attempt::await).getCause());
     }
 
     @Test

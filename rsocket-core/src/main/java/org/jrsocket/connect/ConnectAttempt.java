@@ -42,6 +42,7 @@ public final class ConnectAttempt {
     private int silences; // of ways
     private TcpReason failure;
     private Exception detail;
+    private Throwable trouble; // that kept the next way from being tried
     private final AtomicBoolean tcpEnded = new AtomicBoolean();
 
     /** To be {@linkplain #start started}. */
@@ -113,6 +114,9 @@ public final class ConnectAttempt {
     public RdmaStream await() throws IOException {
         if (current == null) {
             return null;
+        }
+        if (trouble != null) {
+            throw new IOException(trouble);
         }
         for (; ; ) {
             WayAttempt now = current;
@@ -204,8 +208,15 @@ public final class ConnectAttempt {
             return;
         }
         now.onDone(() -> {
-            RdmaConnectException e = ways.left() == 0 ? null : now.failure();
-            if (e != null && e.reason() != RdmaConnectException.Reason.CANCELLED && goOn(now, e)) {
+            boolean goesOn = false;
+            try {
+                RdmaConnectException e = ways.left() == 0 ? null : now.failure();
+                goesOn = e != null && e.reason() != RdmaConnectException.Reason.CANCELLED && goOn(now, e);
+            } catch (RuntimeException | Error e) { // whoever waits is to hear of it
+                trouble = e;
+                cancel();
+            }
+            if (goesOn) {
                 whenDecided(action);
             } else {
                 action.run();

@@ -192,7 +192,7 @@ public final class OutgoingConnection {
             tcpConnected = connectTcp();
         } catch (IOException e) {
             failure = e;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // as above
             failure = new IOException(e);
         }
         tcpStarted = true;

@@ -48,8 +48,8 @@ final class Freeing {
                     call,
                     device == null ? "no device" : device.name(),
                     why);
-        } catch (RuntimeException | Error e) { // a logger that fails is no reason to leave the rest
-            why.addSuppressed(e);
+        } catch (RuntimeException | Error e) {
+            // a logger that fails, or lacks memory for it, is no reason to leave the rest
         }
     }
 

@@ -212,8 +212,26 @@ final class StreamClosing {
         } finally {
             core.exit();
         }
-        transport.closings().add(core.stream());
+        boolean known = false;
+        try {
+            transport.closings().add(core.stream());
+            known = true;
+        } finally {
+            if (!known) { // nobody would look at it again: the sweep is to begin anew
+                notBegun();
+            }
+        }
         step();
+    }
+
+    private void notBegun() {
+        core.enter();
+        try {
+            core.releasing = false;
+            deadline = 0;
+        } finally {
+            core.exit();
+        }
     }
 
     /** Drops what is not sent yet, tells the peer, and ends soon; service thread, while a close is under way. */
