@@ -31,9 +31,9 @@ final class FakeRdma implements StreamFactory {
 
     /** What the next attempts come to. */
     Reason outcome = Reason.REFUSED;
-    /** If set, no attempt but the first can be made. */
+    /** If set, attempts after the first fail with it at once. */
     Error laterError;
-    /** If set, who waits for an attempt meets this. */
+    /** If set, whoever awaits an attempt gets it. */
     Error error;
     /** If set, attempts that leave from there are not answered. */
     InetAddress silentFrom;

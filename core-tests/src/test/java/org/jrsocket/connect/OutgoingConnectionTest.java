@@ -111,7 +111,7 @@ class OutgoingConnectionTest {
         assertSame(tcp.error, connection.failure().getCause());
     }
 
-    /** A selector would wait for it for ever. */
+    /** Else a selector would wait for ever. */
     @Test
     void shouldTellThoseWhoDoNotBlockOfLackOfMemory() throws Exception {
         rdma.error = new OutOfMemoryError("as the test wants");

@@ -202,7 +202,7 @@ class WaysTest {
         assertEquals(2, stack.forgetRemembered());
     }
 
-    /** They would wait for ever. */
+    /** Else they would wait for ever. */
     @Test
     void shouldTellThoseWhoDoNotBlockThatTheNextDeviceCouldNotBeTried() throws Exception {
         rdma.outcome = Reason.NO_DEVICE;

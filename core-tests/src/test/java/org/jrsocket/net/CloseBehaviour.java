@@ -369,7 +369,7 @@ abstract class CloseBehaviour extends SocketBehaviour {
         assertSocketException("Socket closed", writer::get);
     }
 
-    /** A server's housekeeper closes slow clients, each with a thread in a read: it has no time for each of them. */
+    /** A server's housekeeper closes slow clients, each with a thread in a read: it cannot wait for each in turn. */
     @Test
     void shouldNotLingerWhereAnotherThreadIsInside() throws Exception {
         Pair pair = pair();

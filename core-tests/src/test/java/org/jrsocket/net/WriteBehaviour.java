@@ -328,7 +328,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
         assertEquals(-1, pair.client().getInputStream().read());
     }
 
-    /** The kernel tells it once: to a writer, and then readers find the end. */
+    /** The kernel tells of it once: if a writer hears of it, readers find the end. */
     @Test
     void shouldTellAWriterThatThePeerResetAndReadersThenOfTheEnd() throws Exception {
         Pair pair = pair();
@@ -354,7 +354,7 @@ abstract class WriteBehaviour extends SocketBehaviour {
                 "Connection reset", () -> pair.client().getInputStream().read());
     }
 
-    /** One that tries again hears again that nobody gets it. */
+    /** A writer that tries again hears again that nobody reads. */
     @Test
     void shouldNotTakeAWriteAfterOneThatFailed() throws Exception {
         Pair pair = pair();

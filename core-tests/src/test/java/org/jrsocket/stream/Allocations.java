@@ -10,11 +10,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The places where {@link CountedClasses} allocate: which of them are met, and one that fails. Of both class loaders.
+ * The places where {@link CountedClasses} allocate: which of them are met, and one that fails. Both class loaders share
+ * it.
  */
 public final class Allocations {
 
-    private static final List<String> PLACES = new ArrayList<>(); // guarded by the class, as all the rest
+    private static final List<String> PLACES = new ArrayList<>(); // guarded by the class, as the rest
     private static final Map<Integer, Integer> MET = new TreeMap<>();
     private static int failing = -1;
     private static int passes; // until the one that fails
@@ -37,7 +38,7 @@ public final class Allocations {
         return new TreeMap<>(MET);
     }
 
-    /** From now on the {@code time}th allocation at {@code place} that is watched fails, once; -1: none does. */
+    /** From now on the {@code time}th watched allocation at {@code place} fails, once; at -1 none does. */
     static synchronized void fail(int place, int time) {
         failing = place;
         passes = time;

@@ -99,7 +99,7 @@ class CloseTest extends RawPeerTests {
         assertArrayEquals(bytes(room), read(p.server, room));
     }
 
-    /** It has told nobody that it has begun: no memory was left for that. */
+    /** It has told nobody that it began: no memory was left for that. */
     @Test
     void shouldEndACloseThatNobodyGoesOnWith() throws Exception {
         StreamPair p = later(StreamPair.connect(transport, HERE, CONFIG));

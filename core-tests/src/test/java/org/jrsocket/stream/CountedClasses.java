@@ -18,8 +18,9 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * This project's classes once more, whose allocations go through {@link Allocations}: objects, arrays, lambdas that
- * keep something, collections that may grow, and log lines. Not those of initializers, nor of the loopback verbs.
+ * Loads this project's classes once more, so that their allocations go through {@link Allocations}: objects, arrays,
+ * lambdas that capture something, collections that may grow, and log lines. Not those of static initializers, nor of
+ * the loopback verbs.
  */
 final class CountedClasses extends URLClassLoader {
 

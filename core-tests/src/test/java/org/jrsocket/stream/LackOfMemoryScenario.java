@@ -18,7 +18,7 @@ import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**
  * A transport, a server and three conversations, of which the second is watched by {@link Allocations}: it may fail,
- * but not hang, and the third has to go well. Then everything is freed. Says what went wrong.
+ * but not hang, and the third has to go well. Then everything is freed. Returns what went wrong.
  */
 public final class LackOfMemoryScenario implements Supplier<List<String>> {
 
@@ -58,7 +58,7 @@ public final class LackOfMemoryScenario implements Supplier<List<String>> {
         } catch (SocketTimeoutException e) {
             wrong.add("the client hears nothing: " + e);
         } catch (IOException | RuntimeException | Error e) {
-            // so it is told
+            // the client has heard of it
         } finally {
             Allocations.watch(false);
         }
@@ -131,7 +131,7 @@ public final class LackOfMemoryScenario implements Supplier<List<String>> {
         }
     }
 
-    /** What is kept for connections to come is freed. */
+    /** Frees what is kept for connections to come, until nothing is left. */
     private void awaitNothingLeft(RdmaTransport transport) throws InterruptedException {
         long end = System.nanoTime() + PATIENCE;
         while (transport.liveStreams() > 0 || transport.registeredMemory() > 0) {

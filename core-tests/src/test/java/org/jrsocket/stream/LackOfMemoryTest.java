@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 class LackOfMemoryTest {
 
-    /** Fewer would say that the classes are not counted. */
+    /** Fewer failures would mean that allocations are not counted. */
     private static final int LEAST = 150;
 
     @Test

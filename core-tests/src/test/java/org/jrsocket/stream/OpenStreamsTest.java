@@ -37,7 +37,7 @@ class OpenStreamsTest extends RawPeerTests {
         return sweep.getValue();
     }
 
-    /** By a lack of memory, say. */
+    /** For lack of memory, say. */
     @Test
     void shouldLookAfterStreamsThoughItCouldNotBeArrangedForTheFirst() throws Exception {
         when(service.schedule(any(), anyLong()))

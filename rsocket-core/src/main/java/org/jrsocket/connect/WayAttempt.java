@@ -249,7 +249,7 @@ final class WayAttempt implements PendingConnect.Observer {
      * @throws RdmaConnectException the reason; the same object for all that have waited for it
      */
     RdmaStream await() throws IOException {
-        if (waits && service.isCurrent()) { // a logger's connection, perhaps; nobody else would tell it anything
+        if (waits && service.isCurrent()) { // a logger's connection, perhaps; no other thread would end its wait
             leave(Reason.RESOURCES, "the service thread cannot wait for another connection, which it has to make");
         } else if (waits) {
             awaitWord();

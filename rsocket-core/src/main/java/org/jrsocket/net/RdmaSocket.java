@@ -249,8 +249,8 @@ final class RdmaSocket {
     // ---- closing ----
 
     /**
-     * Closes as SO_LINGER says. With a linger time it waits, as close(2) of a TCP socket does; not where another thread
-     * is inside, because there the JDK leaves the descriptor to that thread.
+     * Closes as SO_LINGER says. With a linger time it waits, as close(2) of a TCP socket does. It does not wait where
+     * another thread is inside: there the JDK leaves the descriptor to that thread.
      */
     void close() throws IOException {
         PlatformSocket kept;

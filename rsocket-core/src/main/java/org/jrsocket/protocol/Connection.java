@@ -32,9 +32,9 @@ public final class Connection {
     }
 
     /**
-     * The connection is established. The peer is granted more than the connection data did, at once: it may write all
-     * that and close before anybody here has looked, a server's application that is busy for example. And the grant
-     * tells a server whose client's RTU is lost that the client is there, as nothing else does for seconds.
+     * The connection is established. The peer is granted more than by the connection data, at once: it may write all of
+     * that and close before anybody here has looked, as when a server's application is busy. The grant also tells a
+     * server whose client's RTU is lost that the client is there, which nothing else does for seconds.
      */
     public int open() {
         return grantMemory();

@@ -281,7 +281,7 @@ final class CmListener implements RdmaListener, CmHandler {
             call = ready.isEmpty() ? action : null;
             try {
                 ready.add(stream);
-            } catch (Error e) { // lack of memory: it would be nobody's
+            } catch (Error e) { // lack of memory: the stream would be nobody's
                 stream.abort();
                 throw e;
             }

@@ -18,7 +18,7 @@ final class Freeing {
 
     private static final Logger LOG = LoggerFactory.getLogger(Freeing.class);
 
-    /** A call with its arguments, so that none has to be made when there is no memory left to make one of. */
+    /** A call that is given its arguments, so that it captures nothing: there may be no memory left for an object. */
     interface Step<A, B> {
         void run(A first, B second) throws IOException;
     }

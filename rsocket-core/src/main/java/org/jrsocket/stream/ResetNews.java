@@ -7,9 +7,10 @@ package org.jrsocket.stream;
 import java.net.SocketException;
 
 /**
- * Whom the sockets of a connection tell of its failure, which a stream tells everybody. The kernel tells of a reset
- * once. If a writer hears of it first ("Connection reset by peer"), readers find the end of the stream. If a reader
- * does, all reads fail from then on. Writes after either say "Broken pipe". Readers and writers may be several threads.
+ * Decides whom a socket or channel tells that its connection has failed; the stream itself tells everybody. The kernel
+ * tells of a reset once. If a writer hears of it first ("Connection reset by peer"), readers find the end of the
+ * stream. If a reader does, all reads fail from then on. Writes after either say "Broken pipe". Readers and writers may
+ * be several threads.
  */
 public final class ResetNews {
 

@@ -179,14 +179,14 @@ final class Slabs implements SlabSource {
 
     /** Ends all registrations of the application's memory. There must be no queue pair left. */
     void endLending() {
-        while (!lent.isEmpty()) { // as above
+        while (!lent.isEmpty()) { // each is removed before it is freed, and so never met again, whatever happens
             endLending(lent.keySet().iterator().next());
         }
     }
 
     /** Frees what the connection has beyond that. There must be no queue pair left. */
     void freeGrown() {
-        while (!grown.isEmpty()) { // what is freed is never met again, whatever happens
+        while (!grown.isEmpty()) { // as above
             free(grown.remove(grown.size() - 1));
         }
         endLending();

@@ -127,7 +127,7 @@ final class StreamClosing {
             ended = endAtOnce();
         } finally {
             if (!ended) { // else it does nothing
-                transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS)); // if it fails: endNow
+                transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS)); // if this fails: endNow
             }
         }
     }
@@ -189,7 +189,7 @@ final class StreamClosing {
         transport.service().execute(() -> begin(ABORT_NANOS));
     }
 
-    /** Ends a close that nobody goes on with. Service thread. */
+    /** Goes on with a close that nobody else goes on with. Service thread. */
     void endNow() {
         begin(core.resetting ? ABORT_NANOS : CLOSE_NANOS);
     }
@@ -217,7 +217,7 @@ final class StreamClosing {
             transport.closings().add(core.stream());
             known = true;
         } finally {
-            if (!known) { // nobody would look at it again: the sweep is to begin anew
+            if (!known) { // nobody would look at it again: the sweep is to begin it anew
                 notBegun();
             }
         }

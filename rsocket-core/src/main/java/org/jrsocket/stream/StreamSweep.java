@@ -56,7 +56,7 @@ final class StreamSweep {
         } finally {
             core.exit();
         }
-        if (stuck) { // a close is just beginning, or met lack of memory before anybody heard of it
+        if (stuck) { // a close is just beginning, or ran out of memory before anybody heard of it
             core.stream().closing().endNow();
         }
         if (quiet) {

@@ -37,8 +37,8 @@ public interface TransportMXBean {
     long getTcpAccepted();
 
     /**
-     * RDMA connection requests that no {@code accept} rule admitted, that came over a device which is not to be used
-     * for the listener, or that came while the override was TCP.
+     * RDMA connection requests that no {@code accept} rule admitted, that came over a device which {@code devices} or
+     * a {@code bind} rule excludes, or that came while the override was TCP.
      */
     long getRdmaRefused();
 
@@ -75,7 +75,7 @@ public interface TransportMXBean {
     /** The same as numbers. */
     List<ConnectionNumbers> showConnections();
 
-    /** What all new connections use whatever rules and the policy say; {@code none} if those decide. */
+    /** What all new connections use whatever policy and rules say; {@code none} if those decide. */
     String getPolicyOverride();
 
     /** One of {@code none}, {@code auto}, {@code rdma}, {@code tcp}. */

@@ -329,7 +329,7 @@ final class EventLoop {
         }
     }
 
-    /** With lock. What is found next tries again, if there is no memory or no thread for it now. */
+    /** With lock. If there is no memory or no thread for it now, whoever finds something next tries again. */
     private void tickLater() {
         try {
             threads.scheduleTick();
@@ -443,7 +443,7 @@ final class EventLoop {
             started = true;
         } catch (RejectedExecutionException e) {
             // there are fewer from now on
-        } finally { // also without a thread to be had
+        } finally { // also when no thread can be had
             if (!started) {
                 lock.lock();
                 try {

@@ -87,7 +87,7 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
         RdmaIo made;
         try {
             made = new RdmaIo(connected);
-        } catch (Error e) { // lack of memory: it would be nobody's
+        } catch (Error e) { // lack of memory: the stream would be nobody's
             connected.abort();
             throw e;
         }

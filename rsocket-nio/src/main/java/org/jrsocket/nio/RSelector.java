@@ -287,7 +287,7 @@ final class RSelector extends AbstractSelector {
             synchronized (publicSelected) {
                 try {
                     closeWithKeys();
-                } finally { // also without memory to list the keys
+                } finally { // also when there is no memory to list the keys
                     selection.close();
                 }
             }
