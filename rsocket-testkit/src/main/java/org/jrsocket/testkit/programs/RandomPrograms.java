@@ -1,0 +1,129 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.testkit.programs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Programs of random calls, each run on a reference and on what is compared with it. A program is made from its seed
+ * alone. One whose outcomes differ is run again with more patience, since a call may only have been late; if they still
+ * differ, calls that do not matter are left out, and what remains is the failure's text.
+ *
+ * <p>Each call has its own source of chance, so that it means the same when others are left out.
+ *
+ * @param <W> what calls use
+ */
+public final class RandomPrograms<W extends World> {
+
+    /** One kind of call. What it returns and what it throws is compared. */
+    @FunctionalInterface
+    public interface Step<W> {
+        String run(W world, Random chance) throws Exception;
+    }
+
+    /** Makes the sockets of one run. */
+    @FunctionalInterface
+    public interface Opening<W> {
+        W open() throws Exception;
+    }
+
+    private record Kind<W>(String name, Step<W> step) {}
+
+    private record Call<W>(Kind<W> kind, long seed) {}
+
+    private static final long PATIENCE_MILLIS = 10;
+    private static final long MUCH_PATIENCE_MILLIS = 400;
+    private static final int ATTEMPTS_TO_SHORTEN = 200;
+
+    private final List<Kind<W>> kinds = new ArrayList<>();
+    private final Opening<W> reference;
+    private final Opening<W> compared;
+
+    public RandomPrograms(Opening<W> reference, Opening<W> compared) {
+        this.reference = reference;
+        this.compared = compared;
+    }
+
+    /** Adds a kind of call; the larger its weight, the more often programs have it. */
+    public RandomPrograms<W> with(int weight, String name, Step<W> step) {
+        Kind<W> kind = new Kind<>(name, step);
+        for (int i = 0; i < weight; i++) {
+            kinds.add(kind);
+        }
+        return this;
+    }
+
+    /**
+     * Runs the program of this seed on both.
+     *
+     * @throws AssertionError if outcomes differ, with the program and both outcomes of each of its calls
+     */
+    public void compare(long seed, int calls) throws Exception {
+        List<Call<W>> program = new ArrayList<>();
+        Random chance = new Random(seed);
+        for (int i = 0; i < calls; i++) {
+            program.add(new Call<>(kinds.get(chance.nextInt(kinds.size())), chance.nextLong()));
+        }
+        if (run(reference, program, PATIENCE_MILLIS).equals(run(compared, program, PATIENCE_MILLIS))
+                || !differ(program)) {
+            return;
+        }
+        throw new AssertionError("seed " + seed + ":\n" + text(shortened(program)));
+    }
+
+    private boolean differ(List<Call<W>> program) throws Exception {
+        return !run(reference, program, MUCH_PATIENCE_MILLIS).equals(run(compared, program, MUCH_PATIENCE_MILLIS));
+    }
+
+    private List<Call<W>> shortened(List<Call<W>> program) throws Exception {
+        List<Call<W>> shortest = program;
+        int attempts = 0;
+        for (int length = program.size() / 2; length > 0; length /= 2) {
+            for (int from = 0; from < shortest.size() && attempts < ATTEMPTS_TO_SHORTEN; attempts++) {
+                List<Call<W>> shorter = new ArrayList<>(shortest);
+                shorter.subList(from, Math.min(from + length, shorter.size())).clear();
+                if (differ(shorter)) {
+                    shortest = shorter;
+                } else {
+                    from += length;
+                }
+            }
+        }
+        return shortest;
+    }
+
+    private String text(List<Call<W>> program) throws Exception {
+        List<String> expected = run(reference, program, MUCH_PATIENCE_MILLIS);
+        List<String> actual = run(compared, program, MUCH_PATIENCE_MILLIS);
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < expected.size(); i++) {
+            boolean same = expected.get(i).equals(actual.get(i));
+            text.append(same ? "  " : "! ").append(expected.get(i)).append('\n');
+            if (!same) {
+                text.append("! but ").append(actual.get(i)).append('\n');
+            }
+        }
+        return text.toString();
+    }
+
+    private static <W extends World> List<String> run(Opening<W> opening, List<Call<W>> program, long patience)
+            throws Exception {
+        List<String> outcomes = new ArrayList<>();
+        W world = opening.open();
+        try {
+            world.patience(patience);
+            for (Call<W> call : program) {
+                Random chance = new Random(call.seed());
+                String outcome = World.outcomeOf(() -> call.kind().step().run(world, chance));
+                outcomes.add(call.kind().name() + ": " + outcome + world.settled());
+            }
+        } finally {
+            outcomes.add("in the end:" + world.ended());
+        }
+        return outcomes;
+    }
+}

@@ -1,0 +1,9 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+/**
+ * Programs of random calls that are run on two kinds of sockets, of which one is the reference: what a call returns or
+ * throws has to be the same on both. Uses the JDK only.
+ */
+package org.jrsocket.testkit.programs;
