@@ -104,8 +104,8 @@ abstract class RefusalTests {
     private Access timed(Access access) {
         return new Access() {
             @Override
-            public boolean admits(InetAddress source, InetSocketAddress at, String device) {
-                return access.admits(source, at, device);
+            public String refusal(InetAddress source, InetSocketAddress at, String device) {
+                return access.refusal(source, at, device);
             }
 
             @Override

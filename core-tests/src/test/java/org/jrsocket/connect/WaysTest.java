@@ -6,6 +6,7 @@ package org.jrsocket.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -255,15 +256,22 @@ class WaysTest {
         InetSocketAddress listener = new InetSocketAddress("0.0.0.0", 80);
         InetSocketAddress local = new InetSocketAddress("10.1.0.1", 80);
         InetAddress source = PEER.getAddress();
-        assertTrue(stack(null).access(listener).admits(source, local, "mlx5_0"));
+        assertNull(stack(null).access(listener).refusal(source, local, "mlx5_0"));
         TransportContext stack = stack("devices=mlx5_1+10.2.0.1");
-        assertFalse(stack.access(listener).admits(source, local, "mlx5_0"));
+        assertEquals(
+                "the device mlx5_0 is none of those that this listener may use",
+                stack.access(listener).refusal(source, local, "mlx5_0"));
         assertEquals(1, stack.counts().rdmaRefused());
-        assertTrue(stack.access(listener).admits(source, local, "mlx5_1"));
-        assertTrue(stack.access(listener).admits(source, new InetSocketAddress("10.2.0.1", 80), "mlx5_2"));
-        assertTrue(stack("policy=auto,devices=mlx5_1", "bind * 80 auto mlx5_0")
-                .access(listener)
-                .admits(source, local, "mlx5_0"));
+        assertNull(stack.access(listener).refusal(source, local, "mlx5_1"));
+        assertNull(stack.access(listener).refusal(source, new InetSocketAddress("10.2.0.1", 80), "mlx5_2"));
+        TransportContext ruled = stack("policy=auto,devices=mlx5_1", "bind * 80 auto mlx5_0", "accept 10.9.0.0/16 80");
+        assertEquals("no rule admits it", ruled.access(listener).refusal(source, local, "mlx5_0"));
+        InetAddress named = InetAddress.getByName("10.9.1.1");
+        assertNull(ruled.access(listener).refusal(named, local, "mlx5_0"));
+        ruled.override(Policy.TCP);
+        assertEquals(
+                "the override of the policy leaves everything to TCP",
+                ruled.access(listener).refusal(named, local, "mlx5_0"));
     }
 
     // ---- sysfs ----

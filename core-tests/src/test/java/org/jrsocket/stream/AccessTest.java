@@ -36,7 +36,7 @@ class AccessTest extends RawPeerTests {
         Access access = (source, local, device) -> {
             assertEquals(verbs.device().name(), device);
             asked.add(source.getHostAddress() + " " + local.getPort());
-            return source.getHostAddress().equals(welcome);
+            return source.getHostAddress().equals(welcome) ? null : "not welcome";
         };
         InetSocketAddress all = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);
         return (CmListener) later(transport.listen(all, 50, CONFIG, access));

@@ -4,14 +4,18 @@
  */
 package org.jrsocket.stream;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** The stream over a real device; runs in the lab. */
 @Tag("device")
@@ -48,5 +52,35 @@ class RdmaCoreStreamTest extends StreamBehaviour {
     @Override
     int manyTimes() {
         return 1500; // each takes some milliseconds in an emulated machine
+    }
+
+    /** With TCP both name it, and without it nobody can connect back to such an address. */
+    @Test
+    void shouldNameTheInterfaceOfLinkLocalAddressesAtBothEnds() throws Exception {
+        NetworkInterface netdev = NetworkInterface.getByName(System.getenv("ROCE_LAB_NETDEV"));
+        InetAddress here = netdev.inetAddresses()
+                .filter(InetAddress::isLinkLocalAddress)
+                .findFirst()
+                .orElseThrow();
+        try (RdmaTransport transport = RdmaTransport.over(provider);
+                RdmaListener listener = transport.listen(new InetSocketAddress(here, 0), 5, StreamConfig.DEFAULT)) {
+            RdmaStream client = transport
+                    .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                    .await(StreamPair.PATIENCE);
+            RdmaStream accepted = StreamPair.accept(listener);
+            for (InetSocketAddress end : new InetSocketAddress[] {
+                listener.localAddress(),
+                client.localAddress(),
+                client.remoteAddress(),
+                accepted.localAddress(),
+                accepted.remoteAddress()
+            }) {
+                assertEquals(
+                        "/" + here.getHostAddress().replaceFirst("%.*", "%" + netdev.getIndex()),
+                        end.getAddress().toString().replaceFirst("%" + netdev.getName(), "%" + netdev.getIndex()));
+            }
+            client.close();
+            accepted.close();
+        }
     }
 }

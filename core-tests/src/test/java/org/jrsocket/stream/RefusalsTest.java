@@ -141,7 +141,7 @@ class RefusalsTest extends RawPeerTests {
         CmListener listener = (CmListener)
                 later(transport.listen(new InetSocketAddress(HERE, 0), 50, SMALL, (source, local, device) -> {
                     asked.incrementAndGet();
-                    return false;
+                    return "nobody may";
                 }));
         int more = 100;
         int count = Refusals.MOST_WAITING + more;

@@ -146,14 +146,19 @@ public final class TransportContext {
     Access access(InetSocketAddress listener) {
         return new Access() {
             @Override
-            public boolean admits(InetAddress source, InetSocketAddress local, String device) {
-                boolean admitted = override != Policy.TCP
-                        && devices(Rules.Action.BIND, listener).include(device, local.getAddress())
-                        && rules.admit(source, local, device);
-                if (!admitted) {
+            public String refusal(InetAddress source, InetSocketAddress local, String device) {
+                String why = null;
+                if (override == Policy.TCP) {
+                    why = "the override of the policy leaves everything to TCP";
+                } else if (!devices(Rules.Action.BIND, listener).include(device, local.getAddress())) {
+                    why = "the device " + device + " is none of those that this listener may use";
+                } else if (!rules.admit(source, local, device)) {
+                    why = "no rule admits it";
+                }
+                if (why != null) {
                     counts.refusedRdma();
                 }
-                return admitted;
+                return why;
             }
 
             @Override

@@ -11,14 +11,15 @@ import java.net.InetSocketAddress;
 public interface Access {
 
     /** Everybody. */
-    Access ALL = (source, local, device) -> true;
+    Access ALL = (source, local, device) -> null;
 
     /**
      * @param source what the request gives as its sender's address; nothing has proven it
      * @param local to which the request came: the listener's port
      * @param device that has it
+     * @return null if it may connect, otherwise why not, for this host's log: the peer is told no reason
      */
-    boolean admits(InetAddress source, InetSocketAddress local, String device);
+    String refusal(InetAddress source, InetSocketAddress local, String device);
 
     /** A request that was not admitted has its answer, so many nanoseconds after it was taken. Any thread. */
     default void refused(long nanos) {}

@@ -107,13 +107,14 @@ final class CmListener implements RdmaListener, CmHandler {
         try {
             InetAddress source = ((InetSocketAddress) request.getDestination()).getAddress();
             InetAddress local = ((InetSocketAddress) request.getSource()).getAddress();
-            if (!access.admits(
+            String why = access.refusal(
                     source,
                     new InetSocketAddress(local, address.getPort()),
-                    request.getVerbs().name())) {
+                    request.getVerbs().name());
+            if (why != null) {
                 refusals.refuse(
                         request, Refusal.encode(Refusal.DENIED), () -> access.refused(System.nanoTime() - taken));
-                unwelcome.warn("RDMA connection request to {} from {} refused: no rule admits it", address, source);
+                unwelcome.warn("RDMA connection request to {} from {} refused: {}", address, source, why);
                 return;
             }
             peer = ConnData.parse(privateData);
