@@ -13,12 +13,22 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* Elements of the array that deviceAttributes fills; RdmaCoreDevice.java has the same order. */
 enum { IWARP, MAX_QP, MAX_QP_WR, MAX_CQE, MAX_MR, PORTS, VECTORS, CMD_FD, ASYNC_FD, DEVICE_ELEMENTS };
 /* The same for portAttributes. */
 enum { STATE, ETHERNET, MTU, GIDS, PORT_ELEMENTS };
+
+/* Whether it is one that detach_device has been at: older librdmacm gives such a context out again. */
+static int is_detached(const struct ibv_context *context)
+{
+	struct stat file;
+
+	return fstat(context->cmd_fd, &file) == 0 && S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3);
+}
 
 /* A context of its own, closed by closeDevice; -ENODEV when no device of that name has a user-space driver. */
 static jlong open_device(JNIEnv *env, jclass type, jstring name)
@@ -85,8 +95,12 @@ static jint device_attributes(JNIEnv *env, jclass type, jlong device, jintArray 
 	(void)type;
 	struct ibv_context *context = jrs_pointer(device);
 	struct ibv_device_attr attributes;
-	int rc = ibv_query_device(context, &attributes);
+	int rc;
 
+	/* Kernels without ioctl for verbs are written to, and /dev/null takes whatever is written. */
+	if (is_detached(context))
+		return -ENODEV;
+	rc = ibv_query_device(context, &attributes);
 	if (rc)
 		return jrs_status(rc);
 	jint values[DEVICE_ELEMENTS] = {

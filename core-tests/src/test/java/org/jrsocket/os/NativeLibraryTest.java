@@ -29,6 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.objectweb.asm.ClassReader;
 import org.slf4j.LoggerFactory;
 
 /** Loading, each time in a JVM of its own because it happens once per JVM. */
@@ -44,7 +45,12 @@ public class NativeLibraryTest {
 
     /** Where the classes are from; the class path of this JVM may be a launcher's. */
     public static String classPath() {
-        return Stream.of(NativeLibrary.class, NativeLibraryTest.class, RdmaProvider.class, LoggerFactory.class)
+        return Stream.of(
+                        NativeLibrary.class,
+                        NativeLibraryTest.class,
+                        RdmaProvider.class,
+                        LoggerFactory.class,
+                        ClassReader.class)
                 .map(type -> Path.of(URI.create(type.getProtectionDomain()
                                 .getCodeSource()
                                 .getLocation()

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.jrsocket.Allocations;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 
 /**

@@ -106,6 +106,15 @@ final class CmEvents {
                     "the connection manager's event channel cannot be watched; no RDMA connection can be made any more",
                     e);
         }
+        boolean done = false;
+        try {
+            takeAll(); // what lack of memory kept from being handled shows at no descriptor
+            done = true;
+        } finally {
+            if (!done) {
+                pause();
+            }
+        }
     }
 
     private void dispatch(CmEvent event) {

@@ -225,11 +225,6 @@ public final class RdmaTransport implements AutoCloseable {
     RdmaStream established(ConnectionHandles endpoint, ConnData peer) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
-        if (LinkLocal.isUnscoped(local)) {
-            int scope = LinkLocal.scopeOf(local.getAddress());
-            local = LinkLocal.at(scope, local);
-            remote = LinkLocal.at(scope, remote);
-        }
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         try {
             LOG.debug("connected {}", stream);

@@ -74,8 +74,16 @@ public final class RdmaCoreCm extends Cm {
     public CmId createId(RdmaEventChannel eventChannel, short portSpace) throws IOException {
         RdmaCoreCmChannel channel = (RdmaCoreCmChannel) eventChannel;
         RdmaCoreCmId id = new RdmaCoreCmId(channel, lastCookie.incrementAndGet(), portSpace);
-        id.created(channel.createId(id.cookie, portSpace));
-        ids.put(id.cookie, id); // no event comes before the first call on it
+        ids.put(id.key, id); // while there is nothing to lose; no event comes before the first call on it
+        boolean created = false;
+        try {
+            id.created(channel.createId(id.cookie, portSpace));
+            created = true;
+        } finally {
+            if (!created) {
+                ids.remove(id.key);
+            }
+        }
         return id;
     }
 
@@ -108,7 +116,7 @@ public final class RdmaCoreCm extends Cm {
     public int destroyCmId(RdmaCmId cmId) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            ids.remove(id.cookie);
+            ids.remove(id.key);
             try {
                 destroyQP(id);
             } finally {
@@ -144,7 +152,7 @@ public final class RdmaCoreCm extends Cm {
     public void listen(RdmaCmId cmId, int backlog) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.listen(id.handle(), backlog), "rdma_listen", address(id, true));
+            check(Native.listen(id.handle(), backlog), "rdma_listen", id.self);
         }
     }
 
@@ -164,7 +172,7 @@ public final class RdmaCoreCm extends Cm {
     public void resolveRoute(RdmaCmId cmId, int timeoutMillis) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.resolveRoute(id.handle(), timeoutMillis), "rdma_resolve_route", peer(id));
+            check(Native.resolveRoute(id.handle(), timeoutMillis), "rdma_resolve_route", id.peer);
         }
     }
 
@@ -182,7 +190,7 @@ public final class RdmaCoreCm extends Cm {
                             param.getRnr_retry_count(),
                             privateData(param)),
                     "rdma_connect",
-                    peer(id));
+                    id.peer);
         }
     }
 
@@ -200,7 +208,7 @@ public final class RdmaCoreCm extends Cm {
                             param.getRnr_retry_count(),
                             privateData(param)),
                     "rdma_accept",
-                    peer(id));
+                    id.peer);
         }
     }
 
@@ -220,7 +228,7 @@ public final class RdmaCoreCm extends Cm {
     public void reject(CmId cmId, byte[] privateData) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.reject(id.handle(), privateData == null ? new byte[0] : privateData), "rdma_reject", peer(id));
+            check(Native.reject(id.handle(), privateData == null ? new byte[0] : privateData), "rdma_reject", id.peer);
         }
     }
 
@@ -228,7 +236,7 @@ public final class RdmaCoreCm extends Cm {
     public void confirm(CmId cmId) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.confirm(id.handle()), "rdma_notify", peer(id));
+            check(Native.confirm(id.handle()), "rdma_notify", id.peer);
         }
     }
 
@@ -236,7 +244,7 @@ public final class RdmaCoreCm extends Cm {
     public int disconnect(RdmaCmId cmId) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            return check(Native.disconnect(id.handle()), "rdma_disconnect", peer(id));
+            return check(Native.disconnect(id.handle()), "rdma_disconnect", id.peer);
         }
     }
 
@@ -250,32 +258,14 @@ public final class RdmaCoreCm extends Cm {
 
     @Override
     public SocketAddress getSrcAddr(RdmaCmId id) throws IOException {
-        return address((RdmaCoreCmId) id, true);
+        return ((RdmaCoreCmId) id).address(true);
     }
 
     @Override
     public SocketAddress getDstAddr(RdmaCmId id) throws IOException {
-        InetSocketAddress peer = address((RdmaCoreCmId) id, false);
+        InetSocketAddress peer = ((RdmaCoreCmId) id).address(false);
         // The kernel reports nobody as port 0 of the wildcard.
         return peer == null || peer.getPort() == 0 && peer.getAddress().isAnyLocalAddress() ? null : peer;
-    }
-
-    /** For errors: looked up when there is one. */
-    private static Object peer(RdmaCoreCmId id) {
-        return new Object() {
-            @Override
-            public String toString() {
-                return String.valueOf(address(id, false));
-            }
-        };
-    }
-
-    /** Null while it is not known. */
-    private static InetSocketAddress address(RdmaCoreCmId id, boolean local) {
-        byte[] sockaddr = new byte[RdmaCoreSockaddr.MAX_SIZE];
-        synchronized (id.lock) {
-            return RdmaCoreSockaddr.decode(sockaddr, Native.idAddress(id.handle(), local, sockaddr));
-        }
     }
 
     @Override
@@ -285,7 +275,7 @@ public final class RdmaCoreCm extends Cm {
         while (true) {
             RdmaCoreCmChannel.Taken taken = channel.next(lastCookie.incrementAndGet());
             if (taken != null) {
-                CmEvent event = taken.type() == CONNECT_REQUEST ? request(channel, taken) : event(taken);
+                CmEvent event = handle(channel, taken);
                 if (event != null) {
                     return event;
                 }
@@ -299,7 +289,19 @@ public final class RdmaCoreCm extends Cm {
         }
     }
 
-    /** Null when nobody is concerned any more. */
+    /** Null when nobody is concerned any more. What lack of memory keeps from being handled is taken once more. */
+    private CmEvent handle(RdmaCoreCmChannel channel, RdmaCoreCmChannel.Taken taken) throws IOException {
+        if (taken.type() == CONNECT_REQUEST) { // refused, if it comes to that
+            return request(channel, taken);
+        }
+        try {
+            return event(taken);
+        } catch (OutOfMemoryError e) {
+            channel.takeAgain(taken);
+            throw e;
+        }
+    }
+
     private CmEvent event(RdmaCoreCmChannel.Taken taken) throws IOException {
         RdmaCoreCmId id = ids.get(taken.cookie());
         if (id == null || taken.type() >= KNOWN_EVENTS) {
@@ -327,7 +329,7 @@ public final class RdmaCoreCm extends Cm {
             Native.destroyId(taken.newId()); // which tells the peer no
             return null;
         }
-        RdmaCoreCmId id;
+        RdmaCoreCmId id = null;
         CmEvent event;
         try {
             id = new RdmaCoreCmId(channel, taken.cookie(), (short) listener.getPs());
@@ -339,18 +341,26 @@ public final class RdmaCoreCm extends Cm {
                     id,
                     taken.param(),
                     taken.param().privateData());
+            ids.put(id.key, id);
         } catch (IOException e) {
-            LOG.debug("the device of a connection request cannot be asked: it was removed meanwhile", e);
             Native.destroyId(taken.newId());
+            LOG.debug("the device of a connection request cannot be asked: it was removed meanwhile", e);
             return null;
         } catch (Throwable e) {
             Native.destroyId(taken.newId());
+            if (id != null) {
+                ids.remove(id.key);
+            }
             throw e;
         }
         id.created(taken.newId());
         channel.idBorn();
-        ids.put(id.cookie, id);
-        watchDevice(id);
+        try {
+            watchDevice(id);
+        } catch (Throwable e) { // lack of memory: the id is nobody's yet
+            destroyQuietly(id);
+            throw e;
+        }
         return event;
     }
 
@@ -361,18 +371,23 @@ public final class RdmaCoreCm extends Cm {
             return;
         }
         RdmaCoreCmId watch = null;
+        boolean watched = false;
         try {
-            InetSocketAddress local = address(id, true);
+            InetSocketAddress local = id.address(true);
             // Of a port space in which nobody else here listens.
             watch = (RdmaCoreCmId) createId(id.channel(), RDMA_PS_UDP);
             bindAddr(watch, new InetSocketAddress(local.getAddress(), 0));
-            device.watched(watch);
             id.channel().watches.add(watch);
+            device.watched(watch);
+            watched = true;
         } catch (IOException | RuntimeException e) {
             LOG.debug("the removal of {} will be heard of only while there are connections", device, e);
-            device.watched(null);
-            if (watch != null) {
-                destroyQuietly(watch);
+        } finally {
+            if (!watched) { // the next id tries again
+                device.watched(null);
+                if (watch != null) {
+                    destroyQuietly(watch);
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ package org.jrsocket.verbs.rdmacore;
 
 import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
 
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Queue;
@@ -41,9 +42,14 @@ public final class RdmaCoreCmChannel extends CmChannel {
     private static final int DATA = 50;
     private static final int SIZE = 312;
 
+    private static final int CONNECT_REQUEST = EventType.RDMA_CM_EVENT_CONNECT_REQUEST.ordinal();
+
     private final NativeMemory memory = NativeMemory.allocate(SIZE);
     private final AtomicInteger ids = new AtomicInteger();
     private long channel; // guarded by this; 0 once destroyed
+    // For lack of memory, guarded by this:
+    private boolean unread; // the event that the natives copied
+    private Taken again; // could not be handled
     /** Of this channel, each bound to a device; see {@link RdmaCoreDevice#watched}. */
     final Queue<RdmaCoreCmId> watches = new ConcurrentLinkedQueue<>();
 
@@ -81,11 +87,19 @@ public final class RdmaCoreCmChannel extends CmChannel {
      * @param cookie for the new id, if it is a connection request
      */
     synchronized Taken next(long cookie) throws IOException {
-        int rc = Native.nextEvent(handle(), memory.address(), cookie);
-        if (rc == -Errno.EAGAIN) {
-            return null;
+        Taken before = again;
+        if (before != null) {
+            again = null;
+            return before;
         }
-        check(rc, "rdma_get_cm_event", "");
+        if (!unread) {
+            int rc = Native.nextEvent(handle(), memory.address(), cookie);
+            if (rc == -Errno.EAGAIN) {
+                return null;
+            }
+            check(rc, "rdma_get_cm_event", "");
+            unread = true; // until all of it could be allocated
+        }
         ByteBuffer event = memory.buffer();
         byte[] data = new byte[event.get(DATA_LENGTH) & 0xff];
         event.get(DATA, data);
@@ -94,7 +108,7 @@ public final class RdmaCoreCmChannel extends CmChannel {
                 .flowControl(event.get(FLOW_CONTROL) != 0)
                 .retries(event.get(RETRIES), event.get(RNR_RETRIES))
                 .privateData(data);
-        return new Taken(
+        Taken taken = new Taken(
                 event.getInt(TYPE),
                 event.getInt(STATUS),
                 event.getLong(COOKIE),
@@ -103,6 +117,13 @@ public final class RdmaCoreCmChannel extends CmChannel {
                 event.getLong(DEVICE),
                 event.getInt(PORT),
                 param);
+        unread = false;
+        return taken;
+    }
+
+    /** {@link #next} gives it once more. */
+    synchronized void takeAgain(Taken taken) {
+        again = taken;
     }
 
     /** Takes the queue pair from an id of this channel, at a moment when no event is changing it. */
@@ -139,6 +160,9 @@ public final class RdmaCoreCmChannel extends CmChannel {
         int left = ids.get();
         if (left > 0) { // their C objects point to this one
             throw new ErrnoException("rdma_destroy_event_channel", left + " ids left", Errno.EBUSY);
+        }
+        if (unread && memory.buffer().getInt(TYPE) == CONNECT_REQUEST) {
+            Native.destroyId(memory.buffer().getLong(NEW_ID));
         }
         Native.destroyChannel(channel);
         channel = 0;

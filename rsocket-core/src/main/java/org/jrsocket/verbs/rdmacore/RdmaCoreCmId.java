@@ -5,6 +5,7 @@
 package org.jrsocket.verbs.rdmacore;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Device;
 
@@ -12,6 +13,13 @@ import org.jrsocket.verbs.Device;
 public final class RdmaCoreCmId extends CmId {
 
     final long cookie;
+    /** The cookie as a key: who frees an id has no memory to make one. */
+    final Long key;
+    /** The addresses, for errors: looked up when there is one, so that calls allocate nothing for it. */
+    final Object self = named(true);
+
+    final Object peer = named(false);
+
     /** Held for every call on the C object, so that none of them meets its end. Taken before the channel's lock. */
     final Object lock = new Object();
 
@@ -19,12 +27,23 @@ public final class RdmaCoreCmId extends CmId {
     private long id; // guarded by lock; 0 once destroyed
     private volatile RdmaCoreDevice device;
     private volatile int port;
+    private volatile int scope = -1; // not looked up
 
     RdmaCoreCmId(RdmaCoreCmChannel channel, long cookie, short portSpace) throws IOException {
         super(channel, null);
         this.channel = channel;
         this.cookie = cookie;
+        this.key = cookie;
         this.ps = portSpace;
+    }
+
+    private Object named(boolean local) {
+        return new Object() {
+            @Override
+            public String toString() {
+                return String.valueOf(address(local));
+            }
+        };
     }
 
     RdmaCoreCmChannel channel() {
@@ -72,6 +91,32 @@ public final class RdmaCoreCmId extends CmId {
         device = newDevice;
         setVerbs(newDevice);
         setPort_num((byte) newPort);
+    }
+
+    /** The interface of link-local addresses where the kernel names none; 0 if it cannot be told. */
+    private int scope(InetSocketAddress local) {
+        int known = scope;
+        if (known < 0) {
+            known = local == null ? 0 : LinkLocal.scopeOf(local.getAddress());
+            scope = known;
+        }
+        return known;
+    }
+
+    /** Null while it is not known. */
+    InetSocketAddress address(boolean local) {
+        InetSocketAddress address = plainAddress(local);
+        return address != null && LinkLocal.isUnscoped(address)
+                ? LinkLocal.at(scope(local ? address : plainAddress(true)), address)
+                : address;
+    }
+
+    /** As the kernel has it. */
+    private InetSocketAddress plainAddress(boolean local) {
+        byte[] sockaddr = new byte[RdmaCoreSockaddr.MAX_SIZE];
+        synchronized (lock) {
+            return RdmaCoreSockaddr.decode(sockaddr, Native.idAddress(handle(), local, sockaddr));
+        }
     }
 
     @Override

@@ -22,10 +22,11 @@ public final class RdmaCoreCq extends Cq {
         super(device, channel, 0);
         this.device = device;
         int[] out = new int[2];
-        this.cq = check(
-                Native.createCq(device.handle(), channel == null ? 0 : channel.handle(), entries, vector, cookie, out),
-                "ibv_create_cq",
-                entries + " entries on " + device);
+        this.cq =
+                Native.createCq(device.handle(), channel == null ? 0 : channel.handle(), entries, vector, cookie, out);
+        if (cq <= 0) { // nothing is allocated while the queue is nobody's
+            check(cq, "ibv_create_cq", entries + " entries on " + device);
+        }
         this.cqe = out[0];
         this.handle = out[1];
     }

@@ -21,10 +21,10 @@ public final class RdmaCoreMr extends Mr {
 
     static RdmaCoreMr register(RdmaCorePd pd, long address, int length, int access) throws IOException {
         int[] keys = new int[3];
-        long mr = check(
-                Native.regMr(pd.handle(), address, Integer.toUnsignedLong(length), access, keys),
-                "ibv_reg_mr",
-                Integer.toUnsignedLong(length) + " bytes on " + pd.device());
+        long mr = Native.regMr(pd.handle(), address, Integer.toUnsignedLong(length), access, keys);
+        if (mr <= 0) { // nothing is allocated while the region is nobody's
+            check(mr, "ibv_reg_mr", Integer.toUnsignedLong(length) + " bytes on " + pd.device());
+        }
         try {
             return new RdmaCoreMr(pd, address, length, access, mr, keys);
         } catch (Throwable e) {

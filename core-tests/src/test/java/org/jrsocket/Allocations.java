@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -29,23 +29,23 @@ public final class Allocations {
         return PLACES.size() - 1;
     }
 
-    static synchronized String name(int place) {
+    public static synchronized String name(int place) {
         return PLACES.get(place);
     }
 
     /** Places, and how often they were met while they were watched. */
-    static synchronized Map<Integer, Integer> met() {
+    public static synchronized Map<Integer, Integer> met() {
         return new TreeMap<>(MET);
     }
 
     /** From now on the {@code time}th watched allocation at {@code place} fails, once; at -1 none does. */
-    static synchronized void fail(int place, int time) {
+    public static synchronized void fail(int place, int time) {
         failing = place;
         passes = time;
         failed = false;
     }
 
-    static synchronized boolean hasFailed() {
+    public static synchronized boolean hasFailed() {
         return failed;
     }
 

@@ -2,13 +2,19 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -22,17 +28,53 @@ import org.objectweb.asm.Opcodes;
  * lambdas that capture something, collections that may grow, and log lines. Not those of static initializers, nor of
  * the loopback verbs.
  */
-final class CountedClasses extends URLClassLoader {
+public final class CountedClasses extends URLClassLoader {
 
     private static final String OURS = "org.jrsocket.";
-    private static final String SCENARIO = LackOfMemoryScenario.class.getName();
     private static final String HOOK = Allocations.class.getName().replace('.', '/');
     private static final Set<String> MAY_GROW = Set.of(
             "add", "addFirst", "addLast", "put", "offer", "copyOf", "computeIfAbsent", "putIfAbsent", "merge", "push");
 
-    CountedClasses(URL... places) {
-        super(places, CountedClasses.class.getClassLoader());
+    private final String scenario;
+
+    /** @param scenario uses the others; its own allocations do not count */
+    public CountedClasses(Class<?> scenario, Class<?>... others) {
+        super(
+                Stream.concat(Stream.of(scenario), Stream.of(others))
+                        .map(type -> type.getProtectionDomain().getCodeSource().getLocation())
+                        .toArray(URL[]::new),
+                CountedClasses.class.getClassLoader());
+        this.scenario = scenario.getName();
     }
+
+    /** Lets each allocation that the scenario meets fail: the first time, the second, and one at the end. */
+    public Outcome failEach() throws ReflectiveOperationException {
+        Allocations.fail(-1, 0);
+        List<String> wrong = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            wrong.addAll(run());
+        }
+        int failures = 0;
+        for (Map.Entry<Integer, Integer> place : Allocations.met().entrySet()) {
+            for (int time : new TreeSet<>(List.of(1, 2, place.getValue() / 3))) { // of the three runs
+                Allocations.fail(place.getKey(), time);
+                List<String> here = run();
+                failures += Allocations.hasFailed() ? 1 : 0;
+                here.forEach(each -> wrong.add(Allocations.name(place.getKey()) + " #" + time + ": " + each));
+            }
+        }
+        return new Outcome(wrong, failures);
+    }
+
+    @SuppressWarnings("unchecked") // the other class loader's
+    private List<String> run() throws ReflectiveOperationException {
+        return ((Supplier<List<String>>)
+                        loadClass(scenario).getDeclaredConstructor().newInstance())
+                .get();
+    }
+
+    /** @param wrong what the scenario found, with the allocation that had failed */
+    public record Outcome(List<String> wrong, int failures) {}
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
@@ -54,7 +96,7 @@ final class CountedClasses extends URLClassLoader {
         }
         try (InputStream in = place.openStream()) {
             byte[] code = in.readAllBytes();
-            byte[] counted = name.startsWith(OURS + "verbs.loopback.") || name.equals(SCENARIO) ? code : count(code);
+            byte[] counted = name.startsWith(OURS + "verbs.loopback.") || name.equals(scenario) ? code : count(code);
             return defineClass(name, counted, 0, counted.length);
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);
@@ -113,10 +155,14 @@ final class CountedClasses extends URLClassLoader {
 
         @Override
         public void visitTypeInsn(int opcode, String created) {
-            if (opcode == Opcodes.NEW || opcode == Opcodes.ANEWARRAY) {
-                count("new " + created.substring(created.lastIndexOf('/') + 1));
+            String what = "new " + created.substring(created.lastIndexOf('/') + 1);
+            if (opcode == Opcodes.ANEWARRAY) {
+                count(what);
             }
             super.visitTypeInsn(opcode, created);
+            if (opcode == Opcodes.NEW) { // behind it, because frames name the place of the instruction itself
+                count(what);
+            }
         }
 
         @Override
