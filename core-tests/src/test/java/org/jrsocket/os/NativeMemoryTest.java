@@ -68,7 +68,7 @@ class NativeMemoryTest {
 
     @Test
     void shouldSayWhyThereIsNone() {
-        assertThrows(ArithmeticException.class, () -> NativeMemory.allocate(Integer.MAX_VALUE));
+        assertThrows(OutOfMemoryError.class, () -> NativeMemory.allocate(Integer.MAX_VALUE));
         assertEquals(-Errno.EINVAL, OsNative.map(0));
         assertEquals(-Errno.ENOMEM, OsNative.map(1L << 60));
     }

@@ -127,6 +127,29 @@ public final class NativeLibrary {
         }
     }
 
+    /** How an option of the JVM names the module of a class. */
+    public static String moduleName(Class<?> type) {
+        Module module = type.getModule();
+        return module.isNamed() ? module.getName() : "ALL-UNNAMED";
+    }
+
+    /**
+     * Looks into the jar, so that the JVM keeps this one open until the library is needed: a newer jar may have taken
+     * its place by then. To be called where {@link #load} is not.
+     */
+    public void keep() {
+        if (!loaded) {
+            try {
+                InputStream library = NativeLibrary.class.getResourceAsStream(resource(System.getProperty("os.arch")));
+                if (library != null) {
+                    library.close();
+                }
+            } catch (IOException e) {
+                // whoever loads it hears of it
+            }
+        }
+    }
+
     private void load(String os, String arch) throws NativeLibraryException {
         if (!"Linux".equals(os)) {
             throw unavailable(true, "RDMA verbs need Linux, this is " + os, null);
@@ -221,7 +244,8 @@ public final class NativeLibrary {
         } catch (IllegalCallerException e) { // --illegal-native-access=deny, JDK 24 and later
             throw unavailable(
                     false,
-                    "the native library may not be loaded: start java with --enable-native-access=ALL-UNNAMED",
+                    "the native library may not be loaded: start java with --enable-native-access="
+                            + moduleName(NativeLibrary.class),
                     e);
         } catch (InvocationTargetException e) {
             throw unavailable(false, explain(file, String.valueOf(e.getCause().getMessage())), e.getCause());

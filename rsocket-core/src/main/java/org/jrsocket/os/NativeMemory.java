@@ -50,7 +50,10 @@ public final class NativeMemory {
      */
     public static NativeMemory allocate(int bytes) {
         NativeLibrary.OS.load();
-        int size = Math.addExact(bytes, PAGE - 1) & -PAGE;
+        if (bytes > Integer.MAX_VALUE - PAGE) {
+            throw new OutOfMemoryError(bytes + " bytes in whole pages are more than a buffer has");
+        }
+        int size = (bytes + PAGE - 1) & -PAGE;
         long address = OsNative.map(size);
         if (address < 0) {
             throw new OutOfMemoryError("mmap of " + size + " bytes: " + Errno.describe((int) -address));

@@ -17,7 +17,7 @@ import org.jrsocket.wire.ConnData;
 
 /**
  * One connection, full duplex: one reader and one writer at a time may be inside it together. Any thread may shut or
- * close it, which ends the waits of the others. Times are in nanoseconds, and 0 means "for ever".
+ * close it, which ends the waits of the others. Times are in nanoseconds; 0 is "for ever", less is "not at all".
  *
  * <p>Failures look as TCP's do in {@code java.net}: {@link SocketException} "Connection reset", "Broken pipe" and
  * "Socket closed", {@link SocketTimeoutException} "Read timed out". A virtual thread that is interrupted in a wait gets

@@ -343,7 +343,8 @@ final class StreamClosing {
      * wait: it is the one that goes on with what is left.
      */
     boolean awaitDrained(long nanos) {
-        return Threads.await(drained, transport.serviceThread().isCurrent() ? 0 : nanos);
+        long limit = nanos == 0 ? Long.MAX_VALUE : nanos;
+        return Threads.await(drained, transport.serviceThread().isCurrent() ? 0 : limit);
     }
 
     boolean isDrained() {

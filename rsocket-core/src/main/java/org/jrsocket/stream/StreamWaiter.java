@@ -52,7 +52,7 @@ final class StreamWaiter {
      * Waits until the stream is ready for what {@code bit} says: the reader for READABLE, the writer for another one.
      * It is inside, and holds the lock, which is left for the wait and held again afterwards. It need not have polled.
      *
-     * @param nanos 0 waits for ever
+     * @param nanos 0 waits for ever, less than 0 not at all
      * @return false when the time is over
      */
     boolean await(int bit, long nanos) throws IOException {
@@ -66,7 +66,7 @@ final class StreamWaiter {
         }
         long start = System.nanoTime();
         SpinBudget budget = reading ? readerSpin : writerSpin;
-        long spin = budget.begin(nanos);
+        long spin = nanos < 0 ? 0 : budget.begin(nanos);
         try {
             if (spin > 0) {
                 try {
@@ -164,7 +164,7 @@ final class StreamWaiter {
                     return true;
                 }
                 long left = -1;
-                if (nanos > 0) {
+                if (nanos != 0) {
                     left = nanos - (System.nanoTime() - start);
                     if (left <= 0) {
                         return false;

@@ -52,7 +52,7 @@ final class Doctor {
      * @return 0 if RDMA can be used here (and reaches the peer), 1 if not, 3 if the peer cannot be reached at all
      */
     int run(Peer peer) throws ConfigurationException {
-        out.println("jrsocket " + Main.version() + ", JDK " + Runtime.version() + ", " + System.getProperty("os.name")
+        out.println("jrsocket " + Build.VERSION + ", JDK " + Runtime.version() + ", " + System.getProperty("os.name")
                 + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
         out.println("settings: " + settings);
         TransportContext stack = TransportContext.open(settings, holder);

@@ -160,6 +160,7 @@ final class Installation {
                 return;
             }
         }
+        NativeLibrary.OS.keep();
         if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
             warn(stack.settings().log(), HAS_SERVERS);
             net = false;

@@ -92,15 +92,10 @@ public final class Main implements Callable<Integer> {
         return settings;
     }
 
-    static String version() {
-        String version = Main.class.getPackage().getImplementationVersion();
-        return version == null ? "(not from its jar)" : version;
-    }
-
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            return new String[] {"jrsocket " + version()};
+            return new String[] {"jrsocket " + Build.VERSION};
         }
     }
 
@@ -111,7 +106,7 @@ public final class Main implements Callable<Integer> {
 
         @Override
         public Integer call() {
-            main.out.println("jrsocket " + version());
+            main.out.println("jrsocket " + Build.VERSION);
             return 0;
         }
     }

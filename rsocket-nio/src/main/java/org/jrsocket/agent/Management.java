@@ -4,9 +4,11 @@
  */
 package org.jrsocket.agent;
 
+import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.nio.BroughtProviders;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,8 +53,11 @@ final class Management {
                         TransportBean.NAME);
                 return;
             }
+            BroughtProviders.ensureFound(PlatformBuilder.class); // else JMX would not start at all
             other = System.getProperty(BUILDER);
             System.setProperty(BUILDER, PlatformBuilder.class.getName());
+        } catch (IOException e) {
+            LOG.warn("no JMX bean {}: {}", TransportBean.NAME, e.getMessage());
         } catch (Exception | LinkageError e) {
             LOG.warn("no JMX bean {}", TransportBean.NAME, e);
         }

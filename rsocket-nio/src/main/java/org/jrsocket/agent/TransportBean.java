@@ -35,7 +35,7 @@ final class TransportBean implements TransportMXBean {
 
     @Override
     public String getVersion() {
-        return Main.version();
+        return Build.VERSION;
     }
 
     @Override

@@ -51,6 +51,7 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
      */
     public static void install() throws IOException {
         if (System.getProperty(PROPERTY) == null) {
+            BroughtProviders.ensureFound(RAsynchronousChannelProvider.class);
             BroughtProviders.ensureNone(AsynchronousChannelProvider.class, "provider");
             System.setProperty(PROPERTY, RAsynchronousChannelProvider.class.getName());
         }

@@ -18,6 +18,25 @@ public final class BroughtProviders {
     private BroughtProviders() {}
 
     /**
+     * Makes sure that the JDK, which is told the name of a class of ours, finds this class. It looks with the system
+     * class loader, which prefers a module that the program brings to the boot class path.
+     *
+     * @throws IOException it would find another one, or none
+     */
+    public static void ensureFound(Class<?> ours) throws IOException {
+        Class<?> found;
+        try {
+            found = Class.forName(ours.getName(), false, ClassLoader.getSystemClassLoader());
+        } catch (ClassNotFoundException | LinkageError e) {
+            throw new IOException("the JVM does not find " + ours.getName() + ": " + e, e);
+        }
+        if (found != ours) {
+            throw new IOException("the program has jrsocket on its own module path ("
+                    + found.getModule().getName() + "), where the JVM would look first: put it on the class path");
+        }
+    }
+
+    /**
      * Makes no object of the provider's class.
      *
      * @param service such as {@code SelectorProvider}

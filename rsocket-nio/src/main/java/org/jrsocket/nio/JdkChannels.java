@@ -14,17 +14,19 @@ import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
+import org.jrsocket.os.NativeLibrary;
 
 /**
  * What of {@code sun.nio.ch} is used, and nothing else; the same on JDK 17 and 25. The package must be open to this
- * class: the agent sees to it, without the agent {@value #FLAG} does.
+ * class: the agent sees to it, without the agent an option of the JVM does.
  */
 final class JdkChannels {
 
     /** The package of java.base that must be open to this module. */
     static final String PACKAGE = "sun.nio.ch";
 
-    static final String FLAG = "--add-opens java.base/sun.nio.ch=ALL-UNNAMED";
+    /** What opens it to this class, wherever it is. */
+    static final String FLAG = "--add-opens java.base/" + PACKAGE + "=" + NativeLibrary.moduleName(JdkChannels.class);
 
     private static final MethodHandle DEFAULT_PROVIDER;
     private static final MethodHandle ASYNCHRONOUS_PROVIDER;
@@ -103,10 +105,18 @@ final class JdkChannels {
     private JdkChannels() {}
 
     /** @throws IllegalStateException the package is not open; the message says what to do */
+    /** The agent opens the package to its own classes, which come before those of the class path alone. */
+    private static boolean mayBeTheAgents() {
+        return !JdkChannels.class.getModule().isNamed()
+                && JdkChannels.class.getClassLoader() == ClassLoader.getSystemClassLoader();
+    }
+
     static void ensureOpen() {
         if (FAILURE != null) {
             throw new IllegalStateException(
-                    "jrsocket's NIO provider needs the JDK's: start with -javaagent:rsocket.jar, or with " + FLAG,
+                    "jrsocket's NIO provider needs the JDK's: start with "
+                            + (mayBeTheAgents() ? "-javaagent:rsocket.jar, or with " : "")
+                            + FLAG,
                     FAILURE);
         }
     }

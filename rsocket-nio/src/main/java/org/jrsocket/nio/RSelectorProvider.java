@@ -102,6 +102,7 @@ public final class RSelectorProvider extends SelectorProvider {
      */
     public static synchronized void install(TransportContext stack, TransportHolder holder) throws IOException {
         JdkChannels.ensureOpen();
+        BroughtProviders.ensureFound(RSelectorProvider.class); // the JDK's own does not survive one that fails
         share(stack, holder);
         if (System.getProperty(PROPERTY) == null) {
             BroughtProviders.ensureNone(SelectorProvider.class, "selector provider");

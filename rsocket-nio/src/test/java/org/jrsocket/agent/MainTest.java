@@ -70,8 +70,9 @@ class MainTest {
     void shouldSayItsVersion(String line) {
         assertEquals(0, run(line));
         assertEquals(
-                "jrsocket (not from its jar)",
+                "jrsocket " + Build.VERSION,
                 out.toString(StandardCharsets.UTF_8).strip());
+        assertTrue(Build.VERSION.matches("[0-9].*"), Build.VERSION);
     }
 
     @Test

@@ -1,0 +1,42 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.interop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The JDK looks for what it is told the name of among the program's modules first. */
+class ModulePathTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldLeaveChannelsToTcpWhereTheProgramHasOurModule() throws Exception {
+        Files.copy(Site.agentJar(), folder.resolve("rsocket-of-the-program.jar"));
+        try (JvmProcess java = JvmProcess.running(OpenedChannels.class)
+                .agent("=policy=tcp")
+                .option("--module-path=" + folder)
+                .option("--add-modules=org.jrsocket.agent")
+                .start()) {
+            JvmProcess.Result result = java.await(Duration.ofMinutes(2)).expectSuccess();
+            assertEquals(List.of("beans=true"), result.out());
+            String why = "the program has jrsocket on its own module path (org.jrsocket.agent), "
+                    + "where the JVM would look first: put it on the class path";
+            assertEquals(
+                    List.of("no JMX bean org.jrsocket:type=Transport: " + why, "TCP only for NIO channels: " + why),
+                    result.err().stream()
+                            .filter(line -> !line.contains("warning: Sharing is only supported"))
+                            .map(line -> line.replaceFirst("^(jrsocket: |.* WARN [a-zA-Z.]* - )", ""))
+                            .toList());
+        }
+    }
+}
