@@ -28,12 +28,15 @@ abstract class DataChannel extends ConnectingChannel {
     }
 
     /** As {@link #io()}, but a blocking connect that is under way and holds the lock comes first, as with the JDK. */
-    private RdmaIo io(ReentrantLock lock) throws ClosedChannelException {
+    private RdmaIo io(ReentrantLock lock) throws IOException {
         if (state != State.UNDECIDED && state != State.PENDING) {
             return io();
         }
         lock.lock();
         try {
+            if (state == State.PENDING) { // the inner channel may be connected already
+                throw refused(new NotYetConnectedException());
+            }
             return io();
         } finally {
             lock.unlock();
@@ -45,7 +48,7 @@ abstract class DataChannel extends ConnectingChannel {
         RdmaIo current = io;
         if (current == null) {
             if (state == State.PENDING) {
-                throw new NotYetConnectedException(); // the inner channel may be connected already
+                throw new NotYetConnectedException();
             }
         } else {
             ensureOpen();
