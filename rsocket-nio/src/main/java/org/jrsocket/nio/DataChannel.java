@@ -169,8 +169,8 @@ abstract class DataChannel extends ConnectingChannel {
         writeLock.lock();
         try {
             ensureOpen();
-            rdma.ensureOutputOpen();
             if (!isBlocking()) {
+                rdma.ensureOutputOpen();
                 return one != null ? rdma.write(one) : rdma.write(sources, offset, length);
             }
             boolean done = false;
@@ -178,6 +178,7 @@ abstract class DataChannel extends ConnectingChannel {
             try {
                 begin();
                 ensureOpen();
+                rdma.ensureOutputOpen();
                 n = rdma.writeBlocking(one, sources, offset, length);
                 done = n > 0 || isOpen();
             } finally {
@@ -200,12 +201,12 @@ abstract class DataChannel extends ConnectingChannel {
             if (!isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            if (io.isOutputShut()) {
-                throw new ClosedChannelException();
-            }
             try {
                 begin();
                 ensureOpen();
+                if (io.isOutputShut()) {
+                    throw new ClosedChannelException();
+                }
                 while (source.hasRemaining()) {
                     io.writeBlocking(source, null, 0, 0);
                 }
