@@ -158,11 +158,11 @@ public final class OutgoingConnection {
         return taken;
     }
 
-    /** Closes a connection that nobody wants any more. */
+    /** Closes a connection that nobody wants any more; its peer, which may have accepted it, reads the end. */
     public void discard() {
         RdmaStream unwanted = takeStream();
         if (unwanted != null) {
-            unwanted.abort();
+            unwanted.close();
         }
     }
 

@@ -23,6 +23,8 @@ public final class Effects {
     public static final int GONE = 1 << 2;
     /** The peer closed hard. */
     public static final int RESET = 1 << 3;
+    /** The peer closed hard after it had said that no more data comes: readers see the end, writers that it is gone. */
+    public static final int RESET_AFTER_END = 1 << 12;
     /** A new credit limit, {@link Inbound#limit}: tell {@link Outbound#limit}. */
     public static final int LIMIT = 1 << 4;
     /**

@@ -38,7 +38,7 @@ public final class ResetNews {
     }
 
     /** Whether the connection has failed, rather than ended, or been closed here. */
-    private static boolean isFailure(SocketException e) {
+    public static boolean isFailure(SocketException e) {
         return e.getCause() instanceof SocketException;
     }
 }

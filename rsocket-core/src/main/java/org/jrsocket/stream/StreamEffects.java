@@ -44,6 +44,7 @@ final class StreamEffects {
             fail(new SocketException("Connection reset"), "reset by the peer");
         }
         core.ended |= Effects.has(effects, Effects.ENDED);
+        core.wroteInVain |= Effects.has(effects, Effects.RESET_AFTER_END); // as if: the answer has come
         if (Effects.has(effects, Effects.GONE)) {
             core.peerGone = true;
             core.keepAlive().end();

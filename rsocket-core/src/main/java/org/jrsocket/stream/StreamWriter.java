@@ -14,7 +14,6 @@ import org.jrsocket.protocol.SendLimits;
 final class StreamWriter {
 
     private final StreamCore core;
-    private boolean wroteInVain; // or was told that nobody reads any more; with the core's lock
 
     StreamWriter(StreamCore core) {
         this.core = core;
@@ -103,12 +102,12 @@ final class StreamWriter {
             try {
                 long call = 0;
                 for (int i = offset; i < offset + length; i++) {
-                    int vain = inVain(sources[i].remaining());
-                    if (vain > 0) {
-                        sources[i].position(sources[i].position() + vain);
-                        return vain;
-                    }
                     call += sources[i].remaining();
+                }
+                int vain = inVain((int) Math.min(call, SendLimits.MAX_MESSAGE));
+                if (vain > 0) {
+                    skip(sources, offset, vain);
+                    return vain;
                 }
                 checkWritable();
                 if (call > 0 && call <= StreamReader.SHORT_COPY && core.mayWriteNow((int) call)) {
@@ -160,6 +159,14 @@ final class StreamWriter {
         core.leftover().flushWritten(call);
         if (core.out.waitsForPeer()) {
             core.poll();
+        }
+    }
+
+    private static void skip(ByteBuffer[] sources, int from, int bytes) {
+        for (int i = from, left = bytes; left > 0; i++) {
+            int n = Math.min(left, sources[i].remaining());
+            sources[i].position(sources[i].position() + n);
+            left -= n;
         }
     }
 
@@ -245,7 +252,7 @@ final class StreamWriter {
             throw StreamReader.again(failed, core.peerGone ? "Broken pipe" : "Connection reset");
         }
         if (core.outputShut || core.peerGone) {
-            wroteInVain = true; // whoever has been told hears it again
+            core.wroteInVain = true; // whoever has been told hears it again
             throw new SocketException("Broken pipe");
         }
     }
@@ -256,11 +263,11 @@ final class StreamWriter {
      * if that fails. Returns how much of {@code length} such a write takes; 0 if this is none.
      */
     int inVain(int length) {
-        boolean first = length > 0 && core.peerGone && core.ended && !wroteInVain;
+        boolean first = length > 0 && core.peerGone && core.ended && !core.wroteInVain;
         if (!first || core.failure != null || core.outputShut || core.closed) {
             return 0;
         }
-        wroteInVain = true;
+        core.wroteInVain = true;
         return Math.min(length, SendLimits.MAX_MESSAGE);
     }
 

@@ -130,14 +130,14 @@ abstract class ConnectingChannel extends DualChannel {
     }
 
     /** The address to try over RDMA; null if the JDK is to answer, or to say what is wrong. */
-    private InetSocketAddress rdmaTarget(SocketAddress address) throws ClosedChannelException {
+    private InetSocketAddress rdmaTarget(SocketAddress address) throws IOException {
         if (state == State.RDMA) {
-            throw new AlreadyConnectedException();
+            throw refused(new AlreadyConnectedException());
         }
         if (state == State.PENDING) {
-            throw new ConnectionPendingException();
+            throw refused(new ConnectionPendingException());
         }
-        if (!options.hasTcp()) { // accepted over RDMA, and closed
+        if (state == State.CLOSED) { // the inner channel, if there is one, may have another mode
             throw isBlocking() ? new AsynchronousCloseException() : new ClosedChannelException();
         }
         InetSocketAddress target = (InetSocketAddress) address;

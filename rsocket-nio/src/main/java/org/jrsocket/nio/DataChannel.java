@@ -28,12 +28,15 @@ abstract class DataChannel extends ConnectingChannel {
     }
 
     /** As {@link #io()}, but a blocking connect that is under way and holds the lock comes first, as with the JDK. */
-    private RdmaIo io(ReentrantLock lock) throws ClosedChannelException {
+    private RdmaIo io(ReentrantLock lock) throws IOException {
         if (state != State.UNDECIDED && state != State.PENDING) {
             return io();
         }
         lock.lock();
         try {
+            if (state == State.PENDING) { // the inner channel may be connected already
+                throw refused(new NotYetConnectedException());
+            }
             return io();
         } finally {
             lock.unlock();
@@ -45,7 +48,7 @@ abstract class DataChannel extends ConnectingChannel {
         RdmaIo current = io;
         if (current == null) {
             if (state == State.PENDING) {
-                throw new NotYetConnectedException(); // the inner channel may be connected already
+                throw new NotYetConnectedException();
             }
         } else {
             ensureOpen();
@@ -166,8 +169,8 @@ abstract class DataChannel extends ConnectingChannel {
         writeLock.lock();
         try {
             ensureOpen();
-            rdma.ensureOutputOpen();
             if (!isBlocking()) {
+                rdma.ensureOutputOpen();
                 return one != null ? rdma.write(one) : rdma.write(sources, offset, length);
             }
             boolean done = false;
@@ -175,6 +178,7 @@ abstract class DataChannel extends ConnectingChannel {
             try {
                 begin();
                 ensureOpen();
+                rdma.ensureOutputOpen();
                 n = rdma.writeBlocking(one, sources, offset, length);
                 done = n > 0 || isOpen();
             } finally {
@@ -197,12 +201,12 @@ abstract class DataChannel extends ConnectingChannel {
             if (!isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            if (io.isOutputShut()) {
-                throw new ClosedChannelException();
-            }
             try {
                 begin();
                 ensureOpen();
+                if (io.isOutputShut()) {
+                    throw new ClosedChannelException();
+                }
                 while (source.hasRemaining()) {
                     io.writeBlocking(source, null, 0, 0);
                 }

@@ -7,6 +7,7 @@ package org.jrsocket.nio;
 import java.io.IOException;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
@@ -138,6 +139,15 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
         if (!tcp().isOpen()) {
             close();
         }
+    }
+
+    /** As the JDK, which closes a channel that blocks before it says no to a thread that is interrupted. */
+    final RuntimeException refused(RuntimeException why) throws AsynchronousCloseException {
+        if (isBlocking()) {
+            begin();
+            end(isOpen());
+        }
+        return why;
     }
 
     void ensureOpen() throws ClosedChannelException {

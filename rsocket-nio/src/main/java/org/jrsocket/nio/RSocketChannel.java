@@ -76,11 +76,15 @@ final class RSocketChannel extends DataChannel {
             key.selection().unwatch(key); // before the descriptor can become another's
         }
         if (pending != null) {
+            RdmaStream made = linger() == 0 ? pending.takeStream() : null;
+            if (made != null) {
+                made.abort();
+            }
             pending.cancel();
         }
         RdmaIo rdma = io;
         if (rdma != null) {
-            rdma.close(linger());
+            rdma.close(linger(), isSelected());
         }
         options.close();
         TcpConnection.closed(recorded);
@@ -93,7 +97,12 @@ final class RSocketChannel extends DataChannel {
     private int linger() {
         int seconds = options.linger();
         boolean inside = readLock.isLocked() || writeLock.isLocked();
-        return seconds > 0 && (inside || !isBlocking() && isRegistered()) ? -1 : seconds;
+        return seconds > 0 && (inside || isSelected()) ? -1 : seconds;
+    }
+
+    /** Then the JDK shuts the output, and leaves the rest of the close to the next selection. */
+    private boolean isSelected() {
+        return !isBlocking() && isRegistered();
     }
 
     @Override

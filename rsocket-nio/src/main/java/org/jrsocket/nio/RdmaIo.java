@@ -23,13 +23,25 @@ final class RdmaIo {
     private volatile boolean inputShut;
     private volatile boolean outputShut;
     private final ResetNews news = new ResetNews();
+    private volatile SocketException reset; // that a reader was told of; written by readers, one at a time
 
     RdmaIo(RdmaStream stream) {
         this.stream = stream;
     }
 
+    /** As the JDK: a reader that has been told of a reset hears of nothing else, even if it asks for nothing. */
+    private void ensureNoReset() throws SocketException {
+        SocketException told = reset;
+        if (told != null) {
+            SocketException again = new SocketException(told.getMessage());
+            again.initCause(told.getCause());
+            throw again;
+        }
+    }
+
     /** Without waiting: 0 if nothing is there, -1 at the end. */
     int read(ByteBuffer target) throws IOException {
+        ensureNoReset();
         if (inputShut) {
             return -1; // whether or not there is room to read into
         }
@@ -46,11 +58,16 @@ final class RdmaIo {
 
     /** As {@link ResetNews#isTheEndOnly}. */
     boolean isTheEndOnly(SocketException e) {
-        return news.isTheEndOnly(e);
+        boolean end = news.isTheEndOnly(e);
+        if (!end && ResetNews.isFailure(e)) {
+            reset = e;
+        }
+        return end;
     }
 
     /** As {@link #read(ByteBuffer)}, into several in turn. */
     long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        ensureNoReset();
         if (inputShut) {
             return -1;
         }
@@ -102,6 +119,7 @@ final class RdmaIo {
      * @param nanos 0 waits for ever
      */
     int readBlocking(ByteBuffer target, long nanos) throws IOException {
+        ensureNoReset();
         checkWritable(target);
         if (!inputShut && !target.hasRemaining()) {
             return 0;
@@ -121,6 +139,7 @@ final class RdmaIo {
 
     /** As {@link #readBlocking(ByteBuffer, long)}, into several in turn, for ever. */
     long readBlocking(ByteBuffer[] targets, int offset, int length) throws IOException {
+        ensureNoReset();
         checkWritable(targets, offset, length);
         int first = offset;
         while (first < offset + length && !targets[first].hasRemaining()) {
@@ -214,13 +233,21 @@ final class RdmaIo {
         return stream.available();
     }
 
-    /** Closes as SO_LINGER says: 0 resets, more than 0 waits that many seconds for what was written to arrive. */
-    void close(int linger) {
+    /**
+     * Closes as SO_LINGER says: 0 resets, more than 0 waits that many seconds for what was written to arrive.
+     *
+     * @param endFirst whether the peer reads the end before a reset because of unread data
+     */
+    void close(int linger, boolean endFirst) {
         if (linger == 0) {
             stream.abort();
             return;
         }
-        stream.close();
+        if (endFirst) {
+            stream.closeAfterEnd();
+        } else {
+            stream.close();
+        }
         if (linger > 0) {
             stream.awaitDrained(TimeUnit.SECONDS.toNanos(linger));
         }

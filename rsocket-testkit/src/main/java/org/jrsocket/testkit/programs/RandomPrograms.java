@@ -36,6 +36,7 @@ public final class RandomPrograms<W extends World> {
     private record Call<W>(Kind<W> kind, long seed) {}
 
     private static final long PATIENCE_MILLIS = 10;
+    private static final long MORE_PATIENCE_MILLIS = 60;
     private static final long MUCH_PATIENCE_MILLIS = 400;
     private static final int ATTEMPTS_TO_SHORTEN = 200;
 
@@ -68,15 +69,16 @@ public final class RandomPrograms<W extends World> {
         for (int i = 0; i < calls; i++) {
             program.add(new Call<>(kinds.get(chance.nextInt(kinds.size())), chance.nextLong()));
         }
-        if (run(reference, program, PATIENCE_MILLIS).equals(run(compared, program, PATIENCE_MILLIS))
-                || !differ(program)) {
+        if (!differ(program, PATIENCE_MILLIS)
+                || !differ(program, MORE_PATIENCE_MILLIS)
+                || !differ(program, MUCH_PATIENCE_MILLIS)) {
             return;
         }
         throw new AssertionError("seed " + seed + ":\n" + text(shortened(program)));
     }
 
-    private boolean differ(List<Call<W>> program) throws Exception {
-        return !run(reference, program, MUCH_PATIENCE_MILLIS).equals(run(compared, program, MUCH_PATIENCE_MILLIS));
+    private boolean differ(List<Call<W>> program, long patience) throws Exception {
+        return !run(reference, program, patience).equals(run(compared, program, patience));
     }
 
     private List<Call<W>> shortened(List<Call<W>> program) throws Exception {
@@ -86,7 +88,7 @@ public final class RandomPrograms<W extends World> {
             for (int from = 0; from < shortest.size() && attempts < ATTEMPTS_TO_SHORTEN; attempts++) {
                 List<Call<W>> shorter = new ArrayList<>(shortest);
                 shorter.subList(from, Math.min(from + length, shorter.size())).clear();
-                if (differ(shorter)) {
+                if (differ(shorter, MORE_PATIENCE_MILLIS)) {
                     shortest = shorter;
                 } else {
                     from += length;
