@@ -96,7 +96,7 @@ final class StreamClosing {
                 core.closed = true;
             }
             core.keepAlive().end();
-            boolean unread = first && !core.inputShut && core.in.readable() > 0;
+            boolean unread = first && (core.in.readable() > 0 || core.discarded > 0);
             if (unread && endFirst) {
                 core.out.shutdown();
                 core.flush();

@@ -81,7 +81,7 @@ final class StreamCore {
     SocketException failure;
     boolean failedAfterEnd;
     private int noted; // effects that others may be waiting for
-    private long discarded; // bytes of what arrived, because nobody reads any more
+    long discarded; // bytes of what arrived, because nobody reads any more
     private boolean growthRefused; // send memory is full, and there was no more
     final Stalls stalls = new Stalls(this);
 

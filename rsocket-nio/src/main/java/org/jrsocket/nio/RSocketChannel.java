@@ -80,7 +80,8 @@ final class RSocketChannel extends DataChannel {
         }
         RdmaIo rdma = io;
         if (rdma != null) {
-            rdma.close(linger());
+            // The JDK shuts the output of a channel that it can close only when its selector has let go of it.
+            rdma.close(linger(), !isBlocking() && isRegistered());
         }
         options.close();
         TcpConnection.closed(recorded);

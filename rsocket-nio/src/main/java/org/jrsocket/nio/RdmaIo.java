@@ -214,13 +214,21 @@ final class RdmaIo {
         return stream.available();
     }
 
-    /** Closes as SO_LINGER says: 0 resets, more than 0 waits that many seconds for what was written to arrive. */
-    void close(int linger) {
+    /**
+     * Closes as SO_LINGER says: 0 resets, more than 0 waits that many seconds for what was written to arrive.
+     *
+     * @param endFirst whether a peer whose data was not read finds the end before the reset
+     */
+    void close(int linger, boolean endFirst) {
         if (linger == 0) {
             stream.abort();
             return;
         }
-        stream.close();
+        if (endFirst) {
+            stream.closeAfterEnd();
+        } else {
+            stream.close();
+        }
         if (linger > 0) {
             stream.awaitDrained(TimeUnit.SECONDS.toNanos(linger));
         }
