@@ -14,7 +14,11 @@ import org.jrsocket.protocol.SendLimits;
 final class StreamWriter {
 
     private final StreamCore core;
-    private boolean wroteInVain; // or was told that nobody reads any more; with the core's lock
+
+    // With the core's lock.
+    private boolean wroteInVain; // or was told that nobody reads any more
+    private boolean corked;
+    private boolean inVainWhileCorked;
 
     StreamWriter(StreamCore core) {
         this.core = core;
@@ -103,12 +107,12 @@ final class StreamWriter {
             try {
                 long call = 0;
                 for (int i = offset; i < offset + length; i++) {
-                    int vain = inVain(sources[i].remaining());
-                    if (vain > 0) {
-                        sources[i].position(sources[i].position() + vain);
-                        return vain;
-                    }
                     call += sources[i].remaining();
+                }
+                int vain = inVain(call);
+                if (vain > 0) {
+                    skip(sources, offset, vain);
+                    return vain;
                 }
                 checkWritable();
                 if (call > 0 && call <= StreamReader.SHORT_COPY && core.mayWriteNow((int) call)) {
@@ -143,9 +147,11 @@ final class StreamWriter {
     void cork(boolean on) {
         core.enter();
         try {
+            corked = on;
             if (on) {
                 core.leftover().cork();
             } else {
+                wroteInVain |= inVainWhileCorked;
                 core.leftover().uncork();
             }
         } finally {
@@ -253,15 +259,29 @@ final class StreamWriter {
     /**
      * As over TCP, the first write after the peer's close succeeds, and nobody gets it: the kernel learns only from the
      * answer that the peer is gone. Programs depend on it, such as those that flush before they close, and do not close
-     * if that fails. Returns how much of {@code length} such a write takes; 0 if this is none.
+     * if that fails. What is written while corked counts as one write. Returns how much of {@code length} such a write
+     * takes; 0 if this is none.
      */
-    int inVain(int length) {
+    int inVain(long length) {
         boolean first = length > 0 && core.peerGone && core.ended && !wroteInVain;
         if (!first || core.failure != null || core.outputShut || core.closed) {
             return 0;
         }
-        wroteInVain = true;
-        return Math.min(length, SendLimits.MAX_MESSAGE);
+        if (corked) {
+            inVainWhileCorked = true;
+        } else {
+            wroteInVain = true;
+        }
+        return (int) Math.min(length, SendLimits.MAX_MESSAGE);
+    }
+
+    private static void skip(ByteBuffer[] sources, int from, int bytes) {
+        int left = bytes;
+        for (int i = from; left > 0; i++) {
+            int n = Math.min(left, sources[i].remaining());
+            sources[i].position(sources[i].position() + n);
+            left -= n;
+        }
     }
 
     /**
