@@ -77,7 +77,8 @@ abstract class ConnectSuite extends NioSuite {
     @Test
     void shouldFailAtOnceFromAnAddressOfTheOtherFamily() throws IOException {
         InetSocketAddress other = new InetSocketAddress("::1", 0);
-        SocketAddress listener = openServer().bind(new InetSocketAddress("127.0.0.1", 0)).getLocalAddress();
+        SocketAddress listener =
+                openServer().bind(new InetSocketAddress("127.0.0.1", 0)).getLocalAddress();
         SocketChannel client = open();
         client.configureBlocking(false);
         try {
