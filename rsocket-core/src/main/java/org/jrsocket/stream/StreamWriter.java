@@ -15,6 +15,10 @@ final class StreamWriter {
 
     private final StreamCore core;
 
+    // With the core's lock.
+    private boolean corked;
+    private boolean inVainWhileCorked;
+
     StreamWriter(StreamCore core) {
         this.core = core;
     }
@@ -104,7 +108,7 @@ final class StreamWriter {
                 for (int i = offset; i < offset + length; i++) {
                     call += sources[i].remaining();
                 }
-                int vain = inVain((int) Math.min(call, SendLimits.MAX_MESSAGE));
+                int vain = inVain(call);
                 if (vain > 0) {
                     skip(sources, offset, vain);
                     return vain;
@@ -142,9 +146,11 @@ final class StreamWriter {
     void cork(boolean on) {
         core.enter();
         try {
+            corked = on;
             if (on) {
                 core.leftover().cork();
             } else {
+                core.wroteInVain |= inVainWhileCorked;
                 core.leftover().uncork();
             }
         } finally {
@@ -260,15 +266,20 @@ final class StreamWriter {
     /**
      * As over TCP, the first write after the peer's close succeeds, and nobody gets it: the kernel learns only from the
      * answer that the peer is gone. Programs depend on it, such as those that flush before they close, and do not close
-     * if that fails. Returns how much of {@code length} such a write takes; 0 if this is none.
+     * if that fails. What is written while corked counts as one write. Returns how much of {@code length} such a write
+     * takes; 0 if this is none.
      */
-    int inVain(int length) {
+    int inVain(long length) {
         boolean first = length > 0 && core.peerGone && core.ended && !core.wroteInVain;
         if (!first || core.failure != null || core.outputShut || core.closed) {
             return 0;
         }
-        core.wroteInVain = true;
-        return Math.min(length, SendLimits.MAX_MESSAGE);
+        if (corked) {
+            inVainWhileCorked = true;
+        } else {
+            core.wroteInVain = true;
+        }
+        return (int) Math.min(length, SendLimits.MAX_MESSAGE);
     }
 
     /**

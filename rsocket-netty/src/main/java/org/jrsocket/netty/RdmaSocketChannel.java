@@ -232,8 +232,8 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
         int room = buffer.writableBytes();
         handle.attemptedBytesRead(room);
-        if (!isOpen()) {
-            return 0; // closed by who was given what was read before
+        if (!isOpen()) { // closed by who was given what was read before
+            return handle == lending ? 0 : -1; // a lent piece may end where TCP's buffer would not
         }
         if (handle != lending) {
             return copy(rdma, buffer, room);

@@ -144,8 +144,18 @@ abstract class ConnectingChannel extends DualChannel {
         if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending() || target.getPort() == 0) {
             return null;
         }
+        if (isBoundToAnotherFamily(target)) {
+            return null;
+        }
         Rights.checkConnect(target);
         return target.getAddress().isAnyLocalAddress() ? loopback(target) : target;
+    }
+
+    private boolean isBoundToAnotherFamily(InetSocketAddress target) throws IOException {
+        InetSocketAddress local = (InetSocketAddress) tcp().getLocalAddress();
+        return local != null
+                && !local.getAddress().isAnyLocalAddress()
+                && local.getAddress() instanceof Inet4Address != target.getAddress() instanceof Inet4Address;
     }
 
     /** The JDK's channels connect a wildcard to the host itself. */

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.BindException;
@@ -71,6 +72,23 @@ abstract class ConnectSuite extends NioSuite {
         assertEquals(listener.getLocalAddress(), p.client().getRemoteAddress());
         assertEquals(p.client().getLocalAddress(), p.server().getRemoteAddress());
         assertEquals(p.client().getRemoteAddress(), p.server().getLocalAddress());
+    }
+
+    @Test
+    void shouldFailAtOnceFromAnAddressOfTheOtherFamily() throws IOException {
+        InetSocketAddress other = new InetSocketAddress("::1", 0);
+        SocketAddress listener =
+                openServer().bind(new InetSocketAddress("127.0.0.1", 0)).getLocalAddress();
+        SocketChannel client = open();
+        client.configureBlocking(false);
+        try {
+            client.bind(other);
+        } catch (IOException | UnsupportedAddressTypeException e) {
+            assumeTrue(false, "no IPv6: " + e);
+        }
+        SocketException e = assertThrows(SocketException.class, () -> client.connect(listener));
+        assertEquals("Network is unreachable", e.getMessage());
+        assertFalse(client.isOpen());
     }
 
     @Test

@@ -13,6 +13,8 @@ import java.io.IOException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -110,7 +112,7 @@ abstract class StreamEndSuite extends NioSuite {
         assertEquals(
                 5,
                 gathering
-                        ? p.client().write(new ByteBuffer[] {bytes(0), bytes(5)})
+                        ? p.client().write(new ByteBuffer[] {bytes(0), bytes(2), bytes(3)})
                         : p.client().write(bytes(5)));
         assertThrows(IOException.class, () -> {
             for (int i = 0; i < 1000; i++) {
@@ -153,6 +155,32 @@ abstract class StreamEndSuite extends NioSuite {
         Pair p = pair();
         p.client().write(text("unread"));
         assertEquals("u", read(p.server(), 1)); // so the rest has arrived
+        p.server().close();
+        IOException e = assertThrows(IOException.class, () -> p.client().read(bytes(1)));
+        assertEquals("Connection reset", e.getMessage());
+    }
+
+    /** What its selector has not let go of can only be shut, not closed. */
+    @Test
+    void shouldEndThePeersInputWhenClosedWithUnreadDataWhileRegistered() throws IOException {
+        Pair p = nonBlockingPair();
+        Selector selector = selector();
+        p.server().register(selector, SelectionKey.OP_READ);
+        p.client().configureBlocking(true);
+        p.client().write(text("unread"));
+        assertEquals(1, selector.select());
+        p.server().write(text("last"));
+        p.server().close();
+        assertEquals("last", read(p.client(), 4));
+        assertEquals(-1, p.client().read(bytes(1)));
+    }
+
+    @Test
+    void shouldResetWhenClosedAfterItsInputWasShutOnUnreadData() throws IOException {
+        Pair p = pair();
+        p.client().write(text("unread"));
+        assertEquals("u", read(p.server(), 1)); // so the rest has arrived
+        p.server().shutdownInput();
         p.server().close();
         IOException e = assertThrows(IOException.class, () -> p.client().read(bytes(1)));
         assertEquals("Connection reset", e.getMessage());

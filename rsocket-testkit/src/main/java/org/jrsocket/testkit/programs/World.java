@@ -72,6 +72,11 @@ public abstract class World implements AutoCloseable {
     @Override
     public abstract void close() throws IOException;
 
+    /** What is compared beside the calls' outcomes, once everything is closed. */
+    protected String remains() throws InterruptedException {
+        return "";
+    }
+
     /** The outcomes of calls that waited, and do not any more. */
     final String settled() throws InterruptedException {
         return collect(patienceMillis);
@@ -88,7 +93,7 @@ public abstract class World implements AutoCloseable {
             }
             text += " " + still.name() + " never ends" + trace;
         }
-        return text;
+        return text + remains();
     }
 
     private String collect(long millis) throws InterruptedException {
