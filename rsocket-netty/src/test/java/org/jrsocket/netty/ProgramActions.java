@@ -54,7 +54,8 @@ final class ProgramActions {
         "handlerRemoved"
     };
 
-    private static final Set<String> ENDS = Set.of("close", "reset", "disconnect", "deregister", "forcibly", "shutdown");
+    private static final Set<String> ENDS =
+            Set.of("close", "reset", "disconnect", "deregister", "forcibly", "shutdown");
 
     /** As often as their weights say. */
     final List<Named> all = new ArrayList<>();
@@ -116,8 +117,7 @@ final class ProgramActions {
         add(
                 2,
                 "half",
-                (world, on, chance) ->
-                        "" + on.channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true));
+                (world, on, chance) -> "" + on.channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true));
         add(2, "marks", (world, on, chance) -> {
             on.channel.config().setWriteBufferWaterMark(new io.netty.channel.WriteBufferWaterMark(10, 100));
             return "";
