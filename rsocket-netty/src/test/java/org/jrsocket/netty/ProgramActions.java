@@ -6,6 +6,7 @@ package org.jrsocket.netty;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundInvoker;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
@@ -53,7 +54,8 @@ final class ProgramActions {
         "handlerRemoved"
     };
 
-    private static final Set<String> ENDS = Set.of("close", "disconnect", "deregister", "forcibly", "shutdown");
+    private static final Set<String> ENDS =
+            Set.of("close", "reset", "disconnect", "deregister", "forcibly", "shutdown");
 
     /** As often as their weights say. */
     final List<Named> all = new ArrayList<>();
@@ -68,7 +70,7 @@ final class ProgramActions {
     ProgramActions() throws IOException {
         unheard.bind(new InetSocketAddress("127.0.0.1", 0));
         inUse = new ServerSocket(0, 5, java.net.InetAddress.getByName("127.0.0.1"));
-        add(12, "write", this::write);
+        add(16, "write", this::write);
         add(3, "flush", (world, on, chance) -> {
             on.out(chance).flush();
             return "";
@@ -103,7 +105,11 @@ final class ProgramActions {
         add(1, "get", (world, on, chance) -> ProgramOptions.get(on, chance));
         add(1, "options", (world, on, chance) -> ProgramOptions.getAll(on, chance));
         add(4, "config", (world, on, chance) -> ProgramOptions.call(on, chance));
-        add(3, "autoRead", (world, on, chance) -> {
+        add(4, "reset", (world, on, chance) -> {
+            on.channel.config().setOption(ChannelOption.SO_LINGER, 0);
+            return chance.nextBoolean() ? "at its end" : on.track(on.channel.close());
+        });
+        add(5, "autoRead", (world, on, chance) -> {
             boolean to = chance.nextBoolean();
             on.channel.config().setAutoRead(to);
             return "" + to;
@@ -111,8 +117,7 @@ final class ProgramActions {
         add(
                 2,
                 "half",
-                (world, on, chance) ->
-                        "" + on.channel.config().setOption(io.netty.channel.ChannelOption.ALLOW_HALF_CLOSURE, true));
+                (world, on, chance) -> "" + on.channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true));
         add(2, "marks", (world, on, chance) -> {
             on.channel.config().setWriteBufferWaterMark(new io.netty.channel.WriteBufferWaterMark(10, 100));
             return "";

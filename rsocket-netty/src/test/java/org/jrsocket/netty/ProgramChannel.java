@@ -207,6 +207,9 @@ final class ProgramChannel {
         if (!world.isProgramsThread()) {
             return "loose"; // the order of these is a matter of chance, too
         }
+        if (world.loops.isShuttingDown()) {
+            return "nobody listens";
+        }
         String called = world.add(future);
         future.addListener(of -> doneAtSomeTime(called + " " + NettyWorld.state(of)));
         return called;

@@ -159,7 +159,7 @@ final class ProgramMessages {
             }
             int n = target.write(ByteBuffer.wrap(new byte[(int) Math.min(100L * kind, count() - given)]));
             given += n;
-            if (kind == 2 && given >= 400) {
+            if (kind == 2 && given >= Math.min(400, count())) {
                 throw new IOException("odd after " + given);
             }
             return n;

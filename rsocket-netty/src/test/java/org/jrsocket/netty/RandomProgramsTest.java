@@ -49,7 +49,7 @@ class RandomProgramsTest {
 
     private static final int PROGRAMS = Integer.getInteger("org.jrsocket.test.programs", 150);
     private static final long SEED = Long.getLong("org.jrsocket.test.seed", 1);
-    private static final int MOST_CALLS = 14;
+    private static final int MOST_CALLS = 24;
     /** They wait more than they work. */
     private static final int THREADS = Integer.getInteger("org.jrsocket.test.threads", 6);
 
