@@ -93,7 +93,7 @@ final class ChannelCalls {
     }
 
     static boolean rarely(Random chance) {
-        return chance.nextInt(40) == 0;
+        return chance.nextInt(25) == 0;
     }
 
     // ---- addresses ----
@@ -308,19 +308,17 @@ final class ChannelCalls {
                     + " " + (listener.isOpen() ? listener.getLocalAddress() : "closed"));
         }
         int which = chance.nextInt(5);
-        return onChannel(
-                world,
-                chance,
-                channel -> switch (which) {
-                    case 0 -> channel.getLocalAddress() + " " + channel.getRemoteAddress();
-                    case 1 -> channel.provider() == world.kind.provider() && channel.blockingLock() != null;
-                    default -> channel
-                            + " " + channel.isConnected()
-                            + " " + channel.isConnectionPending()
-                            + " " + channel.isRegistered()
-                            + " " + channel.isBlocking()
-                            + " " + channel.validOps();
-                });
+        return onChannel(world, chance, channel -> switch (which) {
+            case 0 -> channel.getLocalAddress() + " " + channel.getRemoteAddress();
+            case 1 -> channel.provider() == world.kind.provider() && channel.blockingLock() != null;
+            default ->
+                channel
+                        + " " + channel.isConnected()
+                        + " " + channel.isConnectionPending()
+                        + " " + channel.isRegistered()
+                        + " " + channel.isBlocking()
+                        + " " + channel.validOps();
+        });
     }
 
     private static String configureBlocking(ChannelWorld world, Random chance) throws Exception {
