@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.nio.RSelectorProvider;
 
 /**
  * A socket channel whose work is done by a non-blocking one of ours inside, over RDMA or over TCP. Safe for use by many
@@ -266,7 +267,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         boolean unread = reading.take();
         boolean unwritten = writing.take();
         try {
-            channel.close();
+            RSelectorProvider.closeAtOnce(channel);
         } finally {
             try {
                 if (unconnected != null) {

@@ -148,6 +148,7 @@ abstract class ConnectingChannel extends DualChannel {
             return null;
         }
         Rights.checkConnect(target);
+        heedInterrupt(); // or a server would accept what nobody gets
         return target.getAddress().isAnyLocalAddress() ? loopback(target) : target;
     }
 

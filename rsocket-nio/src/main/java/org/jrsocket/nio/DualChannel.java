@@ -141,12 +141,16 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
         }
     }
 
-    /** As the JDK, which closes a channel that blocks before it says no to a thread that is interrupted. */
-    final RuntimeException refused(RuntimeException why) throws AsynchronousCloseException {
+    /** As the JDK, which closes a channel that blocks before it does or refuses anything for an interrupted thread. */
+    final void heedInterrupt() throws AsynchronousCloseException {
         if (isBlocking()) {
             begin();
             end(isOpen());
         }
+    }
+
+    final RuntimeException refused(RuntimeException why) throws AsynchronousCloseException {
+        heedInterrupt();
         return why;
     }
 

@@ -254,6 +254,15 @@ public final class RSelectorProvider extends SelectorProvider {
 
     // ---- for the parts ----
 
+    /** Closes a channel that a selector has, for one that is no selectable channel itself. */
+    public static void closeAtOnce(SocketChannel channel) throws IOException {
+        if (channel instanceof RSocketChannel ours) {
+            ours.closeAtOnce();
+        } else {
+            channel.close();
+        }
+    }
+
     /** The JDK's own provider of asynchronous channels, whatever is set for the system. */
     public static AsynchronousChannelProvider newJdkAsynchronousProvider() {
         return JdkChannels.newAsynchronousProvider();

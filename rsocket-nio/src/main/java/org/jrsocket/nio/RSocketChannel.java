@@ -28,6 +28,7 @@ import org.jrsocket.stream.RdmaStream;
 final class RSocketChannel extends DataChannel {
 
     private Socket socket; // guarded by stateLock
+    private volatile boolean closesAtOnce;
 
     /** Not connected. */
     RSocketChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
@@ -84,10 +85,16 @@ final class RSocketChannel extends DataChannel {
         }
         RdmaIo rdma = io;
         if (rdma != null) {
-            rdma.close(linger(), isSelected());
+            rdma.close(linger(), !closesAtOnce && isSelected());
         }
         options.close();
         TcpConnection.closed(recorded);
+    }
+
+    /** As one that no selector has: with unread data the peer sees a reset, and not the end before. */
+    void closeAtOnce() throws IOException {
+        closesAtOnce = true;
+        close();
     }
 
     /**

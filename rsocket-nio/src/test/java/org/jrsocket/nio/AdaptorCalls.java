@@ -101,11 +101,13 @@ final class AdaptorCalls {
     private static String state(ChannelWorld world, Random chance) throws Exception {
         int which = chance.nextInt(14);
         return onSocket(world, chance, socket -> switch (which) {
-            case 0 -> socket.isBound();
-            case 1 -> socket.isConnected();
-            case 2 -> socket.isClosed();
-            case 3 -> socket.isInputShutdown();
-            case 4 -> socket.isOutputShutdown();
+            case 0, 1, 2, 3, 4 ->
+                socket.isBound()
+                        + " " + socket.isConnected()
+                        + " " + socket.isClosed()
+                        + " " + socket.isInputShutdown()
+                        + " " + socket.isOutputShutdown()
+                        + " " + socket;
             case 5 -> socket.getInetAddress();
             case 6 -> socket.getLocalAddress();
             case 7 -> "port=" + socket.getPort();

@@ -365,7 +365,7 @@ final class ChannelWorld extends World {
                 .replaceAll("selector=[^,]+", "selector")
                 .replaceAll("@[0-9a-f]{4,}", "@");
         if (Runtime.version().feature() >= 24) { // where the JDK's forgets to say where it is bound
-            plain = plain.replaceAll("ServerSocketChannel\\[(/.*?:\\d+)?]", "ServerSocketChannel[bound]");
+            plain = plain.replaceAll("ServerSocketChannel\\[(/.*?:\\d{4,5})?]", "ServerSocketChannel[bound]");
         }
         Matcher port = PORT.matcher(plain);
         StringBuilder masked = new StringBuilder();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("transport")
 class RandomProgramsTest {
 
-    private static final int PROGRAMS = Integer.getInteger("org.jrsocket.test.programs", 40);
+    private static final int PROGRAMS = Integer.getInteger("org.jrsocket.test.programs", 25);
     private static final long SEED = Long.getLong("org.jrsocket.test.seed", 1);
     private static final int MOST_CALLS = 20;
 

@@ -103,7 +103,12 @@ final class SelectorCalls {
     }
 
     private static String ready(SelectionKey key) {
-        return key.isValid() ? " " + key.readyOps() + "/" + key.interestOps() : "";
+        return key.isValid() ? " " + readyOps(key) + "/" + key.interestOps() : "";
+    }
+
+    /** Once a connection has ended the JDK's selector forgets what was ready and is not of interest any more. */
+    private static int readyOps(SelectionKey key) {
+        return key.readyOps() & key.interestOps();
     }
 
     private static String selectNow(ChannelWorld world, Random chance) throws Exception {
@@ -230,24 +235,26 @@ final class SelectorCalls {
             return "none";
         }
         return world.text(key.channel()) + " "
-                + world.call(() -> switch (which) {
-                    case 0, 1, 2 -> key.interestOps(ops);
-                    case 3 -> key.interestOpsOr(ops);
-                    case 4 -> key.interestOpsAnd(ops);
-                    case 5 -> key.interestOps();
-                    case 6 -> key.readyOps();
-                    case 7 ->
-                        key.isReadable() + " " + key.isWritable() + " " + key.isConnectable() + " "
-                                + key.isAcceptable();
-                    case 8 -> key.attach("attached " + ops);
-                    case 9 -> key.attachment();
-                    case 10, 11 -> {
-                        key.cancel();
-                        yield key;
-                    }
-                    case 12 -> world.text(key.channel()) + " " + world.text(key.selector());
-                    default -> key.toString();
-                });
+                + world.call(() -> world.text(called(world, key, which, ops)) + ready(key));
+    }
+
+    private static Object called(ChannelWorld world, SelectionKey key, int which, int ops) {
+        return switch (which) {
+            case 0, 1 -> key.interestOps(ops);
+            case 2, 3 -> key.interestOpsOr(ops);
+            case 4 -> key.interestOpsAnd(ops);
+            case 5 -> key.interestOps();
+            case 6 -> readyOps(key);
+            case 7 -> key.isConnectable() + " " + key.isAcceptable();
+            case 8 -> key.attach("attached " + ops);
+            case 9 -> key.attachment();
+            case 10, 11 -> {
+                key.cancel();
+                yield key;
+            }
+            case 12 -> world.text(key.channel()) + " " + world.text(key.selector()) + " " + key.attachment();
+            default -> key.toString().replaceAll("readyOps=\\d+", "readyOps");
+        };
     }
 
     private static String selectedKeys(ChannelWorld world, Random chance) throws Exception {
