@@ -40,6 +40,9 @@ public final class Effects {
      */
     public static final int VIOLATION = 1 << 8;
 
+    /** The peer has not read all before it closed, which follows an end in order: writes fail. */
+    public static final int RESET_AFTER_END = 1 << 12;
+
     // From Outbound.
 
     /** Something can be built that could not be built before: call {@link Outbound#build}. */

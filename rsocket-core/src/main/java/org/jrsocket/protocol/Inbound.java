@@ -128,10 +128,17 @@ public final class Inbound {
                 to(State.GONE);
                 yield effects | Effects.GONE;
             }
-            case Imm.CTRL_RESET ->
-                ofOurKind && state == State.OPEN ? Effects.RESET : Effects.NONE; // else it has ended in order
+            case Imm.CTRL_RESET -> ofOurKind ? reset() : Effects.NONE;
             case Imm.CTRL_RELEASE -> ofOurKind && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
             default -> Effects.NONE; // as C does: with unknown codes, later versions can talk to this one
+        };
+    }
+
+    private int reset() {
+        return switch (state) {
+            case OPEN -> Effects.RESET;
+            case ENDED -> Effects.RESET_AFTER_END; // its reader has seen an end in order
+            default -> Effects.NONE;
         };
     }
 

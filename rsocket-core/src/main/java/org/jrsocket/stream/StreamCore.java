@@ -80,6 +80,7 @@ final class StreamCore {
     private long awaitedOffset = NONE; // somebody waits until everything before it is acknowledged
     SocketException failure;
     boolean failedAfterEnd;
+    boolean resetAfterEnd; // the peer has said so: not even a first write succeeds
     private int noted; // effects that others may be waiting for
     private long discarded; // bytes of what arrived, because nobody reads any more
     private boolean growthRefused; // send memory is full, and there was no more

@@ -43,6 +43,7 @@ final class StreamEffects {
         if (Effects.has(effects, Effects.RESET) && resetUnderstood) { // before its DISCONNECT, which comes with it
             fail(new SocketException("Connection reset"), "reset by the peer");
         }
+        core.resetAfterEnd |= Effects.has(effects, Effects.RESET_AFTER_END) && resetUnderstood;
         core.ended |= Effects.has(effects, Effects.ENDED);
         if (Effects.has(effects, Effects.GONE)) {
             core.peerGone = true;

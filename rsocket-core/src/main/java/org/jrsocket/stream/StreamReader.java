@@ -124,13 +124,8 @@ final class StreamReader {
         core.enter();
         try {
             core.ensureOpen();
-            if (core.inputShut) {
-                return 0;
-            }
-            if (in.readable() == 0) {
-                core.pollMessages();
-            }
-            return (int) in.readable();
+            core.pollMessages(); // also where there is something: programs wait for more to be available
+            return core.inputShut ? 0 : (int) in.readable();
         } finally {
             core.exit();
         }

@@ -95,6 +95,24 @@ final class StreamWriter {
         }
     }
 
+    /** See {@link RdmaStream#probe}. */
+    void probe() throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                core.pollMessages();
+                if (inVain(1) == 0) {
+                    checkWritable();
+                }
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
     /** See {@link RdmaStream#write(ByteBuffer[], int, int)}. */
     long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         core.enter();
@@ -253,10 +271,10 @@ final class StreamWriter {
     /**
      * As over TCP, the first write after the peer's close succeeds, and nobody gets it: the kernel learns only from the
      * answer that the peer is gone. Programs depend on it, such as those that flush before they close, and do not close
-     * if that fails. Returns how much of {@code length} such a write takes; 0 if this is none.
+     * if that fails. Not if the peer left data unread: then the answer has come already. Returns how much of {@code length} such a write takes; 0 if this is none.
      */
     int inVain(int length) {
-        boolean first = length > 0 && core.peerGone && core.ended && !wroteInVain;
+        boolean first = length > 0 && core.peerGone && core.ended && !core.resetAfterEnd && !wroteInVain;
         if (!first || core.failure != null || core.outputShut || core.closed) {
             return 0;
         }
