@@ -430,6 +430,26 @@ abstract class OptionBehaviour extends SocketBehaviour {
         });
     }
 
+    /** As with a write, the first is what the peer's answer is to. */
+    @Test
+    void shouldNotLearnFromTheFirstUrgentDataThatThePeerIsGone() throws Exception {
+        Pair pair = pair();
+        pair.server().close();
+        aMoment();
+        pair.client().sendUrgentData(1);
+        aMoment();
+        IOException e = assertThrows(IOException.class, () -> pair.client().sendUrgentData(1));
+        assertEquals("java.io.IOException: Broken pipe", e.toString());
+    }
+
+    @Test
+    void shouldNotSendUrgentDataAfterTheEnd() throws Exception {
+        Pair pair = pair();
+        pair.client().shutdownOutput();
+        IOException e = assertThrows(IOException.class, () -> pair.client().sendUrgentData(1));
+        assertEquals("java.io.IOException: Broken pipe", e.toString());
+    }
+
     @Test
     void shouldNotSendUrgentDataUnconnected() throws IOException {
         Socket socket = newSocket();

@@ -133,6 +133,17 @@ abstract class ReadBehaviour extends SocketBehaviour {
         assertEquals(0, in.available());
     }
 
+    /** Programs wait for a whole message that way. */
+    @Test
+    void shouldSayThatMoreIsAvailable() throws Exception {
+        Pair pair = pair();
+        InputStream in = pair.serverIn();
+        pair.clientOut().write(new byte[100]);
+        await(() -> in.available() == 100);
+        pair.clientOut().write(1);
+        await(() -> in.available() == 101);
+    }
+
     @Test
     void shouldSayWhatIsAvailableAfterThePeerClosed() throws Exception {
         Pair pair = pair();

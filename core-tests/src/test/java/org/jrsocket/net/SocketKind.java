@@ -9,9 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.net.SocketImplFactory;
 import org.jrsocket.connect.TransportContext;
 
 /** How the sockets of a behavioural test are made. */
@@ -27,6 +29,16 @@ interface SocketKind {
      */
     default boolean hasUrgentData() {
         return true;
+    }
+
+    /**
+     * Has a connection notice what has arrived. The kernel does so by itself; an RDMA connection while somebody reads
+     * or asks, and so a write may succeed that would fail if the same news had come over TCP.
+     */
+    default void hear(Socket connected) throws IOException {}
+
+    default Factories factories() {
+        return new Factories(null, null, ServerSocket::new);
     }
 
     /** Fails if {@code connected} is carried by something else than this kind promises. */
@@ -81,6 +93,48 @@ interface SocketKind {
         }
     }
 
+    /** A server socket of ours, which accepts with sockets of ours. */
+    final class OurServerSocket extends ServerSocket {
+        private final TransportContext stack;
+
+        OurServerSocket(TransportContext stack) {
+            super(new RServerSocketImpl(stack));
+            this.stack = stack;
+        }
+
+        /** Made by the factory. */
+        OurServerSocket(TransportContext stack, int port, int backlog, InetAddress host) throws IOException {
+            super(port, backlog, host);
+            this.stack = stack;
+        }
+
+        @Override
+        public Socket accept() throws IOException {
+            if (isClosed()) {
+                throw new SocketException("Socket is closed");
+            }
+            if (!isBound()) {
+                throw new SocketException("Socket is not bound yet");
+            }
+            Socket accepted = ourSocket(stack);
+            implAccept(accepted);
+            return accepted;
+        }
+    }
+
+    /** A constructor of {@code ServerSocket}. */
+    interface Listening {
+        ServerSocket open(int port, int backlog, InetAddress host) throws IOException;
+    }
+
+    /**
+     * What the constructors of {@code Socket} and {@code ServerSocket} that bind or connect are to use.
+     *
+     * @param client null for the JDK's own, as the next
+     * @param listening which does so
+     */
+    record Factories(SocketImplFactory client, SocketImplFactory server, Listening listening) {}
+
     /** Ours, without installing them. */
     static SocketKind over(TransportContext stack, boolean rdma) {
         return new SocketKind() {
@@ -91,20 +145,22 @@ interface SocketKind {
 
             @Override
             public ServerSocket serverSocket() {
-                return new ServerSocket(new RServerSocketImpl(stack)) {
-                    @Override
-                    public Socket accept() throws IOException {
-                        if (isClosed()) {
-                            throw new SocketException("Socket is closed");
-                        }
-                        if (!isBound()) {
-                            throw new SocketException("Socket is not bound yet");
-                        }
-                        Socket accepted = ourSocket(stack);
-                        implAccept(accepted);
-                        return accepted;
-                    }
-                };
+                return new OurServerSocket(stack);
+            }
+
+            @Override
+            public void hear(Socket connected) throws IOException {
+                if (connected instanceof OurSocket our && our.isRdma() && !our.isClosed()) {
+                    our.impl.available();
+                }
+            }
+
+            @Override
+            public Factories factories() {
+                return new Factories(
+                        () -> new RSocketImpl(stack, true),
+                        () -> new RServerSocketImpl(stack),
+                        (port, backlog, host) -> new OurServerSocket(stack, port, backlog, host));
             }
 
             @Override

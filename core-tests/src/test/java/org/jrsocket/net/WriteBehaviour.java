@@ -354,6 +354,22 @@ abstract class WriteBehaviour extends SocketBehaviour {
                 "Connection reset", () -> pair.client().getInputStream().read());
     }
 
+    /** The peer's end has come, and then a reset: no write succeeds any more. */
+    @Test
+    void shouldNotWriteToAPeerThatClosedWithDataUnread() throws Exception {
+        Pair pair = pair();
+        pair.clientOut().write(new byte[100]);
+        InputStream in = pair.serverIn();
+        while (in.available() < 100) {
+            Thread.onSpinWait();
+        }
+        pair.server().close();
+        aMoment();
+        assertEquals(0, pair.clientIn().available()); // over RDMA a write alone does not look for what has come
+        assertSocketException("Broken pipe", () -> pair.clientOut().write(1));
+        assertEquals(-1, pair.clientIn().read());
+    }
+
     /** A writer that tries again hears again that nobody reads. */
     @Test
     void shouldNotTakeAWriteAfterOneThatFailed() throws Exception {

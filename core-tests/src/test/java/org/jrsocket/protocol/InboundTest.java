@@ -25,6 +25,15 @@ class InboundTest {
     }
 
     @Test
+    void shouldTellAResetAfterTheEndFromOneWithoutAnEnd() {
+        Inbound inbound = inbound(C.withFeatures(0));
+        inbound.message(Imm.ctrl(Imm.CTRL_SHUTDOWN), 0);
+        assertEquals(Effects.RESET_AFTER_END, inbound.message(Imm.ctrl(Imm.CTRL_RESET), 0));
+        inbound.message(Imm.ctrl(Imm.CTRL_DISCONNECT), 0);
+        assertEquals(Effects.NONE, inbound.message(Imm.ctrl(Imm.CTRL_RESET), 0));
+    }
+
+    @Test
     void shouldIgnoreOurCodesOfACPeer() {
         Inbound inbound = inbound(C);
         assertEquals(Effects.NONE, inbound.message(Imm.release(0), 0));

@@ -14,7 +14,6 @@ import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketOptions;
 import java.net.SocketTimeoutException;
-import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -35,8 +34,6 @@ import org.jrsocket.stream.Threads;
 final class RdmaSocket {
 
     static final Cleaner CLEANER = Threads.cleaner("jrsocket-cleaner");
-
-    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final RdmaStream stream;
     private final Cleaner.Cleanable cleanable;
@@ -162,8 +159,9 @@ final class RdmaSocket {
         }
     }
 
-    private int read(byte[] target, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, target.length);
+    /** The array's name is in the message of what is thrown where there is none, as the JDK's. */
+    private int read(byte[] b, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, b.length);
         if (length == 0) {
             return 0;
         }
@@ -180,7 +178,7 @@ final class RdmaSocket {
             if (ended) {
                 return -1; // even after close, as the JDK does
             }
-            int n = stream.read(target, offset, length, nanos);
+            int n = stream.read(b, offset, length, nanos);
             ended = n < 0;
             return n;
         } catch (SocketException e) {
@@ -194,12 +192,13 @@ final class RdmaSocket {
         }
     }
 
-    private void write(byte[] source, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, source.length);
+    /** Named as with {@link #read}. */
+    private void write(byte[] b, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, b.length);
         if (length > 0) {
             writeLock.lock();
             try {
-                stream.write(source, offset, length, 0);
+                stream.write(b, offset, length, 0);
             } catch (SocketException e) {
                 throw ofWriter(e);
             } finally {
@@ -232,15 +231,15 @@ final class RdmaSocket {
 
     /**
      * rsocket has no urgent data. The byte is dropped, which is what a receiver sees by default (SO_OOBINLINE off);
-     * programs that send it to learn whether the connection is alive get the answer.
+     * programs that send it to learn whether the connection is alive get the answer, from the second one on, as with TCP.
      */
     void sendUrgentData() throws IOException {
         writeLock.lock();
         try {
-            stream.available(); // looks for what the peer has sent, its end included
-            stream.write(NOTHING.duplicate());
+            stream.probe();
         } catch (SocketException e) {
-            throw ofWriter(e);
+            SocketException told = ofWriter(e);
+            throw stream.isOpen() ? new IOException(told.getMessage(), e) : told; // the JDK's has no better type here
         } finally {
             writeLock.unlock();
         }

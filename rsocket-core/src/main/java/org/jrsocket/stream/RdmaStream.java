@@ -56,9 +56,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     // ---- reading ----
 
-    /**
-     * Reads at least one byte, waiting up to {@code nanos}; -1 at the end of the stream, 0 only if {@code length} is 0.
-     */
+    /** Reads at least one byte, waiting up to {@code nanos}; -1 at the end, 0 only if {@code length} is 0. */
     public int read(byte[] target, int offset, int length, long nanos) throws IOException {
         Objects.checkFromIndexSize(offset, length, target.length);
         return reader.read(target, offset, length, nanos);
@@ -74,9 +72,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         return reader.readNow(target, true);
     }
 
-    /**
-     * Copies what is there, or the first part of it, without consuming it: as {@link #read(ByteBuffer)}.
-     */
+    /** As {@link #read(ByteBuffer)}: copies what is there, or the first part of it, without consuming it. */
     public int peek(ByteBuffer target) throws IOException {
         return reader.readNow(target, false);
     }
@@ -108,6 +104,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
         return writer.write(sources, offset, length);
+    }
+
+    /** Looks for what the peer has sent, its end included, and throws what a write of a byte would; sends nothing. */
+    public void probe() throws IOException {
+        writer.probe();
     }
 
     /**
@@ -191,8 +192,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /**
      * Takes bytes that have arrived, without a copy and without waiting: at most {@code most}, in one piece. Null if
-     * nothing is there, or if it had better be copied, because it is little or too much is lent already; then
-     * {@link #read(ByteBuffer)} says which.
+     * nothing is there, or if it had better be copied, being little or too much; {@link #read(ByteBuffer)} says which.
      */
     public BorrowedBytes borrow(int most) throws IOException {
         return reader.borrowNow(most);

@@ -44,7 +44,8 @@ final class StreamEffects {
             fail(new SocketException("Connection reset"), "reset by the peer");
         }
         core.ended |= Effects.has(effects, Effects.ENDED);
-        core.wroteInVain |= Effects.has(effects, Effects.RESET_AFTER_END); // as if: the answer has come
+        // As if: the answer to a first write has come.
+        core.wroteInVain |= Effects.has(effects, Effects.RESET_AFTER_END) && resetUnderstood;
         if (Effects.has(effects, Effects.GONE)) {
             core.peerGone = true;
             core.keepAlive().end();

@@ -124,7 +124,7 @@ final class StreamReader {
         core.enter();
         try {
             core.ensureOpen();
-            core.pollMessages();
+            core.pollMessages(); // also where there is something: programs wait for more to be available
             return core.inputShut ? 0 : (int) in.readable();
         } finally {
             core.exit();

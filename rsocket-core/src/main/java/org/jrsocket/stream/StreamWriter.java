@@ -98,6 +98,24 @@ final class StreamWriter {
         }
     }
 
+    /** See {@link RdmaStream#probe}. */
+    void probe() throws IOException {
+        core.enter();
+        try {
+            enter();
+            try {
+                core.pollMessages();
+                if (inVain(1) == 0) {
+                    checkWritable();
+                }
+            } finally {
+                leave();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
     /** See {@link RdmaStream#write(ByteBuffer[], int, int)}. */
     long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         core.enter();

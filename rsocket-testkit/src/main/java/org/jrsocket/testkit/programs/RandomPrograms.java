@@ -35,9 +35,16 @@ public final class RandomPrograms<W extends World> {
 
     private record Call<W>(Kind<W> kind, long seed) {}
 
-    private static final long PATIENCE_MILLIS = 10;
-    private static final long MORE_PATIENCE_MILLIS = 60;
-    private static final long MUCH_PATIENCE_MILLIS = 400;
+    private record Outcomes(List<String> expected, List<String> actual) {
+        boolean differ() {
+            return !expected.equals(actual);
+        }
+    }
+
+    /** A machine that is busy for a moment costs some patience, and not all of it. */
+    private static final long[] PATIENCE_MILLIS = {4, 40, 400};
+
+    private static final long SHORTENING_MILLIS = 60;
     private static final int ATTEMPTS_TO_SHORTEN = 200;
 
     private final List<Kind<W>> kinds = new ArrayList<>();
@@ -69,44 +76,50 @@ public final class RandomPrograms<W extends World> {
         for (int i = 0; i < calls; i++) {
             program.add(new Call<>(kinds.get(chance.nextInt(kinds.size())), chance.nextLong()));
         }
-        if (!differ(program, PATIENCE_MILLIS)
-                || !differ(program, MORE_PATIENCE_MILLIS)
-                || !differ(program, MUCH_PATIENCE_MILLIS)) {
-            return;
+        Outcomes outcomes = null;
+        for (long patience : PATIENCE_MILLIS) {
+            outcomes = run(program, patience);
+            if (!outcomes.differ()) {
+                return;
+            }
         }
-        throw new AssertionError("seed " + seed + ":\n" + text(shortened(program)));
+        throw new AssertionError("seed " + seed + ":\n" + text(shortened(program, outcomes)));
     }
 
-    private boolean differ(List<Call<W>> program, long patience) throws Exception {
-        return !run(reference, program, patience).equals(run(compared, program, patience));
+    private Outcomes run(List<Call<W>> program, long patience) throws Exception {
+        return new Outcomes(run(reference, program, patience), run(compared, program, patience));
     }
 
-    private List<Call<W>> shortened(List<Call<W>> program) throws Exception {
+    /** The outcomes of the shortest program found that still has a difference. */
+    private Outcomes shortened(List<Call<W>> program, Outcomes differing) throws Exception {
         List<Call<W>> shortest = program;
+        Outcomes outcomes = differing;
         int attempts = 0;
         for (int length = program.size() / 2; length > 0; length /= 2) {
             for (int from = 0; from < shortest.size() && attempts < ATTEMPTS_TO_SHORTEN; attempts++) {
                 List<Call<W>> shorter = new ArrayList<>(shortest);
                 shorter.subList(from, Math.min(from + length, shorter.size())).clear();
-                if (differ(shorter, MORE_PATIENCE_MILLIS)) {
+                Outcomes tried = run(shorter, SHORTENING_MILLIS);
+                if (tried.differ()) {
                     shortest = shorter;
+                    outcomes = tried;
                 } else {
                     from += length;
                 }
             }
         }
-        return shortest;
+        return outcomes;
     }
 
-    private String text(List<Call<W>> program) throws Exception {
-        List<String> expected = run(reference, program, MUCH_PATIENCE_MILLIS);
-        List<String> actual = run(compared, program, MUCH_PATIENCE_MILLIS);
+    private static String text(Outcomes outcomes) {
         StringBuilder text = new StringBuilder();
-        for (int i = 0; i < expected.size(); i++) {
-            boolean same = expected.get(i).equals(actual.get(i));
-            text.append(same ? "  " : "! ").append(expected.get(i)).append('\n');
+        for (int i = 0; i < outcomes.expected().size(); i++) {
+            String expected = outcomes.expected().get(i);
+            String actual = outcomes.actual().get(i);
+            boolean same = expected.equals(actual);
+            text.append(same ? "  " : "! ").append(expected).append('\n');
             if (!same) {
-                text.append("! but ").append(actual.get(i)).append('\n');
+                text.append("! but ").append(actual).append('\n');
             }
         }
         return text.toString();
@@ -121,7 +134,7 @@ public final class RandomPrograms<W extends World> {
             for (Call<W> call : program) {
                 Random chance = new Random(call.seed());
                 String outcome = World.outcomeOf(() -> call.kind().step().run(world, chance));
-                outcomes.add(call.kind().name() + ": " + outcome + world.settled());
+                outcomes.add(call.kind().name() + world.note() + ": " + outcome + world.settled());
             }
         } finally {
             outcomes.add("in the end:" + world.ended());

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -40,19 +41,22 @@ public abstract class World implements AutoCloseable {
     /**
      * Makes a call in a thread of its own, for it may wait.
      *
-     * @return its outcome, or that it waits: then {@link #settled()} says what becomes of it
+     * @return its name, under which {@link #settled()} tells its outcome, after this call or a later one
      */
     protected final String mayWait(Callable<String> call) throws InterruptedException {
+        return mayWait(Thread::new, call);
+    }
+
+    /** As {@link #mayWait(Callable)}, in a thread of some kind. */
+    protected final String mayWait(ThreadFactory threads, Callable<String> call) throws InterruptedException {
         CompletableFuture<String> outcome = new CompletableFuture<>();
-        Thread thread = new Thread(() -> outcome.complete(outcomeOf(call)), "call " + ++begun);
+        Thread thread = threads.newThread(() -> outcome.complete(outcomeOf(call)));
+        thread.setName("call " + ++begun);
         thread.setDaemon(true);
         thread.start();
-        String early = get(outcome, patienceMillis);
-        if (early != null) {
-            return early;
-        }
+        get(outcome, patienceMillis);
         waiting.add(new Waiting("call " + begun, thread, outcome));
-        return "call " + begun + " waits";
+        return "call " + begun;
     }
 
     /** Interrupts the call that has waited longest. */
@@ -68,6 +72,11 @@ public abstract class World implements AutoCloseable {
         return !waiting.isEmpty();
     }
 
+    /** What the last call was about, for a reader of a failure; asked for once after each call. */
+    protected String note() {
+        return "";
+    }
+
     /** Closes all sockets. */
     @Override
     public abstract void close() throws IOException;
@@ -77,7 +86,7 @@ public abstract class World implements AutoCloseable {
         return "";
     }
 
-    /** The outcomes of calls that waited, and do not any more. */
+    /** The outcomes of calls that do not wait any more. */
     final String settled() throws InterruptedException {
         return collect(patienceMillis);
     }

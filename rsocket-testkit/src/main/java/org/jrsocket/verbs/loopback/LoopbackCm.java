@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.UnknownHostException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -207,6 +208,11 @@ final class LoopbackCm extends Cm {
         });
     }
 
+    /** A device knows no names. */
+    private static InetAddress nameless(InetAddress address) throws UnknownHostException {
+        return Ports.isIpv4(address) ? InetAddress.getByAddress(address.getAddress()) : address;
+    }
+
     @Override
     public void resolveAddr(RdmaCmId cmId, SocketAddress source, SocketAddress destination, int timeoutMillis)
             throws IOException {
@@ -214,7 +220,7 @@ final class LoopbackCm extends Cm {
         InetSocketAddress to = (InetSocketAddress) destination;
         locked(() -> {
             id.require("rdma_resolve_addr", State.IDLE, State.BOUND);
-            InetAddress target = to.getAddress();
+            InetAddress target = nameless(to.getAddress());
             if (target.isAnyLocalAddress()) {
                 target = Ports.isIpv4(target)
                         ? InetAddress.getByAddress(new byte[] {127, 0, 0, 1})
