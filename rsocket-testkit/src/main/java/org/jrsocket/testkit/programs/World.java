@@ -26,7 +26,7 @@ public abstract class World implements AutoCloseable {
 
     private final List<Waiting> waiting = new ArrayList<>();
     private long patienceMillis;
-    private int begun;
+    private int waited;
 
     final void patience(long millis) {
         patienceMillis = millis;
@@ -44,15 +44,17 @@ public abstract class World implements AutoCloseable {
      */
     protected final String mayWait(Callable<String> call) throws InterruptedException {
         CompletableFuture<String> outcome = new CompletableFuture<>();
-        Thread thread = new Thread(() -> outcome.complete(outcomeOf(call)), "call " + ++begun);
+        Thread thread = new Thread(() -> outcome.complete(outcomeOf(call)), "call");
         thread.setDaemon(true);
         thread.start();
         String early = get(outcome, patienceMillis);
         if (early != null) {
             return early;
         }
-        waiting.add(new Waiting("call " + begun, thread, outcome));
-        return "call " + begun + " waits";
+        String name =
+                "call " + ++waited; // not counting others: one that is late once does not rename those that follow
+        waiting.add(new Waiting(name, thread, outcome));
+        return name + " waits";
     }
 
     /** Interrupts the call that has waited longest. */
