@@ -4,10 +4,12 @@
  */
 package org.jrsocket.aio;
 
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NetworkChannel;
 import java.util.Objects;
+import jdk.net.ExtendedSocketOptions;
 
 /** What is wrong with asking a channel for an option, in the JDK's order and words. */
 final class Options {
@@ -20,6 +22,21 @@ final class Options {
         }
         if (!channel.isOpen()) {
             throw new ClosedChannelException();
+        }
+    }
+
+    /** The JDK's blocking channels say something else of these than its asynchronous ones, whose casts fail. */
+    static void checkValue(SocketOption<?> name, Object value) throws SocketException {
+        if (value == null) {
+            throw new IllegalArgumentException("Invalid option value");
+        }
+        if (name == ExtendedSocketOptions.SO_INCOMING_NAPI_ID) {
+            throw new SocketException("Attempt to set read only option " + name.name());
+        }
+        if (name.type() == Integer.class) {
+            Integer unused = (Integer) value;
+        } else if (name.type() == Boolean.class) {
+            Boolean unused = (Boolean) value;
         }
     }
 }

@@ -6,6 +6,7 @@ package org.jrsocket.aio;
 
 import java.io.IOException;
 import java.nio.channels.AsynchronousChannel;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -68,11 +69,30 @@ final class PendingFuture<V> implements Future<V> {
 
     @Override
     public V get() throws InterruptedException, ExecutionException {
-        return outcome.get();
+        try {
+            return outcome.get();
+        } catch (CancellationException e) {
+            throw cancelled(e);
+        }
     }
 
+    /** As the JDK's, it needs no unit for the outcome of an operation that had to wait, once there is one. */
     @Override
     public V get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        return outcome.get(timeout, unit);
+        if (channel != null && outcome.isDone()) {
+            return get();
+        }
+        try {
+            return outcome.get(timeout, unit);
+        } catch (CancellationException e) {
+            throw cancelled(e);
+        }
+    }
+
+    /** Later JDKs give it a message. */
+    private static CancellationException cancelled(CancellationException e) {
+        CancellationException plain = new CancellationException();
+        plain.initCause(e);
+        return plain;
     }
 }

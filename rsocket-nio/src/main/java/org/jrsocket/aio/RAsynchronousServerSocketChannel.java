@@ -303,6 +303,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
     @Override
     public <T> AsynchronousServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         Options.check(this, name);
+        Options.checkValue(name, value);
         channel.setOption(name, value);
         return this;
     }

@@ -267,7 +267,11 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         boolean unread = reading.take();
         boolean unwritten = writing.take();
         try {
-            RSelectorProvider.closeAtOnce(channel);
+            try {
+                resetIfUnread();
+            } finally {
+                RSelectorProvider.closeAtOnce(channel);
+            }
         } finally {
             try {
                 if (unconnected != null) {
@@ -285,6 +289,24 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
                 }
                 group.remove(this);
             }
+        }
+    }
+
+    /**
+     * A channel of the JDK's that a selector knows sends the end of the stream when it is closed, and a reset because of
+     * unread data later. Its asynchronous channels send the reset alone, which reads of the peer fail with.
+     */
+    private void resetIfUnread() {
+        boolean overTcp = connecting.remote() != null && RSelectorProvider.streamOf(channel) == null;
+        if (!overTcp || !readiness.isRegistered()) {
+            return;
+        }
+        try {
+            if (channel.read(ByteBuffer.allocate(1)) > 0) {
+                channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+            }
+        } catch (IOException e) {
+            // it has failed before
         }
     }
 
@@ -308,6 +330,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         if (writing.isShut()) {
             throw new IOException("Connection has been shutdown for writing");
         }
+        Options.checkValue(name, value);
         channel.setOption(name, value);
         return this;
     }
