@@ -223,7 +223,7 @@ final class AioChannelPrograms {
             case 0 -> "open " + channel.isOpen();
             case 1 -> "local " + channel.getLocalAddress();
             case 2 -> "remote " + channel.getRemoteAddress();
-            case 3 -> "provider " + (channel.provider() == w.provider);
+            case 3 -> "provider " + w.isOfProvider(channel.provider());
             case 4 -> "options " + names(channel.supportedOptions());
             default -> channel.toString();
         };
@@ -419,7 +419,7 @@ final class AioChannelPrograms {
         return switch (chance.nextInt(5)) {
             case 0 -> "open " + w.server.isOpen();
             case 1 -> "local " + w.server.getLocalAddress();
-            case 2 -> "provider " + (w.server.provider() == w.provider);
+            case 2 -> "provider " + w.isOfProvider(w.server.provider());
             case 3 -> "options " + names(w.server.supportedOptions());
             default -> w.server.toString();
         };

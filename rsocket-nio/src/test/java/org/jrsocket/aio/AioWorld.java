@@ -198,6 +198,11 @@ final class AioWorld extends World {
         return server.isOpen() ? (InetSocketAddress) server.getLocalAddress() : null;
     }
 
+    /** The JDK's default group is one for all instances of its provider. */
+    boolean isOfProvider(AsynchronousChannelProvider named) {
+        return group == null || named == provider;
+    }
+
     // ---- the only thread of a pool ----
 
     boolean isHeld() {

@@ -68,7 +68,8 @@ final class Operation implements CompletionHandler<Object, Object> {
         this.end = end;
         this.told = told;
         this.start = start;
-        this.then = then;
+        boolean unheard = world.group == null && (then == Then.THROW || then == Then.THROW_ERROR);
+        this.then = unheard ? Then.NOTHING : then; // threads of JDK 25's default group tell nobody
         this.again = again;
     }
 
