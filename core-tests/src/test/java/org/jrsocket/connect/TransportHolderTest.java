@@ -176,4 +176,33 @@ class TransportHolderTest {
         }
         assertEquals(1, opened);
     }
+
+    @Test
+    void shouldHaveNoRdmaOnceItIsClosed() throws Exception {
+        try (LoopbackProvider there = new LoopbackProvider()) {
+            verbs = there;
+            holder.transport();
+            holder.close();
+            there.assertClean();
+            assertEquals(Reason.CLOSED, reasonOf(holder::transport));
+            assertEquals(Reason.CLOSED, missing());
+            assertFalse(holder.hasVerbs());
+            now.addAndGet(TransportHolder.LOOK_NANOS);
+            missing();
+            assertEquals(0, looks.size(), "nobody looks for it");
+        }
+    }
+
+    @Test
+    void shouldStayClosedWhateverALookFinds() throws Exception {
+        missing();
+        now.addAndGet(TransportHolder.LOOK_NANOS);
+        missing();
+        holder.close();
+        try (LoopbackProvider late = new LoopbackProvider()) {
+            verbs = late;
+            looks.remove().run();
+            assertEquals(Reason.CLOSED, missing());
+        }
+    }
 }

@@ -72,8 +72,9 @@ public final class TransportHolder implements StreamFactory {
     private final LongSupplier clock;
     private VerbsProvider provider; // guarded by this, as the next
     private VerbsUnavailableException unavailable;
-    private boolean looking; // guarded by this, as the next
+    private boolean looking; // guarded by this, as the next two
     private long looked;
+    private boolean closed;
     private volatile RdmaTransport transport; // written under this
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private long maxMemory = Long.MAX_VALUE; // guarded by this
@@ -166,6 +167,7 @@ public final class TransportHolder implements StreamFactory {
     /** With the lock. */
     private void lookAgain() {
         if (looking
+                || closed
                 || unavailable.reason() == VerbsUnavailableException.Reason.PLATFORM
                 || clock.getAsLong() - looked < LOOK_NANOS) {
             return;
@@ -197,6 +199,9 @@ public final class TransportHolder implements StreamFactory {
     private synchronized void looked(VerbsProvider found, VerbsUnavailableException why) {
         looking = false;
         looked = clock.getAsLong();
+        if (closed) {
+            return;
+        }
         if (found != null) {
             provider = found;
             unavailable = null;
@@ -261,6 +266,25 @@ public final class TransportHolder implements StreamFactory {
             }
         }
         return transport;
+    }
+
+    /**
+     * Closes the transport, if there is one. Whoever asks for it later hears that there is no RDMA any more. Waits as
+     * {@link RdmaTransport#close}; harmless when repeated.
+     */
+    public void close() {
+        RdmaTransport open;
+        synchronized (this) {
+            closed = true;
+            unavailable = new VerbsUnavailableException(
+                    VerbsUnavailableException.Reason.CLOSED, "this program has ended its use of RDMA", null);
+            provider = null;
+            open = transport;
+            transport = null;
+        }
+        if (open != null) {
+            open.close();
+        }
     }
 
     /** Whether verbs are open; opens nothing. */

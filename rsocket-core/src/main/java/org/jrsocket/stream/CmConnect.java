@@ -65,6 +65,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             if (done) {
                 return;
             }
+            transport.openIds().add(this);
             request.resolveAddress(this);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             fail(e);
@@ -160,6 +161,9 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** With lock. */
     private void done() {
         done = true;
+        if (!late) {
+            transport.openIds().remove(this);
+        }
         if (limit != null) {
             limit.cancel(); // else it would hold the stream, which may be over long before
         }
@@ -184,14 +188,14 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void release() {
         if (late) {
             request.releaseQueues();
-            transport.listeningLate(this);
+            transport.service().schedule(this::listenNoMore, LATE_NANOS);
         } else {
             request.release();
         }
     }
 
     /** The time for late answers is over. */
-    void listenNoMore() {
+    private void listenNoMore() {
         lock.lock();
         try {
             stopListening();
@@ -204,9 +208,21 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void stopListening() {
         if (late) {
             late = false;
-            transport.listensNoMore(this);
+            transport.openIds().remove(this);
             release();
         }
+    }
+
+    /** The transport is closed, and its service thread has ended. */
+    void end() {
+        lock.lock();
+        try {
+            giveUp(Reason.RESOURCES, "the RDMA transport was closed");
+            stopListening();
+        } finally {
+            lock.unlock();
+        }
+        runActions();
     }
 
     private void runActions() {

@@ -64,7 +64,16 @@ final class CmListener implements RdmaListener, CmHandler {
             RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
         CmListener listening = new CmListener(transport, backlog, config, access);
-        listening.id.open(local);
+        boolean open = false;
+        try {
+            transport.openIds().add(listening);
+            listening.id.open(local);
+            open = true;
+        } finally {
+            if (!open) {
+                transport.openIds().remove(listening);
+            }
+        }
         return listening;
     }
 
@@ -316,6 +325,7 @@ final class CmListener implements RdmaListener, CmHandler {
             closed = true;
             action = null;
         }
+        transport.openIds().remove(this);
         // At once, so that the port is free when this returns. Requests not answered are refused, streams not taken are
         // reset.
         id.close();

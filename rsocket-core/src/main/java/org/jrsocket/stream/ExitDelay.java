@@ -46,8 +46,13 @@ final class ExitDelay {
     }
 
     private void awaitPeers() {
-        streams.awaitDelivery(MOST_NANOS);
-        awaitFarewells();
+        try {
+            streams.awaitDelivery(MOST_NANOS);
+            awaitFarewells();
+        } catch (LinkageError | RuntimeException e) {
+            // The class loader is closed, of a web application for example, and what this needs was not loaded before.
+            // Nor can the log be: there is nobody to tell.
+        }
     }
 
     void awaitFarewells() {

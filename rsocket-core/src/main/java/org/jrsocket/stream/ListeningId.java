@@ -52,6 +52,9 @@ final class ListeningId implements AutoCloseable {
 
     /** Any thread, once. The device may go meanwhile: {@link #deviceRemoved} waits. */
     synchronized void open(InetSocketAddress local) throws IOException {
+        if (closed) {
+            throw new IOException("closed before it listened"); // with its transport
+        }
         id = listen(local);
     }
 

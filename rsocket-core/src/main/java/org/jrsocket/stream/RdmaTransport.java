@@ -9,8 +9,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -57,7 +56,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final Farewells farewells = new Farewells(this);
     private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
 
-    private final Set<CmConnect> late = ConcurrentHashMap.newKeySet(); // given up, but their peers are listened to
+    private final OpenIds openIds = new OpenIds();
 
     private RdmaTransport(VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads)
             throws IOException {
@@ -178,26 +177,42 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /**
-     * Ends the threads; streams that still live are reset. For tests: an application's transport lives as long as its
-     * process.
+     * Ends the threads, and what is still open: streams are reset, listeners and attempts to connect end. What is asked
+     * for later fails. Waits for the device to let go, seconds if need be. Harmless when repeated. An application's
+     * transport usually lives as long as its process.
      */
     @Override
     public void close() {
+        boolean interrupted = Thread.interrupted(); // else no wait would wait
+        try {
+            end();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void end() {
+        openIds.endListeners();
+        awaitTasks();
         streams.abortAll(CLOSE_NANOS);
         farewells.end();
         exitDelay.end();
         events.end();
         devices.end();
         service.stop();
-        late.forEach(CmConnect::listenNoMore);
+        openIds.endConnects();
         try {
             reapers.end();
-            bundles.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        bundles.close();
+        try {
             cm.destroyEventChannel(channel);
         } catch (IOException e) {
             LOG.warn("closing the CM event channel failed", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -211,14 +226,17 @@ public final class RdmaTransport implements AutoCloseable {
         reapers.reap(free);
     }
 
-    /** Ends it when its time is over, or this transport's. */
-    void listeningLate(CmConnect given) {
-        late.add(given);
-        service.schedule(given::listenNoMore, PendingConnect.LATE_NANOS);
+    /** Listeners leave to the service thread what they have not handed over. */
+    private void awaitTasks() {
+        if (!service.isCurrent() && !service.hasEnded()) {
+            CountDownLatch done = new CountDownLatch(1);
+            service.execute(done::countDown);
+            Threads.await(done, CLOSE_NANOS);
+        }
     }
 
-    void listensNoMore(CmConnect given) {
-        late.remove(given);
+    OpenIds openIds() {
+        return openIds;
     }
 
     /** A stream on what is connected. Service thread. */

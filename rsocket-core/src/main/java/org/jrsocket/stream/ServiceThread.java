@@ -126,6 +126,9 @@ final class ServiceThread implements ServiceLoop, Runnable {
     }
 
     private void add(FdWatch watch) throws IOException {
+        if (stopped) { // the set's descriptor may be another's
+            throw new IOException("the service thread has ended");
+        }
         watches.put(watch.id, watch);
         try {
             epoll.add(watch.fd, Epoll.ONESHOT, watch.id); // no interest yet: unarmed
@@ -290,7 +293,9 @@ final class ServiceThread implements ServiceLoop, Runnable {
             if (!cancelled) {
                 cancelled = true;
                 watches.remove(id);
-                epoll.remove(fd);
+                if (!stopped) {
+                    epoll.remove(fd);
+                }
             }
         }
     }

@@ -15,9 +15,9 @@
  * {@code java.net.SocketImpl}, of channels, or of falling back to TCP.
  *
  * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}, {@code OpenStreams},
- * {@code Closings}, {@code Farewells}); how a connection comes to be ({@code CmConnect} and its answers,
- * {@code CmListener}, {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing},
- * {@code StreamFreeing}, {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with
+ * {@code OpenIds}, {@code Closings}, {@code Farewells}); how a connection comes to be ({@code CmConnect} and its
+ * answers, {@code CmListener}, {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream},
+ * {@code StreamClosing}, {@code StreamFreeing}, {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with
  * {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover};
  * {@code StreamCore}; the connection manager's events, the reapers and the service thread ({@code CmEvents},
  * {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers},

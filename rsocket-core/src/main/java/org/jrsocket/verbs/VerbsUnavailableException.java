@@ -22,7 +22,9 @@ public final class VerbsUnavailableException extends IOException {
         /** The device files cannot be opened. */
         PERMISSION,
         /** RLIMIT_MEMLOCK does not allow even one connection's memory. */
-        MEMLOCK
+        MEMLOCK,
+        /** The program has ended its RDMA. */
+        CLOSED
     }
 
     private final Reason reason;

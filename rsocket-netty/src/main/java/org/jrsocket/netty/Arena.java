@@ -27,6 +27,7 @@ final class Arena {
     private static final int SPARE = 12 * CHUNK;
 
     private final AtomicInteger spare = new AtomicInteger();
+    private volatile int mostSpare = SPARE;
     private final SizeClass[] classes = new SizeClass[Integer.numberOfTrailingZeros(CHUNK) - SMALLEST_SHIFT + 1];
 
     Arena() {
@@ -48,6 +49,12 @@ final class Arena {
         for (SizeClass each : classes) {
             each.retireSpares();
         }
+    }
+
+    /** The same, and from now on none is kept. */
+    void keepNothing() {
+        mostSpare = 0; // first: a chunk that becomes unused meanwhile is seen by one of the two
+        retireSpares();
     }
 
     /** A piece in use. */
@@ -119,7 +126,7 @@ final class Arena {
             if (!chunk.isUnused()) {
                 return false;
             }
-            if (spare.addAndGet(chunk.size()) <= SPARE) {
+            if (spare.addAndGet(chunk.size()) <= mostSpare) {
                 return false;
             }
             spare.addAndGet(-chunk.size());

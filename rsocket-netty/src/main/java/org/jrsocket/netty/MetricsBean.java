@@ -19,6 +19,8 @@ final class MetricsBean implements RdmaMetricsMXBean {
 
     private static final Logger LOG = LoggerFactory.getLogger(MetricsBean.class);
 
+    private static ObjectName registered; // guarded by the class
+
     private final RdmaMetrics metrics;
 
     private MetricsBean(RdmaMetrics metrics) {
@@ -26,7 +28,7 @@ final class MetricsBean implements RdmaMetricsMXBean {
     }
 
     /** Never fails: the transport works without. */
-    static void register(RdmaMetrics metrics) {
+    static synchronized void register(RdmaMetrics metrics) {
         if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
             return;
         }
@@ -34,14 +36,28 @@ final class MetricsBean implements RdmaMetricsMXBean {
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             MetricsBean bean = new MetricsBean(metrics);
             try {
-                server.registerMBean(bean, new ObjectName(NAME));
+                registered = server.registerMBean(bean, new ObjectName(NAME)).getObjectName();
             } catch (InstanceAlreadyExistsException e) { // of another class loader
                 String loader = Integer.toHexString(System.identityHashCode(MetricsBean.class.getClassLoader()));
-                server.registerMBean(bean, new ObjectName(NAME + ",loader=" + loader));
+                registered = server.registerMBean(bean, new ObjectName(NAME + ",loader=" + loader))
+                        .getObjectName();
             }
         } catch (JMException | RuntimeException | LinkageError e) {
             LOG.warn("no JMX bean {}", NAME, e);
         }
+    }
+
+    /** The JVM keeps a registered bean, and with it the class loader of this class. Never fails. */
+    static synchronized void unregister() {
+        if (registered == null) {
+            return;
+        }
+        try {
+            ManagementFactory.getPlatformMBeanServer().unregisterMBean(registered);
+        } catch (JMException | RuntimeException e) {
+            LOG.debug("the JMX bean {} stays", registered, e); // somebody else has unregistered it, for example
+        }
+        registered = null;
     }
 
     @Override

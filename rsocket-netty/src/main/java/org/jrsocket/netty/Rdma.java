@@ -6,6 +6,7 @@ package org.jrsocket.netty;
 
 import io.netty.channel.ChannelPromise;
 import java.nio.channels.IllegalSelectorException;
+import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -35,15 +36,20 @@ public final class Rdma {
         }
     }
 
+    private static volatile boolean over; // written with the class's monitor
+
     private Rdma() {}
 
     /**
      * Where channels and selectors come from: with the agent the same as the rest of the process has.
      *
-     * @throws IllegalStateException a setting cannot be used, or the JDK's internals are not open; the message says
-     *     what to do
+     * @throws IllegalStateException a setting cannot be used, the JDK's internals are not open, or the transport was
+     *     shut down; the message says what to do
      */
     static SelectorProvider provider() {
+        if (over) {
+            throw new IllegalStateException("the transport was shut down, by Rdma.shutdown()");
+        }
         if (Shared.FAILURE != null) {
             throw new IllegalStateException(Shared.FAILURE.getMessage(), Shared.FAILURE);
         }
@@ -105,5 +111,43 @@ public final class Rdma {
     /** What all channels of this transport have carried over RDMA. */
     public static RdmaMetrics metrics() {
         return RdmaMetrics.TOTAL;
+    }
+
+    /**
+     * Ends what this copy of the transport has in the JVM, so that its class loader can be unloaded: for a web
+     * application, when it is undeployed. A program that ends with its JVM need not call it. It unregisters the JMX
+     * bean, gives up the memory that {@link RdmaByteBufAllocator#DEFAULT} keeps, and closes the RDMA transport: its
+     * threads, its shutdown hook, its native objects. It leaves alone an RDMA transport that is not this copy's own:
+     * the agent's, that of another class loader, or that of the JVM's own channels.
+     *
+     * <p>Close the channels and shut the event loops down before. Of what is open, connections over RDMA are reset, and
+     * server channels accept no more of them; what uses TCP goes on.
+     *
+     * <p>There is no way back. {@link RdmaIoHandler#newFactory} and the constructors of channels throw
+     * {@link IllegalStateException} from then on, {@link #isAvailable} is false, and {@link #metrics} keeps its
+     * numbers. What was made before may be closed, and buffers may be released; it uses TCP if it still connects.
+     *
+     * <p>Any thread may call it, any number of times; when it returns, it is done. It waits until the device has let go
+     * of the memory, for seconds if connections were open, so no event loop should call it.
+     */
+    public static synchronized void shutdown() {
+        if (over) {
+            return;
+        }
+        over = true;
+        boolean used = Shared.PROVIDER != null; // a thread that was about to make it has made it now
+        MetricsBean.unregister();
+        RdmaByteBufAllocator.DEFAULT.keepNothing();
+        if (used && isOwn()) {
+            RSelectorProvider.closeShared();
+        }
+    }
+
+    /** Whether nobody else in the JVM uses the classes with which ours open channels. */
+    private static boolean isOwn() {
+        ClassLoader loader = Rdma.class.getClassLoader();
+        return RSelectorProvider.class.getClassLoader() == loader
+                && SelectorProvider.provider().getClass() != RSelectorProvider.class
+                && AsynchronousChannelProvider.provider().getClass().getClassLoader() != loader;
     }
 }

@@ -76,6 +76,13 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
         }
     }
 
+    /** The same, and from now on for each chunk that becomes unused. */
+    void keepNothing() {
+        for (Arena each : arenas) {
+            each.keepNothing();
+        }
+    }
+
     /** One whose memory is a piece of a {@link Chunk}. */
     private static final class Buffer extends UnpooledDirectByteBuf {
 

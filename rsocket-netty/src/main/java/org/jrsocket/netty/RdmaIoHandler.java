@@ -32,8 +32,8 @@ public final class RdmaIoHandler implements IoHandler {
     /**
      * For {@code MultiThreadIoEventLoopGroup}.
      *
-     * @throws IllegalStateException a setting cannot be used, or the JDK's internals are not open; the message says
-     *     what to do. A host without RDMA is no reason
+     * @throws IllegalStateException a setting cannot be used, the JDK's internals are not open, or the transport was
+     *     {@linkplain Rdma#shutdown shut down}; the message says what to do. A host without RDMA is no reason
      */
     public static IoHandlerFactory newFactory() {
         return newFactory(Rdma.provider());

@@ -40,8 +40,12 @@ public final class RSelectorProvider extends SelectorProvider {
     private static final Logger LOG = LoggerFactory.getLogger(RSelectorProvider.class);
     private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
 
-    /** What providers made by the no-argument constructor share. */
-    private record Shared(TransportContext stack, TransportHolder holder) {}
+    /**
+     * What providers made by the no-argument constructor share.
+     *
+     * @param own whether it was made here, not brought by the agent for example
+     */
+    private record Shared(TransportContext stack, TransportHolder holder, boolean own) {}
 
     private static Shared shared; // guarded by the class
     /** Whether a warning is due if there is no RDMA: {@code shared} was made here, so no agent has said it. */
@@ -81,7 +85,8 @@ public final class RSelectorProvider extends SelectorProvider {
             try {
                 shared = new Shared(
                         TransportContext.open(Settings.read(null, System.getProperties(), System.getenv()), holder),
-                        holder);
+                        holder,
+                        true);
                 TO_BE_SAID.set(true);
             } catch (ConfigurationException e) {
                 throw new IllegalStateException("jrsocket: " + e.getMessage(), e);
@@ -92,7 +97,28 @@ public final class RSelectorProvider extends SelectorProvider {
 
     /** What providers made by the no-argument constructor share from now on. */
     public static synchronized void share(TransportContext stack, TransportHolder holder) {
-        shared = new Shared(stack, holder);
+        shared = new Shared(stack, holder, false);
+    }
+
+    /** The same as if it was made here; for tests. */
+    static synchronized void shareAsOwn(TransportContext stack, TransportHolder holder) {
+        shared = new Shared(stack, holder, true);
+    }
+
+    /**
+     * Closes the RDMA transport of providers made by the no-argument constructor, if it was made here: what
+     * {@link #share} brought is somebody else's. Connections over RDMA are reset, what is asked for later uses TCP.
+     * Waits for the device to let go; harmless when repeated.
+     */
+    public static void closeShared() {
+        Shared made;
+        synchronized (RSelectorProvider.class) {
+            made = shared;
+        }
+        if (made != null && made.own) {
+            TO_BE_SAID.set(false); // that there is none any more is no news
+            made.holder.close();
+        }
     }
 
     /**

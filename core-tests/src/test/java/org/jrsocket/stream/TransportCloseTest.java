@@ -1,0 +1,94 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.verbs.loopback.Reachability;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A transport that is closed while it is in use leaves nothing behind, and makes nothing more. */
+@Timeout(120)
+class TransportCloseTest {
+
+    private final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(3_600_000));
+    private final RdmaTransport transport;
+    private final InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+    TransportCloseTest() throws IOException {
+        transport = RdmaTransport.over(verbs);
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        transport.close();
+        assertEquals(0, transport.liveStreams());
+        verbs.assertClean();
+        verbs.close();
+    }
+
+    private PendingConnect connectToNobody() throws IOException {
+        InetAddress silent = InetAddress.getByName("192.0.2.1");
+        verbs.place(silent, Reachability.SILENT);
+        return transport.connect(null, new InetSocketAddress(silent, 7), StreamConfig.DEFAULT);
+    }
+
+    @Test
+    void shouldEndListenersAndWhatTheyHaveNotHandedOver() throws Exception {
+        RdmaListener listener = transport.listen(any, 4, StreamConfig.DEFAULT);
+        RdmaStream stream = transport
+                .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                .await(TimeUnit.SECONDS.toNanos(60));
+        transport.close();
+        assertFalse(stream.isOpen());
+        verbs.assertClean();
+        listener.close(); // harmless
+    }
+
+    @Test
+    void shouldEndAttemptsToConnect() throws Exception {
+        PendingConnect connect = connectToNobody();
+        transport.close();
+        assertTrue(connect.isDone());
+        assertNotNull(connect.failure());
+    }
+
+    @Test
+    void shouldEndAllTheSameIfTheThreadIsInterrupted() throws Exception {
+        RdmaListener listener = transport.listen(any, 4, StreamConfig.DEFAULT);
+        transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT).await(TimeUnit.SECONDS.toNanos(60));
+        Thread.currentThread().interrupt();
+        transport.close();
+        assertTrue(Thread.interrupted());
+        verbs.assertClean();
+    }
+
+    @Test
+    void shouldEndAttemptsThatWereGivenUp() throws Exception {
+        connectToNobody().cancel();
+        transport.close();
+    }
+
+    @Test
+    void shouldRefuseWhatIsAskedForLater() {
+        transport.close();
+        assertThrows(IOException.class, () -> transport.listen(any, 4, StreamConfig.DEFAULT));
+        PendingConnect connect = transport.connect(null, new InetSocketAddress("127.0.0.1", 7), StreamConfig.DEFAULT);
+        assertTrue(connect.isDone());
+        assertNotNull(connect.failure());
+    }
+}
