@@ -231,7 +231,8 @@ final class RdmaSocket {
 
     /**
      * rsocket has no urgent data. The byte is dropped, which is what a receiver sees by default (SO_OOBINLINE off);
-     * programs that send it to learn whether the connection is alive get the answer, from the second one on, as with TCP.
+     * programs that send it to learn whether the connection is alive get the answer, from the second one on, as with
+     * TCP.
      */
     void sendUrgentData() throws IOException {
         writeLock.lock();

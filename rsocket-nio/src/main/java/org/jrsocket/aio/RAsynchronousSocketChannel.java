@@ -293,8 +293,8 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
     }
 
     /**
-     * A channel of the JDK's that a selector knows sends the end of the stream when it is closed, and a reset because of
-     * unread data later. Its asynchronous channels send the reset alone, which reads of the peer fail with.
+     * A channel of the JDK's that a selector knows sends the end of the stream when it is closed, and a reset because
+     * of unread data later. Its asynchronous channels send the reset alone, which reads of the peer fail with.
      */
     private void resetIfUnread() {
         boolean overTcp = connecting.remote() != null && RSelectorProvider.streamOf(channel) == null;

@@ -400,7 +400,7 @@ final class ChannelCalls {
         return option != null && BUFFERS.contains(option.name()) && value instanceof Integer n && n >= 0 && n < 65536;
     }
 
-    /** The sizes of buffers are those in force, which over RDMA are others; the kernel changes the third as it likes. */
+    /** Sizes of buffers are those in force, which over RDMA are others; the kernel changes the third as it likes. */
     private static Object got(SocketOption<?> option, Object value) {
         boolean differs = BUFFERS.contains(option.name()) || option.name().equals("TCP_QUICKACK");
         return differs ? "some" : value;
