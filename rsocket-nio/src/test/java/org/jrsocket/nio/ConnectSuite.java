@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
@@ -407,6 +408,28 @@ abstract class ConnectSuite extends NioSuite {
             assertFalse(client.isConnectionPending());
             assertThrows(ClosedChannelException.class, client::finishConnect);
         }
+    }
+
+    @Test
+    void shouldEndThePeersInputWhenClosedBeforeItIsFinished() throws IOException {
+        ServerSocketChannel listener = listening();
+        SocketChannel client = nonBlocking(open());
+        client.connect(listener.getLocalAddress());
+        SocketChannel server = closing(listener.accept());
+        client.close();
+        assertEquals(-1, server.read(bytes(1)));
+    }
+
+    @Test
+    void shouldSayThatAnAcceptedChannelIsClosedWhateverWasSetBefore() throws IOException {
+        Pair p = nonBlockingPair();
+        p.server().setOption(StandardSocketOptions.TCP_NODELAY, true);
+        SocketAddress remote = p.server().getRemoteAddress();
+        p.server().close();
+        assertEquals(
+                ClosedChannelException.class,
+                assertThrows(IOException.class, () -> p.server().connect(remote))
+                        .getClass());
     }
 
     @Test

@@ -111,6 +111,15 @@ abstract class NioBehaviours {
 
     @Nested
     @Tag("transport")
+    class InterruptedCalls extends InterruptedCallSuite {
+        @Override
+        NioKind kind() {
+            return NioBehaviours.this.kind();
+        }
+    }
+
+    @Nested
+    @Tag("transport")
     class Contending extends ContentionSuite {
         @Override
         NioKind kind() {

@@ -150,6 +150,26 @@ abstract class StreamEndSuite extends NioSuite {
                 assertThrows(IOException.class, () -> p.client().read(bytes(1))).getMessage());
     }
 
+    /** Whatever it asks for: the JDK looks for the reset before it looks at the buffer. */
+    @Test
+    void shouldSayConnectionResetToAReadOfNothingOnceAReaderHasHeardOfIt() throws IOException {
+        Pair p = pair();
+        p.server().setOption(StandardSocketOptions.SO_LINGER, 0);
+        p.server().close();
+        assertEquals(0, p.client().read(bytes(0)));
+        assertThrows(IOException.class, () -> p.client().read(bytes(1)));
+        for (ByteBuffer nothing : new ByteBuffer[] {bytes(0), bytes(0).asReadOnlyBuffer()}) {
+            assertEquals(
+                    "Connection reset",
+                    assertThrows(IOException.class, () -> p.client().read(nothing))
+                            .getMessage());
+            assertEquals(
+                    "Connection reset",
+                    assertThrows(IOException.class, () -> p.client().read(new ByteBuffer[] {nothing}))
+                            .getMessage());
+        }
+    }
+
     @Test
     void shouldResetWhenClosedWithUnreadData() throws IOException {
         Pair p = pair();
