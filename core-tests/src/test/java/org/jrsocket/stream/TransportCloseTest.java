@@ -91,4 +91,64 @@ class TransportCloseTest {
         assertTrue(connect.isDone());
         assertNotNull(connect.failure());
     }
+
+    /** It takes until the memory is given back that another stream has lent, and the server answers meanwhile. */
+    @Test
+    void shouldMakeNoStreamWhileItEnds() throws Exception {
+        try (RdmaTransport server = RdmaTransport.over(verbs)) {
+            RdmaListener listener = server.listen(any, 1, StreamConfig.DEFAULT);
+            RdmaStream first = connect(listener);
+            RdmaStream accepted = StreamPair.accept(listener);
+            accepted.write(new byte[8192], 0, 8192, StreamPair.PATIENCE);
+            while (first.available() < 8192) {
+                Thread.sleep(1);
+            }
+            BorrowedBytes borrowed = first.borrow(4096);
+            assertNotNull(borrowed);
+            connect(listener); // the backlog is full
+            PendingConnect held = transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT);
+            Thread closing = new Thread(transport::close);
+            closing.start();
+            while (first.isOpen()) {
+                Thread.sleep(1);
+            }
+            StreamPair.accept(listener); // makes room for the one that is held
+            borrowed.close();
+            closing.join();
+            assertTrue(held.isDone());
+            assertNotNull(held.failure());
+            assertEquals(0, transport.liveStreams());
+        }
+    }
+
+    @Test
+    void shouldFirstDeliverWhatWasWrittenToClosedStreamsWhenItFinishes() throws Exception {
+        int size = 300_000;
+        try (RdmaTransport server = RdmaTransport.over(verbs)) {
+            RdmaListener listener = server.listen(any, 4, StreamConfig.DEFAULT);
+            RdmaStream closed = connect(listener);
+            RdmaStream reader = StreamPair.accept(listener);
+            RdmaStream open = connect(listener);
+            closed.write(new byte[size], 0, size, StreamPair.PATIENCE);
+            closed.close();
+            Thread finishing = new Thread(transport::finish);
+            finishing.start();
+            while (open.isOpen()) {
+                Thread.sleep(1);
+            }
+            byte[] bytes = new byte[size];
+            int read = 0;
+            for (int n = 0; n >= 0; n = reader.read(bytes, 0, size, StreamPair.PATIENCE)) {
+                read += n;
+            }
+            assertEquals(size, read);
+            finishing.join();
+        }
+    }
+
+    private RdmaStream connect(RdmaListener listener) throws IOException {
+        return transport
+                .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                .await(StreamPair.PATIENCE);
+    }
 }

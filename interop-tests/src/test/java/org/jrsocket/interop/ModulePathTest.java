@@ -13,11 +13,23 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The JDK looks for what it is told the name of among the program's modules first. */
+/** What modules the program has, and which of the JDK. The JDK looks for names it is told in the program's first. */
 class ModulePathTest {
 
     @TempDir
     private Path folder;
+
+    /** As in an image that jlink has made. */
+    @Test
+    void shouldWorkWithTheModulesThatAnAgentNeedsAlone() throws Exception {
+        try (JvmProcess java = JvmProcess.running(OpenedChannels.class)
+                .agent("=policy=tcp")
+                .option("--limit-modules=java.base,java.instrument")
+                .start()) {
+            JvmProcess.Result result = java.await(Duration.ofMinutes(2)).expectSuccess();
+            assertEquals(List.of(), result.out());
+        }
+    }
 
     @Test
     void shouldLeaveChannelsToTcpWhereTheProgramHasOurModule() throws Exception {

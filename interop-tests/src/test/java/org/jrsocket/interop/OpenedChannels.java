@@ -6,6 +6,7 @@ package org.jrsocket.interop;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.net.StandardSocketOptions;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.Selector;
@@ -22,8 +23,18 @@ public final class OpenedChannels {
         ServerSocketChannel.open().close();
         DatagramChannel.open().close();
         Selector.open().close();
-        AsynchronousSocketChannel.open().close();
-        System.out.println(
-                "beans=" + (ManagementFactory.getPlatformMBeanServer().getMBeanCount() > 10));
+        try (AsynchronousSocketChannel channel = AsynchronousSocketChannel.open()) {
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        }
+        if (ModuleLayer.boot().findModule("java.management").isPresent()) {
+            System.out.println("beans=" + Beans.areThere());
+        }
+    }
+
+    /** Of its own, because the module may not be there. */
+    private static final class Beans {
+        static boolean areThere() {
+            return ManagementFactory.getPlatformMBeanServer().getMBeanCount() > 10;
+        }
     }
 }

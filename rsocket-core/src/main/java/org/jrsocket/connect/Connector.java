@@ -237,6 +237,11 @@ public final class Connector {
         Events.opened(stream.localAddress(), stream.remoteAddress(), false, stream.deviceName(), null, nanos);
     }
 
+    /** There is no RDMA any more: those that wait for what another one hears have waited enough. */
+    void endWaiting() {
+        ways.all().forEach(way -> way.memory().firstContacts().end());
+    }
+
     /** A connection was lost on the way to its peer. */
     void lost(InetSocketAddress local, InetSocketAddress remote) {
         ways.of(local.getAddress()).memory().lost(remote);

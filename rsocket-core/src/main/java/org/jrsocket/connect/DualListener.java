@@ -10,6 +10,7 @@ import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.os.Errno;
@@ -39,6 +40,9 @@ public final class DualListener implements AutoCloseable {
 
     /** How often a port is tried when those that TCP chose are taken over RDMA. */
     private static final int PORT_ATTEMPTS = 8;
+
+    /** How often a thread that accepts looks for TCP connections once there is no service thread. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final TransportContext stack;
     private final Policy policy;
@@ -139,8 +143,15 @@ public final class DualListener implements AutoCloseable {
      * @param fd the TCP listener's descriptor, open until {@link #close}
      */
     public synchronized void watchTcp(int fd) throws IOException {
-        if (!closed && tcpWatch == null) {
+        if (closed || tcpWatch != null || stack.rdma().isOver()) {
+            return;
+        }
+        try {
             tcpWatch = stack.rdma().service().watch(fd, this::tcpReadable);
+        } catch (VerbsUnavailableException e) {
+            if (!stack.rdma().isOver()) {
+                throw e;
+            }
         }
     }
 
@@ -260,7 +271,9 @@ public final class DualListener implements AutoCloseable {
             if (closed || signalled || isReady()) {
                 return;
             }
-            if (nanos == 0) {
+            if (stack.rdma().isOver()) { // nobody tells of TCP connections any more
+                LockSupport.parkNanos(this, nanos == 0 ? LOOK_NANOS : Math.min(nanos, LOOK_NANOS));
+            } else if (nanos == 0) {
                 LockSupport.park(this);
             } else {
                 LockSupport.parkNanos(this, nanos);

@@ -35,6 +35,7 @@ final class FirstContacts {
 
     private final PeerMemory memory;
     private final Map<InetAddress, Contact> contacts = new ConcurrentHashMap<>(); // changed with this object's lock
+    private boolean over; // with the lock: nobody waits any more
 
     FirstContacts(PeerMemory memory) {
         this.memory = memory;
@@ -52,6 +53,9 @@ final class FirstContacts {
             standing = memory.standing(attempt.remote());
             if (standing == Standing.KNOWN || standing == Standing.SILENT) {
                 return standing;
+            }
+            if (over) {
+                return Standing.KNOWN; // it finds out for itself
             }
             Contact contact = contacts.computeIfAbsent(host, key -> new Contact());
             if (standing == Standing.UNKNOWN && contact.first == null) {
@@ -203,6 +207,16 @@ final class FirstContacts {
             removeIfOver(host, contact);
         }
         tell(ended, why, free);
+    }
+
+    /** There is no RDMA any more. */
+    void end() {
+        List<WayAttempt> ended = new ArrayList<>();
+        synchronized (this) {
+            over = true;
+            contacts.values().forEach(contact -> ended.addAll(takeAll(contact)));
+        }
+        tell(ended, new RdmaConnectException(Reason.RESOURCES, "the RDMA transport was closed", null), List.of());
     }
 
     /** Those for whom the outcome holds too. */

@@ -82,7 +82,7 @@ public final class OutgoingConnection {
         return attempt.explanation();
     }
 
-    /** Ends the attempt over RDMA; who awaits it hears "Socket closed". A stream that nobody took is reset. */
+    /** Ends the attempt over RDMA; who awaits it hears "Socket closed". A stream that nobody took is closed. */
     public void cancel() {
         attempt.cancel();
         discard();

@@ -28,5 +28,10 @@ interface StreamFactory {
     /** As {@link org.jrsocket.stream.RdmaTransport#takeCmEvents}. */
     void takeCmEvents();
 
+    /** Whether it was closed: there is no RDMA any more, nor a service thread. */
+    default boolean isOver() {
+        return false;
+    }
+
     ServiceLoop service() throws VerbsUnavailableException;
 }

@@ -33,6 +33,7 @@ public final class TransportContext {
         holder.limitClosing(settings.maxClosing());
         holder.limitMemory(settings.registeredMemory());
         holder.onPathLost(connector::lost);
+        holder.onClose(connector::endWaiting);
     }
 
     TransportContext(Settings settings, Rules rules, StreamFactory rdma) {

@@ -72,9 +72,10 @@ public final class TransportHolder implements StreamFactory {
     private final LongSupplier clock;
     private VerbsProvider provider; // guarded by this, as the next
     private VerbsUnavailableException unavailable;
-    private boolean looking; // guarded by this, as the next two
+    private boolean looking; // guarded by this, as the next
     private long looked;
-    private boolean closed;
+    private Runnable atClose; // guarded by this
+    private volatile boolean closed; // written under this
     private volatile RdmaTransport transport; // written under this
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private long maxMemory = Long.MAX_VALUE; // guarded by this
@@ -234,6 +235,16 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
+    /** Runs when this is closed, while there is a service thread still. */
+    synchronized void onClose(Runnable action) {
+        atClose = action;
+    }
+
+    @Override
+    public boolean isOver() {
+        return closed;
+    }
+
     /** The transport, opened if necessary. */
     public RdmaTransport transport() throws VerbsUnavailableException {
         RdmaTransport open = transport;
@@ -270,20 +281,25 @@ public final class TransportHolder implements StreamFactory {
 
     /**
      * Closes the transport, if there is one. Whoever asks for it later hears that there is no RDMA any more. Waits as
-     * {@link RdmaTransport#close}; harmless when repeated.
+     * {@link RdmaTransport#finish}; harmless when repeated.
      */
     public void close() {
         RdmaTransport open;
+        Runnable action;
         synchronized (this) {
             closed = true;
+            action = atClose;
             unavailable = new VerbsUnavailableException(
                     VerbsUnavailableException.Reason.CLOSED, "this program has ended its use of RDMA", null);
             provider = null;
             open = transport;
             transport = null;
         }
+        if (action != null) {
+            action.run();
+        }
         if (open != null) {
-            open.close();
+            open.finish();
         }
     }
 

@@ -213,11 +213,11 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** The transport is closed, and its service thread has ended. */
+    /** The transport is closed. */
     void end() {
         lock.lock();
         try {
-            giveUp(Reason.RESOURCES, "the RDMA transport was closed");
+            fail(Reason.RESOURCES, "the RDMA transport was closed", null); // not to listen for a late answer
             stopListening();
         } finally {
             lock.unlock();
@@ -382,7 +382,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             lock.unlock();
         }
         if (unwanted != null) {
-            unwanted.abort();
+            unwanted.close(); // its peer may have accepted it, and reads the end as over TCP
         }
         runActions();
     }

@@ -318,11 +318,13 @@ final class CmListener implements RdmaListener, CmHandler {
 
     @Override
     public void close() {
+        Runnable last;
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
+            last = action;
             action = null;
         }
         transport.openIds().remove(this);
@@ -340,5 +342,8 @@ final class CmListener implements RdmaListener, CmHandler {
             }
             held.forEach(asked -> refusals.refuse(asked.id(), Refusals.nothing()));
         });
+        if (last != null) {
+            last.run(); // whoever waits for a connection hears that none comes any more
+        }
     }
 }

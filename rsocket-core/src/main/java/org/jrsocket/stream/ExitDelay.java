@@ -45,7 +45,7 @@ final class ExitDelay {
         }
     }
 
-    private void awaitPeers() {
+    void awaitPeers() {
         try {
             streams.awaitDelivery(MOST_NANOS);
             awaitFarewells();

@@ -50,7 +50,7 @@ final class OpenIds {
         listeners.forEach(CmListener::close);
     }
 
-    /** When the service thread has ended. */
+    /** Once more when the service thread has ended: for those that it let listen for late answers. */
     void endConnects() {
         connects.forEach(CmConnect::end);
     }

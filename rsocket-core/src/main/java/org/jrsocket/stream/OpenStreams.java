@@ -121,6 +121,15 @@ final class OpenStreams {
         }
     }
 
+    /** Resets those that nobody has closed. */
+    void abortOpen() {
+        for (RdmaStream stream : streams) {
+            if (stream.isOpen()) {
+                stream.abort();
+            }
+        }
+    }
+
     /** Resets all, and waits for at most {@code nanos} until they are freed. */
     void abortAll(long nanos) {
         for (RdmaStream stream : streams) {

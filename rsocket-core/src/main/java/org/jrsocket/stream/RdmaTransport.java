@@ -178,41 +178,47 @@ public final class RdmaTransport implements AutoCloseable {
 
     /**
      * Ends the threads, and what is still open: streams are reset, listeners and attempts to connect end. What is asked
-     * for later fails. Waits for the device to let go, seconds if need be. Harmless when repeated. An application's
-     * transport usually lives as long as its process.
+     * for later fails. Waits for the device to let go, seconds if need be. Harmless when repeated.
      */
     @Override
     public void close() {
-        boolean interrupted = Thread.interrupted(); // else no wait would wait
-        try {
-            end();
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        end(false);
     }
 
-    private void end() {
+    /** As {@link #close}, after what was written to closed streams is delivered, as when a JVM exits. */
+    public void finish() {
+        end(true);
+    }
+
+    private void end(boolean delivering) {
+        boolean interrupted = Thread.interrupted(); // else no wait would wait
         openIds.endListeners();
+        openIds.endConnects(); // or an answer would make a stream meanwhile
         awaitTasks();
+        if (delivering) {
+            streams.abortOpen();
+            exitDelay.awaitPeers();
+        }
         streams.abortAll(CLOSE_NANOS);
         farewells.end();
         exitDelay.end();
         events.end();
         devices.end();
         service.stop();
-        openIds.endConnects();
+        openIds.endConnects(); // whose late answers nobody takes any more
         try {
             reapers.end();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            interrupted = true;
         }
         bundles.close();
         try {
             cm.destroyEventChannel(channel);
         } catch (IOException e) {
             LOG.warn("closing the CM event channel failed", e);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -231,6 +231,7 @@ class RandomProgramsTest {
     @EnumSource
     void shouldDoWhatNettysOwnDoes(Kind kind) throws Exception {
         Ours ours = new Ours(kind);
+        assertTrue(PROGRAMS > 0, "no program");
         compareAll(new Reference(), ours, PROGRAMS);
         assertTrue(ours.connected.get() >= PROGRAMS, "connected: " + ours.connected);
         ours.end();

@@ -9,7 +9,6 @@ import java.net.SocketOption;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NetworkChannel;
 import java.util.Objects;
-import jdk.net.ExtendedSocketOptions;
 
 /** What is wrong with asking a channel for an option, in the JDK's order and words. */
 final class Options {
@@ -30,7 +29,7 @@ final class Options {
         if (value == null) {
             throw new IllegalArgumentException("Invalid option value");
         }
-        if (name == ExtendedSocketOptions.SO_INCOMING_NAPI_ID) {
+        if (name.name().equals("SO_INCOMING_NAPI_ID")) {
             throw new SocketException("Attempt to set read only option " + name.name());
         }
         if (name.type() == Integer.class) {

@@ -302,7 +302,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
             return;
         }
         try {
-            if (channel.read(ByteBuffer.allocate(1)) > 0) {
+            if (channel.socket().getInputStream().available() > 0) { // takes nothing from a read that is under way
                 channel.setOption(StandardSocketOptions.SO_LINGER, 0);
             }
         } catch (IOException e) {

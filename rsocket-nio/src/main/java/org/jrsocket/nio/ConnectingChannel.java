@@ -255,7 +255,7 @@ abstract class ConnectingChannel extends DualChannel {
             interrupted = false;
         } finally {
             if (interrupted && connected != null) {
-                connected.abort(); // nobody else knows it
+                connected.close(); // nobody else knows it
             }
         }
     }
@@ -285,7 +285,7 @@ abstract class ConnectingChannel extends DualChannel {
             close();
             throw e.getCause();
         }
-        result.abort();
+        result.close();
         throw new AsynchronousCloseException();
     }
 

@@ -193,6 +193,20 @@ abstract class DataChannel extends ConnectingChannel {
         }
     }
 
+    /** Throws what a write of a byte would, and sends nothing. */
+    void probe() throws IOException {
+        writeLock.lock();
+        try {
+            ensureOpen();
+            io.ensureOutputOpen();
+            io.probe();
+        } catch (SocketException e) {
+            throw failure(io, e);
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
     /** The socket adaptor's: all of it, or an exception. */
     void writeFully(ByteBuffer source) throws IOException {
         writeLock.lock();

@@ -104,13 +104,13 @@ final class JdkChannels {
 
     private JdkChannels() {}
 
-    /** @throws IllegalStateException the package is not open; the message says what to do */
     /** The agent opens the package to its own classes, which come before those of the class path alone. */
     private static boolean mayBeTheAgents() {
         return !JdkChannels.class.getModule().isNamed()
                 && JdkChannels.class.getClassLoader() == ClassLoader.getSystemClassLoader();
     }
 
+    /** @throws IllegalStateException the package is not open; the message says what to do */
     static void ensureOpen() {
         if (FAILURE != null) {
             throw new IllegalStateException(

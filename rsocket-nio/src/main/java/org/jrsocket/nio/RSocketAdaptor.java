@@ -172,16 +172,16 @@ final class RSocketAdaptor extends Socket {
         }
     }
 
-    /** rsocket has no urgent data; the byte is dropped, as a receiver does by default (SO_OOBINLINE off). */
+    /**
+     * rsocket has no urgent data; the byte is dropped, as a receiver does by default (SO_OOBINLINE off). Who sends it to
+     * learn whether the connection is alive gets the answer.
+     */
     @Override
     public void sendUrgentData(int data) throws IOException {
         if (channel.rdma() == null) {
             tcp().sendUrgentData(data);
         } else {
-            if (!channel.isOpen()) {
-                throw new java.nio.channels.ClosedChannelException();
-            }
-            channel.rdma().ensureOutputOpen();
+            channel.probe();
         }
     }
 

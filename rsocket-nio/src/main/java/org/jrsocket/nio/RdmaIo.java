@@ -233,6 +233,11 @@ final class RdmaIo {
         return stream.available();
     }
 
+    /** As {@link RdmaStream#probe}. */
+    void probe() throws IOException {
+        stream.probe();
+    }
+
     /**
      * Closes as SO_LINGER says: 0 resets, more than 0 waits that many seconds for what was written to arrive.
      *

@@ -413,6 +413,22 @@ abstract class AdaptorSuite extends NioSuite {
         }
     }
 
+    /** Programs ask so whether a connection is alive. The first is taken, as of a write. */
+    @Test
+    void shouldNoticeByUrgentDataThatThePeerIsGone() throws IOException {
+        Pair p = pair();
+        p.server().close();
+        assertEquals(-1, p.client().read(bytes(1))); // so the end has arrived
+        p.client().socket().sendUrgentData(1);
+        IOException e = assertThrows(IOException.class, () -> {
+            for (int i = 0; i < 1000; i++) {
+                p.client().socket().sendUrgentData(1);
+                pause(2);
+            }
+        });
+        assertEquals("java.io.IOException: Broken pipe", e.toString());
+    }
+
     @Test
     void shouldTakeUrgentDataWithoutHarm() throws IOException {
         Pair p = pair();
