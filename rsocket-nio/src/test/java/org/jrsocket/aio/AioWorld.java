@@ -295,7 +295,7 @@ final class AioWorld extends World {
 
     String waitFor(Begun begun) throws Exception {
         settle();
-        return begun.isDone() ? outcomeOf(begun) : mayWait(() -> outcomeOf(begun));
+        return told(() -> outcomeOf(begun));
     }
 
     private static String outcomeOf(Begun begun) throws Exception {
@@ -320,7 +320,7 @@ final class AioWorld extends World {
     String begun(Operation operation) throws Exception {
         operations.add(operation);
         settle();
-        return operation.outcome.isDone() ? operation.outcome.get() : mayWait(operation.outcome::get);
+        return told(operation.outcome::get);
     }
 
     /** Waits for what has every reason to end soon: a busy machine is slow. */
@@ -393,7 +393,7 @@ final class AioWorld extends World {
     }
 
     String waits(Callable<String> call) throws InterruptedException {
-        return mayWait(call);
+        return told(call);
     }
 
     // ---- the end ----
@@ -464,6 +464,17 @@ final class AioWorld extends World {
             }
         }
         return false;
+    }
+
+    /** Its outcome is told later, by the framework, and masked all the same. */
+    private String told(Callable<?> call) throws InterruptedException {
+        return mayWait(() -> {
+            try {
+                return masked(call.call());
+            } catch (Throwable e) {
+                return masked(AioPrograms.name(e));
+            }
+        });
     }
 
     /** Text without what differs between runs. */
