@@ -173,8 +173,8 @@ final class RSocketAdaptor extends Socket {
     }
 
     /**
-     * rsocket has no urgent data; the byte is dropped, as a receiver does by default (SO_OOBINLINE off). Who sends it to
-     * learn whether the connection is alive gets the answer.
+     * rsocket has no urgent data; the byte is dropped, as a receiver does by default (SO_OOBINLINE off). Who sends it
+     * to learn whether the connection is alive gets the answer.
      */
     @Override
     public void sendUrgentData(int data) throws IOException {
