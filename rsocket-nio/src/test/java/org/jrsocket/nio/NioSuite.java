@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
@@ -27,6 +28,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -81,11 +83,17 @@ abstract class NioSuite {
         return new InetSocketAddress(kind().address(), 0);
     }
 
-    /** Where nobody listens. */
+    /** Where nobody listens. Below the ports that Linux gives to clients, of which one would connect to itself. */
     InetSocketAddress deadPort() throws IOException {
-        try (ServerSocketChannel server = kind().provider().openServerSocketChannel()) {
-            server.bind(anyPort());
-            return (InetSocketAddress) server.getLocalAddress();
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(10_000, 32_000);
+            InetSocketAddress dead = new InetSocketAddress(kind().address(), port);
+            try (ServerSocketChannel server = kind().provider().openServerSocketChannel()) {
+                server.bind(dead);
+                return dead;
+            } catch (BindException e) {
+                // somebody listens there
+            }
         }
     }
 
