@@ -33,7 +33,7 @@ final class Options {
             throw new SocketException("Attempt to set read only option " + name.name());
         }
         if (name.type() == Integer.class) {
-            Integer unused = (Integer) value;
+            Integer unused = (Integer) value; // the exception is the cast's own
         } else if (name.type() == Boolean.class) {
             Boolean unused = (Boolean) value;
         }
