@@ -83,4 +83,29 @@ class RdmaCoreStreamTest extends StreamBehaviour {
             accepted.close();
         }
     }
+
+    @Test
+    void shouldDeliverWhatWasWrittenToClosedStreamsBeforeItsTransportEnds() throws Exception {
+        int size = 300_000;
+        RdmaTransport ending = RdmaTransport.over(provider);
+        try (RdmaTransport server = RdmaTransport.over(provider);
+                RdmaListener listener = server.listen(new InetSocketAddress(address(), 0), 5, StreamConfig.DEFAULT)) {
+            RdmaStream client = ending.connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                    .await(StreamPair.PATIENCE);
+            RdmaStream accepted = StreamPair.accept(listener);
+            client.write(new byte[size], 0, size, StreamPair.PATIENCE);
+            client.close();
+            Thread finishing = new Thread(ending::finish);
+            finishing.start();
+            byte[] bytes = new byte[size];
+            int read = 0;
+            for (int n = 0; n >= 0; n = accepted.read(bytes, 0, size, StreamPair.PATIENCE)) {
+                read += n;
+            }
+            assertEquals(size, read);
+            finishing.join();
+            assertEquals(0, ending.liveStreams());
+            accepted.close();
+        }
+    }
 }
