@@ -7,7 +7,7 @@
 # load what the tests use; a guest that dies takes its groups along. The longest come first: what is left over at the
 # end, when one lane has nothing to do any more, is short.
 lab_guests() {
-  printf '%s\n' interop interop-c 'core installed own-netty'
+  printf '%s\n' interop interop-c 'core installed own-netty own-nio'
   # Once more only what differs: virtual threads, and the agent.
   printf '%s\n' 'installed-jdk25 interop-jdk25'
 }
@@ -39,7 +39,7 @@ lab_settings() {
     interop) lab_tags='lab & !c' ;;
     interop-jdk25) lab_tags='lab & !c & !frameworks & !programs & !commands' ;;
     own-netty*) lab_tags='lab' ;;
-    own-nio*) ;; # for a class by name
+    own-nio*) lab_tags='lab & !installed' ;;
     *) say "no group '$1'"; return 2 ;;
   esac
   case $1 in
@@ -165,7 +165,10 @@ lab_tests() {
   cd "$2/reports" # a JVM that crashes leaves its report where it was started
   case $name in
     # A test that has to see RDMA does not fail for a slow guest: the head start of 100 ms would have it use TCP.
-    own-*) options=(-Dorg.jrsocket.connect.timeout=60s) ;;
+    own-*)
+      options=(-Dorg.jrsocket.connect.timeout=60s -Dorg.jrsocket.test.threads=1)
+      [[ $name != own-netty* ]] || options+=(-Dorg.jrsocket.test.programs=40) ;;
+    core*) options=("-Dorg.jrsocket.test.address=$ROCE_LAB_ADDR" "-Dorg.jrsocket.test.address6=$ROCE_LAB_ADDR6") ;;
     installed*)
       # Tests that take the sockets they get, in a JVM with the agent: each connection has to be RDMA's. One test must
       # not spoil the next by what the agent remembers of it, nor a slow guest by the time that RDMA gets.

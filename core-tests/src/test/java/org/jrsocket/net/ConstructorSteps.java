@@ -63,7 +63,7 @@ final class ConstructorSteps {
         boolean odd = chance.nextInt(5) == 0;
         int[] ports = {-1, 0, 1, 65536};
         int port = odd || server.port < 0 ? ports[chance.nextInt(ports.length)] : server.port;
-        String name = host == null ? null : chance.nextInt(5) == 0 ? "nowhere.invalid" : "127.0.0.1";
+        String name = host == null ? null : chance.nextInt(5) == 0 ? "nowhere.invalid" : host.getHostAddress();
         int localPort = chance.nextInt(6) == 0 ? -1 : 0;
         Socket socket = construct(world, () -> made(way, name, host, port, local, localPort));
         End end = new End(socket);

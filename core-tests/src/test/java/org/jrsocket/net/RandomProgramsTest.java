@@ -29,7 +29,7 @@ class RandomProgramsTest {
         return programs;
     }
 
-    private static void compare(SocketKind kind) throws Exception {
+    static void compare(SocketKind kind) throws Exception {
         assertTrue(PROGRAMS > 0, "no program");
         RandomPrograms<NetWorld> programs = programs(kind);
         for (int i = 0; i < PROGRAMS; i++) {

@@ -40,7 +40,7 @@ class NettySuiteLabTest extends NettyBehaviours {
         address = InetAddress.getByName(DeviceLab.assumed());
         DeviceLab.bytes("on");
         before = Counted.now();
-        NioKind kind = NioKind.device();
+        NioKind kind = NioKind.device(address);
         TransportUnderTest ours = new TransportUnderTest(kind.provider(), true);
         netty = new Netty(kind, new Transport() {
             @Override

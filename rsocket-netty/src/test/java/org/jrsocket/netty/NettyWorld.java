@@ -14,6 +14,7 @@ import io.netty.channel.ServerChannel;
 import io.netty.util.ReferenceCounted;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,6 +48,11 @@ final class NettyWorld extends World {
         /** For each channel that is connected or accepted. */
         default void check(Channel connected) {}
 
+        /** Where its servers listen. */
+        default InetAddress address() {
+            return InetAddress.getLoopbackAddress();
+        }
+
         /** For each channel that is accepted. */
         default void configure(Channel accepted) {}
     }
@@ -77,7 +83,7 @@ final class NettyWorld extends World {
         loops.forEach(loop -> each.add((EventLoop) loop));
         ProgramChannel server = open(true);
         each.get(0).register(server.channel).sync();
-        server.channel.bind(new InetSocketAddress("127.0.0.1", 0)).sync();
+        server.channel.bind(new InetSocketAddress(transport.address(), 0)).sync();
         openConnected();
     }
 
@@ -95,12 +101,26 @@ final class NettyWorld extends World {
     ProgramChannel openConnected() throws Exception {
         ProgramChannel client = open(false);
         each.get(0).register(client.channel).sync();
+        int before = accepted.get();
         ChannelFuture connected = client.channel.connect(serverAddress());
         if (connected.await(MOST_SECONDS, TimeUnit.SECONDS) && connected.isSuccess()) {
             transport.check(client.channel);
+            awaitAccepted(before);
         }
         settle();
         return client;
+    }
+
+    /** A device's connection manager tells the server later than the client. */
+    private void awaitAccepted(int before) throws InterruptedException {
+        Channel server = channels.get(0).channel;
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        while (accepted.get() == before
+                && server.isActive()
+                && server.config().isAutoRead()
+                && System.nanoTime() - deadline < 0) {
+            Thread.sleep(1);
+        }
     }
 
     /** An accepted connection; in the server's event loop. */

@@ -244,7 +244,7 @@ final class ProgramActions {
 
     // ---- addresses ----
 
-    private SocketAddress address(Random chance) {
+    private SocketAddress address(NettyWorld world, Random chance) {
         return switch (chance.nextInt(14)) {
             case 0 -> null;
             case 1 -> InetSocketAddress.createUnresolved("nowhere.invalid", 80);
@@ -254,12 +254,12 @@ final class ProgramActions {
             case 5 -> new InetSocketAddress("192.0.2.1", 0);
             case 6 -> inUse.getLocalSocketAddress();
             case 7 -> unheard.getLocalSocketAddress();
-            default -> new InetSocketAddress("127.0.0.1", 0);
+            default -> new InetSocketAddress(world.transport.address(), 0);
         };
     }
 
     private String bind(NettyWorld world, ProgramChannel on, Random chance) {
-        SocketAddress address = address(chance);
+        SocketAddress address = address(world, chance);
         return world.masked(address + " ")
                 + on.track(
                         chance.nextInt(3) > 0
@@ -273,7 +273,7 @@ final class ProgramActions {
                     case 0, 1, 2, 3 -> world.serverAddress();
                     case 4, 5 -> unheard.getLocalSocketAddress();
                     case 6 -> silent;
-                    default -> address(chance);
+                    default -> address(world, chance);
                 };
         ChannelOutboundInvoker out = on.out(chance);
         boolean timed = silent.equals(address) && chance.nextBoolean();
@@ -284,7 +284,7 @@ final class ProgramActions {
         }
         ChannelFuture future =
                 switch (chance.nextInt(5)) {
-                    case 0 -> out.connect(address, address(chance));
+                    case 0 -> out.connect(address, address(world, chance));
                     case 1 -> out.connect(address, promise(world, on, chance));
                     case 2 -> out.connect(address, null, on.channel.newPromise());
                     default -> out.connect(address);

@@ -70,7 +70,7 @@ class RandomProgramsTest {
     }
 
     /** What ours is compared with. */
-    static final class Reference implements NettyWorld.Transport {
+    record Reference(InetAddress address) implements NettyWorld.Transport {
         @Override
         public IoHandlerFactory newHandlerFactory() {
             return NioIoHandler.newFactory();
@@ -87,22 +87,26 @@ class RandomProgramsTest {
         }
     }
 
-    /** Ours, over verbs within this JVM. */
     static final class Ours implements NettyWorld.Transport {
-        private final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000));
-        private final RdmaTransport transport = RdmaTransport.over(verbs);
         private final RSelectorProvider provider;
         private final Kind kind;
+        private final InetAddress address;
         private final AtomicInteger connected = new AtomicInteger();
 
-        Ours(Kind kind) throws Exception {
+        /** @param address that the transport's devices serve */
+        Ours(Kind kind, RdmaTransport transport, InetAddress address) throws Exception {
             this.kind = kind;
+            this.address = address;
             Rules rules = kind == Kind.FALLBACK ? NioKind.rules("bind * * tcp\n") : Rules.NONE;
             TransportHolder holder = TransportHolder.of(transport);
             Settings settings =
                     Settings.read("policy=auto,memory.rejected=0,connect.timeout=50s", new Properties(), Map.of());
             provider = new RSelectorProvider(new TransportContext(settings, rules, holder), holder);
-            verbs.place(InetAddress.getByName("127.0.0.7"), Reachability.SILENT);
+        }
+
+        @Override
+        public InetAddress address() {
+            return address;
         }
 
         @Override
@@ -134,12 +138,6 @@ class RandomProgramsTest {
         public void check(Channel channel) {
             connected.incrementAndGet();
             assertTrue(((RdmaSocketChannel) channel).isRdma() == (kind != Kind.FALLBACK), kind + ": " + channel);
-        }
-
-        void end() throws Exception {
-            transport.close();
-            verbs.assertClean();
-            verbs.close();
         }
     }
 
@@ -227,13 +225,23 @@ class RandomProgramsTest {
         }
     }
 
+    /** @param transport whose devices serve that address */
+    static void compare(Kind kind, RdmaTransport transport, InetAddress address) throws Exception {
+        Ours ours = new Ours(kind, transport, address);
+        assertTrue(PROGRAMS > 0, "no program");
+        compareAll(new Reference(address), ours, PROGRAMS);
+        assertTrue(ours.connected.get() >= PROGRAMS, "connected: " + ours.connected);
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldDoWhatNettysOwnDoes(Kind kind) throws Exception {
-        Ours ours = new Ours(kind);
-        assertTrue(PROGRAMS > 0, "no program");
-        compareAll(new Reference(), ours, PROGRAMS);
-        assertTrue(ours.connected.get() >= PROGRAMS, "connected: " + ours.connected);
-        ours.end();
+        LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000));
+        verbs.place(InetAddress.getByName("127.0.0.7"), Reachability.SILENT);
+        RdmaTransport transport = RdmaTransport.over(verbs);
+        compare(kind, transport, InetAddress.getLoopbackAddress());
+        transport.close();
+        verbs.assertClean();
+        verbs.close();
     }
 }

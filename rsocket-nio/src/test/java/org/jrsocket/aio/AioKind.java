@@ -149,6 +149,37 @@ abstract class AioKind {
         };
     }
 
+    /** What this host's devices carry, of which one has the kind's address. */
+    static AioKind device(NioKind kind) {
+        RAsynchronousChannelProvider provider = new RAsynchronousChannelProvider((RSelectorProvider) kind.provider());
+        return new AioKind() {
+            @Override
+            AsynchronousChannelProvider provider() {
+                return provider;
+            }
+
+            @Override
+            InetAddress address() {
+                return kind.address();
+            }
+
+            @Override
+            boolean isRdma() {
+                return true;
+            }
+
+            @Override
+            void checkTransport(AsynchronousSocketChannel channel) {
+                assertOverRdma(channel);
+            }
+
+            @Override
+            void close() throws IOException {
+                kind.close();
+            }
+        };
+    }
+
     /** Ours, over verbs within this JVM. */
     static class OverLoopback extends AioKind {
 

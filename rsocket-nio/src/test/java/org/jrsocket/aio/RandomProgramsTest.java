@@ -6,7 +6,6 @@ package org.jrsocket.aio;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.net.InetAddress;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.testkit.programs.RandomPrograms;
@@ -36,7 +35,7 @@ class RandomProgramsTest {
         compare(AioKind.fallback());
     }
 
-    private static void compare(AioKind kind) throws Exception {
+    static void compare(AioKind kind) throws Exception {
         AsynchronousChannelProvider jdk = AioKind.plainProvider();
         AtomicInteger expected = new AtomicInteger();
         AtomicInteger actual = new AtomicInteger();
@@ -44,7 +43,7 @@ class RandomProgramsTest {
         for (long seed = SEED; seed < SEED + PROGRAMS; seed++) {
             AioWorld.Pool pool = pools[(int) Math.floorMod(seed, (long) pools.length)];
             RandomPrograms<AioWorld> programs = new RandomPrograms<>(
-                    () -> new AioWorld(null, jdk, InetAddress.getLoopbackAddress(), pool, expected),
+                    () -> new AioWorld(null, jdk, kind.address(), pool, expected),
                     () -> new AioWorld(kind, kind.provider(), kind.address(), pool, actual));
             AioPrograms.into(programs);
             programs.compare(seed, seed % 3 == 0 ? LONG : SHORT);

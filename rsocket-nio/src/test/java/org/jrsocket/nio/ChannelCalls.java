@@ -5,7 +5,6 @@
 package org.jrsocket.nio;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -104,13 +103,15 @@ final class ChannelCalls {
             case 0 -> null;
             case 1 -> InetSocketAddress.createUnresolved("nobody.invalid", 7);
             case 2 -> UnixDomainSocketAddress.of("/nowhere/at/all");
-            case 3 -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+            case 3 -> new InetSocketAddress(world.kind.address(), 0);
             case 4 -> new InetSocketAddress(target.getPort());
             case 5 -> new InetSocketAddress("::1", target.getPort());
             case 6 -> new SocketAddress() {};
             case 7 -> new InetSocketAddress("127.0.0.2", target.getPort());
             default ->
-                target.getAddress().isAnyLocalAddress() ? new InetSocketAddress("127.0.0.1", target.getPort()) : target;
+                target.getAddress().isAnyLocalAddress()
+                        ? new InetSocketAddress(world.kind.address(), target.getPort())
+                        : target;
         };
     }
 
@@ -123,7 +124,7 @@ final class ChannelCalls {
             case 4 -> world.target(chance); // taken
             case 5 -> new InetSocketAddress("::1", 0);
             case 6, 7 -> new InetSocketAddress(0);
-            default -> new InetSocketAddress("127.0.0.1", 0);
+            default -> new InetSocketAddress(world.kind.address(), 0);
         };
     }
 

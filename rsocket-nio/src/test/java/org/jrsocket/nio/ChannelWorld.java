@@ -6,7 +6,6 @@ package org.jrsocket.nio;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -83,7 +82,7 @@ final class ChannelWorld extends World {
             listeners[i] = opened(kind.provider().openServerSocketChannel());
         }
         if (beginning != Beginning.NOTHING) {
-            listeners[0].bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            listeners[0].bind(new InetSocketAddress(kind.address(), 0));
         }
         if (beginning == Beginning.CONNECTED || beginning == Beginning.SELECTED) {
             channels[0].connect(listeners[0].getLocalAddress());
@@ -193,7 +192,7 @@ final class ChannelWorld extends World {
     private InetSocketAddress nobody() throws IOException {
         if (nobody == null) {
             SocketChannel taken = opened(NioKind.jdk().provider().openSocketChannel());
-            taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            taken.bind(new InetSocketAddress(kind.address(), 0));
             nobody = (InetSocketAddress) taken.getLocalAddress();
         }
         return nobody;

@@ -32,7 +32,7 @@ public abstract class NioKind {
 
     public abstract SelectorProvider provider();
 
-    InetAddress address() {
+    public InetAddress address() {
         return InetAddress.getLoopbackAddress();
     }
 
@@ -80,10 +80,20 @@ public abstract class NioKind {
 
     /** The reference. */
     static NioKind jdk() {
+        return jdk(InetAddress.getLoopbackAddress());
+    }
+
+    /** The reference, at an address of this host's. */
+    static NioKind jdk(InetAddress address) {
         return new NioKind() {
             @Override
             public SelectorProvider provider() {
                 return JdkChannels.defaultProvider();
+            }
+
+            @Override
+            public InetAddress address() {
+                return address;
             }
         };
     }
@@ -102,7 +112,7 @@ public abstract class NioKind {
             }
 
             @Override
-            InetAddress address() {
+            public InetAddress address() {
                 return address;
             }
 
@@ -169,8 +179,12 @@ public abstract class NioKind {
         return new OverLoopback("policy=auto", rules("connect * * tcp\n"));
     }
 
-    /** What this host's devices carry. */
-    public static NioKind device() throws Exception {
+    /**
+     * What this host's devices carry.
+     *
+     * @param address a device's
+     */
+    public static NioKind device(InetAddress address) throws Exception {
         RdmaTransport transport = RdmaTransport.over(RdmaCoreProvider.open());
         TransportHolder holder = TransportHolder.of(transport);
         Settings patient = Settings.read(
@@ -183,8 +197,20 @@ public abstract class NioKind {
             }
 
             @Override
+            public InetAddress address() {
+                return address;
+            }
+
+            @Override
             boolean isRdma() {
                 return true;
+            }
+
+            @Override
+            void checkTransport(SocketChannel channel) {
+                if (((RSocketChannel) channel).stream() == null) {
+                    throw new AssertionError("not over RDMA: " + channel);
+                }
             }
 
             @Override

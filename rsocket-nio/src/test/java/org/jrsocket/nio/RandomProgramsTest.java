@@ -41,7 +41,7 @@ class RandomProgramsTest {
         kind.close();
     }
 
-    private static void compare(NioKind kind) throws Exception {
+    static void compare(NioKind kind) throws Exception {
         assertTrue(PROGRAMS > 0, "nothing to compare");
         for (ChannelWorld.Beginning beginning : ChannelWorld.Beginning.values()) {
             RandomPrograms<ChannelWorld> programs = programs(kind, beginning);
@@ -52,7 +52,7 @@ class RandomProgramsTest {
     }
 
     private static RandomPrograms<ChannelWorld> programs(NioKind kind, ChannelWorld.Beginning beginning) {
-        NioKind jdk = NioKind.jdk();
+        NioKind jdk = NioKind.jdk(kind.address());
         RandomPrograms<ChannelWorld> programs =
                 new RandomPrograms<>(() -> new ChannelWorld(jdk, beginning), () -> new ChannelWorld(kind, beginning));
         ChannelCalls.addTo(programs);

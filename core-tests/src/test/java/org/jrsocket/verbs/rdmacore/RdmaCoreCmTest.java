@@ -138,6 +138,19 @@ public class RdmaCoreCmTest {
         events.destroyEventChannel();
     }
 
+    /** The kernel would look for it on the network, and hear nothing. */
+    @Test
+    void shouldNotReachALoopbackAddressFromADevicesAddress() throws Exception {
+        CmChannel events = cm.createEventChannel();
+        CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
+        InetSocketAddress from = new InetSocketAddress(RdmaCoreLink.address4(), 0);
+        ErrnoException e = assertThrows(
+                ErrnoException.class, () -> id.resolveAddr(from, new InetSocketAddress("127.0.0.1", 7471), 2000));
+        assertEquals(Errno.ENODEV, e.errno());
+        id.destroyId();
+        events.destroyEventChannel();
+    }
+
     @Test
     void shouldReportARejectWithItsPrivateData() throws Exception {
         RdmaCoreLink link =

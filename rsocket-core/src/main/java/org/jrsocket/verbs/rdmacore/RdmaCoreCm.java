@@ -163,9 +163,21 @@ public final class RdmaCoreCm extends Cm {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         byte[] to = RdmaCoreSockaddr.encode(destination);
         byte[] from = source == null ? null : RdmaCoreSockaddr.encodeSource(source, destination);
+        if (isLoopback(destination) && source != null && !isWildcard(source) && !isLoopback(source)) {
+            // From a device's address the kernel would ask the network for it, where nobody answers.
+            check(-Errno.ENODEV, "rdma_resolve_addr", destination);
+        }
         synchronized (id.lock) {
             check(Native.resolveAddress(id.handle(), from, to, timeoutMillis), "rdma_resolve_addr", destination);
         }
+    }
+
+    private static boolean isLoopback(SocketAddress address) {
+        return address instanceof InetSocketAddress ip && ip.getAddress().isLoopbackAddress();
+    }
+
+    private static boolean isWildcard(SocketAddress address) {
+        return address instanceof InetSocketAddress ip && ip.getAddress().isAnyLocalAddress();
     }
 
     @Override
