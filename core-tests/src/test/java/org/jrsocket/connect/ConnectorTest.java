@@ -44,22 +44,22 @@ class ConnectorTest {
 
     private final FakeRdma rdma = new FakeRdma();
 
-    private TransportContext stack(String settings, String... rules) throws ConfigurationException {
+    private TransportContext context(String settings, String... rules) throws ConfigurationException {
         return new TransportContext(
                 Settings.read(settings, new Properties(), Map.of()),
                 rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
                 rdma);
     }
 
-    private static ConnectAttempt attempt(TransportContext stack, InetSocketAddress peer, long timeoutNanos)
+    private static ConnectAttempt attempt(TransportContext context, InetSocketAddress peer, long timeoutNanos)
             throws ConnectException {
-        ConnectAttempt attempt = stack.connector().attempt(null, peer, StreamConfig.DEFAULT, timeoutNanos);
+        ConnectAttempt attempt = context.connector().attempt(null, peer, StreamConfig.DEFAULT, timeoutNanos);
         return attempt.isTcp() ? null : attempt;
     }
 
     /** One connection as a socket makes it: RDMA fails, and TCP comes to {@code tcp}. */
-    private static void connect(TransportContext stack, InetSocketAddress peer, IOException tcp) throws IOException {
-        ConnectAttempt attempt = attempt(stack, peer, 0);
+    private static void connect(TransportContext context, InetSocketAddress peer, IOException tcp) throws IOException {
+        ConnectAttempt attempt = attempt(context, peer, 0);
         if (attempt != null) {
             assertNull(attempt.await());
             attempt.reportTcpOutcome(tcp);
@@ -68,40 +68,40 @@ class ConnectorTest {
 
     @Test
     void shouldNotTryRdmaWhereThePolicyIsTcp() throws Exception {
-        TransportContext stack = stack("policy=tcp");
-        assertNull(attempt(stack, PEER, 0));
+        TransportContext context = context("policy=tcp");
+        assertNull(attempt(context, PEER, 0));
         assertEquals(0, rdma.attempts);
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.POLICY));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.POLICY));
     }
 
     @Test
     void shouldFollowTheRuleBeforeThePolicy() throws Exception {
-        TransportContext stack = stack("policy=tcp", "connect 10.0.0.1 80 auto");
-        assertNotNull(attempt(stack, PEER, 0));
-        assertNull(attempt(stack, OTHER_PORT, 0));
+        TransportContext context = context("policy=tcp", "connect 10.0.0.1 80 auto");
+        assertNotNull(attempt(context, PEER, 0));
+        assertNull(attempt(context, OTHER_PORT, 0));
     }
 
     @Test
     void shouldUseTcpWhereNoRuleNamesAPeerAndNoPolicyIsGiven() throws Exception {
-        assertNull(attempt(stack(null, "connect 10.0.0.2 * auto"), PEER, 0));
-        assertNotNull(attempt(stack("policy=auto", "connect 10.0.0.2 * auto"), PEER, 0));
+        assertNull(attempt(context(null, "connect 10.0.0.2 * auto"), PEER, 0));
+        assertNotNull(attempt(context("policy=auto", "connect 10.0.0.2 * auto"), PEER, 0));
     }
 
     @Test
     void shouldUseTcpWithoutRdma() throws Exception {
         rdma.unavailable = none;
-        TransportContext stack = stack(null);
-        assertNull(attempt(stack, PEER, 0));
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.UNAVAILABLE));
+        TransportContext context = context(null);
+        assertNull(attempt(context, PEER, 0));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.UNAVAILABLE));
     }
 
     @Test
     void shouldSayWhyThereIsNoRdmaWhereItIsWanted() throws Exception {
         rdma.unavailable = none;
-        TransportContext stack = stack("policy=rdma");
+        TransportContext context = context("policy=rdma");
         assertEquals(
                 none.getMessage(),
-                assertThrows(ConnectException.class, () -> attempt(stack, PEER, 0))
+                assertThrows(ConnectException.class, () -> attempt(context, PEER, 0))
                         .getMessage());
     }
 
@@ -109,14 +109,14 @@ class ConnectorTest {
     @EnumSource(value = Reason.class, names = "CANCELLED", mode = EnumSource.Mode.EXCLUDE)
     void shouldFallBackForEveryReason(Reason reason) throws Exception {
         rdma.outcome = reason;
-        TransportContext stack = stack(null);
-        assertNull(attempt(stack, PEER, 0).await());
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.of(reason)));
+        TransportContext context = context(null);
+        assertNull(attempt(context, PEER, 0).await());
+        assertEquals(1, context.counts().tcpChosen(TcpReason.of(reason)));
     }
 
     @Test
     void shouldNotFallBackWhereRdmaIsWanted() throws Exception {
-        ConnectAttempt attempt = attempt(stack("policy=rdma"), PEER, 0);
+        ConnectAttempt attempt = attempt(context("policy=rdma"), PEER, 0);
         assertEquals(
                 Reason.REFUSED,
                 assertThrows(RdmaConnectException.class, attempt::await).reason());
@@ -126,7 +126,7 @@ class ConnectorTest {
     @Test
     void shouldTimeOutAsASocketDoesWhereRdmaIsWanted() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        ConnectAttempt attempt = attempt(stack("policy=rdma"), PEER, TimeUnit.MILLISECONDS.toNanos(700));
+        ConnectAttempt attempt = attempt(context("policy=rdma"), PEER, TimeUnit.MILLISECONDS.toNanos(700));
         assertEquals(
                 "Connect timed out",
                 assertThrows(SocketTimeoutException.class, attempt::await).getMessage());
@@ -136,13 +136,13 @@ class ConnectorTest {
     @ParameterizedTest
     @CsvSource({"0,100", "10000,100", "150,75"})
     void shouldLeaveTcpHalfOfTheCallersTimeAtLeast(long timeout, long most) throws Exception {
-        attempt(stack(null), PEER, TimeUnit.MILLISECONDS.toNanos(timeout)).await();
+        attempt(context(null), PEER, TimeUnit.MILLISECONDS.toNanos(timeout)).await();
         assertTrue(rdma.lastWait <= TimeUnit.MILLISECONDS.toNanos(most), () -> rdma.lastWait + " ns");
     }
 
     @Test
     void shouldSayThatTheSocketClosedWhenCancelled() throws Exception {
-        ConnectAttempt attempt = attempt(stack(null), PEER, 0);
+        ConnectAttempt attempt = attempt(context(null), PEER, 0);
         attempt.cancel();
         assertEquals(
                 "Socket closed",
@@ -151,11 +151,11 @@ class ConnectorTest {
 
     @Test
     void shouldRememberARefusalForThatPort() throws Exception {
-        TransportContext stack = stack(null);
-        connect(stack, PEER, null);
-        assertNull(attempt(stack, PEER, 0));
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.REMEMBERED));
-        assertNotNull(attempt(stack, OTHER_PORT, 0));
+        TransportContext context = context(null);
+        connect(context, PEER, null);
+        assertNull(attempt(context, PEER, 0));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.REMEMBERED));
+        assertNotNull(attempt(context, OTHER_PORT, 0));
     }
 
     @ParameterizedTest
@@ -164,47 +164,47 @@ class ConnectorTest {
             names = {"TIMEOUT", "UNREACHABLE", "UNRESOLVED"})
     void shouldRememberASilentHostForAllItsPorts(Reason reason) throws Exception {
         rdma.outcome = reason;
-        TransportContext stack = stack("connect.timeout=1ms");
-        connect(stack, PEER, null);
-        assertNull(attempt(stack, OTHER_PORT, 0));
+        TransportContext context = context("connect.timeout=1ms");
+        connect(context, PEER, null);
+        assertNull(attempt(context, OTHER_PORT, 0));
     }
 
     @Test
     void shouldRememberAHostThatAnswersOverTcpIfOnlyToRefuse() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("connect.timeout=1ms");
-        connect(stack, PEER, new ConnectException("Connection refused"));
-        assertNull(attempt(stack, PEER, 0));
+        TransportContext context = context("connect.timeout=1ms");
+        connect(context, PEER, new ConnectException("Connection refused"));
+        assertNull(attempt(context, PEER, 0));
     }
 
     @Test
     void shouldLearnNothingFromAPortThatRefusesBoth() throws Exception {
-        TransportContext stack = stack(null);
-        connect(stack, PEER, new ConnectException("Connection refused")); // its server restarts
-        assertNotNull(attempt(stack, PEER, 0));
+        TransportContext context = context(null);
+        connect(context, PEER, new ConnectException("Connection refused")); // its server restarts
+        assertNotNull(attempt(context, PEER, 0));
     }
 
     @Test
     void shouldTakeABusyListenerForOneThatWillHaveRoom() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack(null);
-        connect(stack, PEER, null);
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.BUSY));
-        assertNotNull(attempt(stack, PEER, 0));
+        TransportContext context = context(null);
+        connect(context, PEER, null);
+        assertEquals(1, context.counts().tcpChosen(TcpReason.BUSY));
+        assertNotNull(attempt(context, PEER, 0));
     }
 
     @Test
     void shouldRememberAHostThatDidNotAnswerBeforeTheCallerClosed() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("connect.timeout=20ms");
+        TransportContext context = context("connect.timeout=20ms");
         int tries = 0;
-        for (ConnectAttempt attempt = attempt(stack, PEER, 0); attempt != null; attempt = attempt(stack, PEER, 0)) {
+        for (ConnectAttempt attempt = attempt(context, PEER, 0); attempt != null; attempt = attempt(context, PEER, 0)) {
             tries++;
             Thread.sleep(1); // the caller's own timer, shorter than any of ours
             attempt.cancel();
         }
         assertTrue(tries > 0);
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
     /** Whoever waits already has been told of the time that resolving may take, which is five times as long. */
@@ -213,8 +213,8 @@ class ConnectorTest {
         rdma.outcome = Reason.TIMEOUT;
         rdma.lastLimit = Long.MAX_VALUE;
         rdma.asks = false;
-        TransportContext stack = stack("connect.timeout=1h");
-        assertNotNull(attempt(stack, PEER, 0));
+        TransportContext context = context("connect.timeout=1h");
+        assertNotNull(attempt(context, PEER, 0));
         rdma.peer.asked();
         assertTrue(rdma.lastLimit <= TimeUnit.HOURS.toNanos(1), () -> rdma.lastLimit + " ns");
     }
@@ -222,170 +222,170 @@ class ConnectorTest {
     @Test
     void shouldForgetASilenceWhenTheAnswerWasOnlyLate() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("connect.timeout=1ms");
-        connect(stack, PEER, null);
-        assertNull(attempt(stack, PEER, 0));
+        TransportContext context = context("connect.timeout=1ms");
+        connect(context, PEER, null);
+        assertNull(attempt(context, PEER, 0));
         rdma.peer.answered(Answer.OURS);
-        assertNotNull(attempt(stack, PEER, 0));
+        assertNotNull(attempt(context, PEER, 0));
     }
 
     @Test
     void shouldHaveAProbeAskASilentHostAndNoConnectionWait() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("connect.timeout=1ms");
-        connect(stack, PEER, null);
+        TransportContext context = context("connect.timeout=1ms");
+        connect(context, PEER, null);
         for (int i = 0; i < 3; i++) {
-            assertNull(attempt(stack, PEER, 0));
-            assertNull(attempt(stack, OTHER_PORT, 0));
+            assertNull(attempt(context, PEER, 0));
+            assertNull(attempt(context, OTHER_PORT, 0));
             assertEquals(1, rdma.scheduled.size(), "one probe for all");
             rdma.scheduled.remove(0).run();
         }
         assertEquals(3, rdma.probes);
-        assertNull(attempt(stack, PEER, 0));
+        assertNull(attempt(context, PEER, 0));
         rdma.probeAnswer = Answer.OURS;
         rdma.scheduled.remove(0).run();
-        assertNotNull(attempt(stack, PEER, 0));
+        assertNotNull(attempt(context, PEER, 0));
         assertEquals(2, rdma.attempts, "the first, and now");
     }
 
     @Test
     void shouldLearnNothingFromAHostThatIsDown() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("connect.timeout=1ms");
-        connect(stack, PEER, new NoRouteToHostException("No route to host"));
-        assertNotNull(attempt(stack, PEER, 0));
+        TransportContext context = context("connect.timeout=1ms");
+        connect(context, PEER, new NoRouteToHostException("No route to host"));
+        assertNotNull(attempt(context, PEER, 0));
     }
 
     @Test
     void shouldLeaveTcpAllTheTimeAfterItHadTooLittle() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("connect.timeout=1ms");
-        connect(stack, PEER, new SocketTimeoutException("Connect timed out"));
-        ConnectAttempt tcp = stack.connector().attempt(null, PEER, StreamConfig.DEFAULT, 0);
+        TransportContext context = context("connect.timeout=1ms");
+        connect(context, PEER, new SocketTimeoutException("Connect timed out"));
+        ConnectAttempt tcp = context.connector().attempt(null, PEER, StreamConfig.DEFAULT, 0);
         assertTrue(tcp.isTcp());
         tcp.reportTcpOutcome(new SocketTimeoutException("Connect timed out")); // so it was not for lack of time
-        assertNotNull(attempt(stack, PEER, 0));
+        assertNotNull(attempt(context, PEER, 0));
     }
 
     @Test
     void shouldNotBlameThePeerForWhatThisHostLacks() throws Exception {
         rdma.outcome = Reason.RESOURCES;
-        TransportContext stack = stack(null);
-        connect(stack, PEER, null);
-        assertNotNull(attempt(stack, PEER, 0));
+        TransportContext context = context(null);
+        connect(context, PEER, null);
+        assertNotNull(attempt(context, PEER, 0));
     }
 
     /** It would say so to each connection. */
     @Test
     void shouldSpareAPortWhoseHostIsUnable() throws Exception {
         rdma.outcome = Reason.UNABLE;
-        TransportContext stack = stack(null);
-        connect(stack, PEER, null);
-        assertNull(attempt(stack, PEER, 0));
-        assertNotNull(attempt(stack, OTHER_PORT, 0));
+        TransportContext context = context(null);
+        connect(context, PEER, null);
+        assertNull(attempt(context, PEER, 0));
+        assertNotNull(attempt(context, OTHER_PORT, 0));
     }
 
     @Test
     void shouldNotAvoidAHostThatHadLittleTime() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("connect.timeout=1h");
-        ConnectAttempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(2));
+        TransportContext context = context("connect.timeout=1h");
+        ConnectAttempt attempt = attempt(context, PEER, TimeUnit.MILLISECONDS.toNanos(2));
         assertNull(attempt.await());
         attempt.reportTcpOutcome(null);
-        assertNotNull(attempt(stack, PEER, 0));
+        assertNotNull(attempt(context, PEER, 0));
     }
 
     /** Its request had not left yet when the caller's time was over: that says nothing of the host. */
     @Test
     void shouldNotAvoidAHostThatHasAnsweredBeforeForOneThatHadLittleTime() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("connect.timeout=1h");
-        assertNotNull(attempt(stack, PEER, 0));
+        TransportContext context = context("connect.timeout=1h");
+        assertNotNull(attempt(context, PEER, 0));
         rdma.peer.answered(Answer.OURS);
         rdma.asks = false;
-        ConnectAttempt attempt = attempt(stack, PEER, TimeUnit.MILLISECONDS.toNanos(2));
+        ConnectAttempt attempt = attempt(context, PEER, TimeUnit.MILLISECONDS.toNanos(2));
         assertNull(attempt.await());
         attempt.reportTcpOutcome(null);
-        assertNotNull(attempt(stack, PEER, 0));
+        assertNotNull(attempt(context, PEER, 0));
     }
 
     @Test
     void shouldRememberAHostToWhichNoRouteIsFoundInTime() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
         rdma.asks = false;
-        TransportContext stack = stack("connect.timeout=1ms");
-        connect(stack, PEER, null);
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.UNRESOLVED));
-        assertNull(attempt(stack, PEER, 0));
+        TransportContext context = context("connect.timeout=1ms");
+        connect(context, PEER, null);
+        assertEquals(1, context.counts().tcpChosen(TcpReason.UNRESOLVED));
+        assertNull(attempt(context, PEER, 0));
     }
 
     @Test
     void shouldTryEvenARememberedPeerWhereRdmaIsWanted() throws Exception {
-        TransportContext stack = stack("policy=rdma,connect.timeout=1ms", "connect * 80 auto");
+        TransportContext context = context("policy=rdma,connect.timeout=1ms", "connect * 80 auto");
         rdma.outcome = Reason.TIMEOUT;
-        connect(stack, PEER, null);
-        assertNull(attempt(stack, PEER, 0));
-        assertNotNull(attempt(stack, OTHER_PORT, 0));
+        connect(context, PEER, null);
+        assertNull(attempt(context, PEER, 0));
+        assertNotNull(attempt(context, OTHER_PORT, 0));
     }
 
     // ---- listening ----
 
     private final FakePort port = FakePort.given(PEER);
 
-    private DualListener listen(TransportContext stack) throws IOException {
-        return DualListener.open(stack, port, 50, StreamConfig.DEFAULT);
+    private DualListener listen(TransportContext context) throws IOException {
+        return DualListener.open(context, port, 50, StreamConfig.DEFAULT);
     }
 
     @Test
     void shouldListenOverTcpAloneWithoutADevice() throws Exception {
         rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.ENODEV);
-        assertNull(listen(stack(null)));
+        assertNull(listen(context(null)));
         rdma.listenFailure = new ErrnoException("rdma_listen", "10.0.0.1", Errno.ENOMEM);
-        assertNull(listen(stack(null)));
+        assertNull(listen(context(null)));
         rdma.unavailable = none;
-        assertNull(listen(stack(null)));
+        assertNull(listen(context(null)));
     }
 
     @Test
     void shouldListenOverTcpAloneWhereThePolicySaysSo() throws Exception {
-        assertNull(listen(stack("policy=tcp")));
-        assertNull(listen(stack("policy=auto,listen=off")));
+        assertNull(listen(context("policy=tcp")));
+        assertNull(listen(context("policy=auto,listen=off")));
     }
 
     @Test
     void shouldSayThatThePortIsTakenOverRdma() throws Exception {
         rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.EADDRINUSE);
-        assertNull(listen(stack(null)));
-        assertThrows(BindException.class, () -> listen(stack("policy=rdma")));
+        assertNull(listen(context(null)));
+        assertThrows(BindException.class, () -> listen(context("policy=rdma")));
     }
 
     @Test
     void shouldNotListenOverTcpAloneWhereRdmaIsWanted() throws Exception {
         rdma.unavailable = none;
-        TransportContext stack = stack("policy=rdma");
+        TransportContext context = context("policy=rdma");
         assertEquals(
                 "cannot listen over RDMA: " + none.getMessage(),
-                assertThrows(SocketException.class, () -> listen(stack)).getMessage());
+                assertThrows(SocketException.class, () -> listen(context)).getMessage());
     }
 
     @Test
     void shouldNotListenOverRdmaWhereThatIsSwitchedOff() throws Exception {
-        assertNull(listen(stack("policy=rdma,listen=off", "bind * 80 rdma")));
-        assertNotNull(attempt(stack("listen=off"), PEER, 0), "clients are not concerned");
+        assertNull(listen(context("policy=rdma,listen=off", "bind * 80 rdma")));
+        assertNotNull(attempt(context("listen=off"), PEER, 0), "clients are not concerned");
     }
 
     @Test
     void shouldUseRdmaAsBeforeBesideAcceptRules() throws Exception {
-        assertNotNull(attempt(stack(null, "accept 10.0.0.9 *"), PEER, 0));
-        assertNull(attempt(stack(null, "accept 10.0.0.9 *", "bind * *"), PEER, 0));
-        TransportContext tcp = stack("policy=tcp", "accept 10.0.0.9 *");
+        assertNotNull(attempt(context(null, "accept 10.0.0.9 *"), PEER, 0));
+        assertNull(attempt(context(null, "accept 10.0.0.9 *", "bind * *"), PEER, 0));
+        TransportContext tcp = context("policy=tcp", "accept 10.0.0.9 *");
         assertFalse(tcp.mayUse(Policy.AUTO));
     }
 
     @Test
     void shouldTakeBindRulesForListeners() throws Exception {
         rdma.unavailable = none;
-        assertNull(listen(stack("policy=rdma", "bind 10.0.0.1 80 tcp")));
-        assertThrows(SocketException.class, () -> listen(stack("policy=tcp", "bind * 80 rdma")));
+        assertNull(listen(context("policy=rdma", "bind 10.0.0.1 80 tcp")));
+        assertThrows(SocketException.class, () -> listen(context("policy=tcp", "bind * 80 rdma")));
     }
 }

@@ -64,7 +64,7 @@ class DualListenerTest {
         verbs.close();
     }
 
-    private TransportContext stack(String settings, String... rules) throws ConfigurationException {
+    private TransportContext context(String settings, String... rules) throws ConfigurationException {
         return new TransportContext(
                 Settings.read(settings, new Properties(), Map.of()),
                 rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
@@ -79,8 +79,8 @@ class DualListenerTest {
         }
     }
 
-    private static DualListener listen(TransportContext stack, TcpPort port) throws IOException {
-        return DualListener.open(stack, port, BACKLOG, StreamConfig.DEFAULT);
+    private static DualListener listen(TransportContext context, TcpPort port) throws IOException {
+        return DualListener.open(context, port, BACKLOG, StreamConfig.DEFAULT);
     }
 
     // ---- ports ----
@@ -89,7 +89,7 @@ class DualListenerTest {
     void shouldChangeAPortOfTcpsChoiceUntilRdmaCanHaveItToo() throws Exception {
         take(7);
         FakePort port = FakePort.any(first);
-        try (DualListener listener = listen(stack(null), port)) {
+        try (DualListener listener = listen(context(null), port)) {
             assertFalse(listener.isRdmaAlone());
         }
         assertEquals(7, port.changes);
@@ -99,7 +99,7 @@ class DualListenerTest {
     void shouldListenOverTcpAloneWhenEightPortsWereTaken() throws Exception {
         take(8);
         FakePort port = FakePort.any(first);
-        assertNull(listen(stack(null), port));
+        assertNull(listen(context(null), port));
         assertEquals(7, port.changes);
     }
 
@@ -107,8 +107,8 @@ class DualListenerTest {
     void shouldNotChangeAPortThatWasAskedFor() throws Exception {
         take(1);
         FakePort port = FakePort.given(first);
-        assertNull(listen(stack(null), port));
-        assertThrows(BindException.class, () -> listen(stack("policy=rdma"), port));
+        assertNull(listen(context(null), port));
+        assertThrows(BindException.class, () -> listen(context("policy=rdma"), port));
         assertEquals(0, port.changes);
     }
 
@@ -116,9 +116,9 @@ class DualListenerTest {
     void shouldFollowTheRuleOfEachPortThatIsTried() throws Exception {
         take(1);
         FakePort port = FakePort.any(first);
-        assertNull(listen(stack("policy=rdma", "bind * 7001 tcp"), port));
+        assertNull(listen(context("policy=rdma", "bind * 7001 tcp"), port));
         FakePort next = FakePort.any(first);
-        try (DualListener listener = listen(stack("policy=auto", "bind * 7001 rdma"), next)) {
+        try (DualListener listener = listen(context("policy=auto", "bind * 7001 rdma"), next)) {
             assertTrue(listener.isRdmaAlone());
         }
     }
@@ -241,7 +241,7 @@ class DualListenerTest {
 
     @Test
     void shouldEndTheWaitAtItsTimeAndAtTheClose() throws Exception {
-        DualListener listener = listen(stack(null), FakePort.given(first));
+        DualListener listener = listen(context(null), FakePort.given(first));
         assertThrows(SocketTimeoutException.class, () -> listener.accept(new Numbers(), 1));
         CompletableFuture<Object> waiting = CompletableFuture.supplyAsync(
                 () -> assertThrows(SocketException.class, () -> listener.accept(new Numbers(), 0))

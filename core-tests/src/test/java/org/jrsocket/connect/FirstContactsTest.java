@@ -93,29 +93,29 @@ class FirstContactsTest {
         verbs.close();
     }
 
-    private TransportContext stack(String settings) throws Exception {
+    private TransportContext context(String settings) throws Exception {
         return new TransportContext(
                 Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
-    private Connection connect(TransportContext stack, InetSocketAddress to, long timeoutMillis) throws IOException {
-        Connection connection = new Connection(stack.connector()
+    private Connection connect(TransportContext context, InetSocketAddress to, long timeoutMillis) throws IOException {
+        Connection connection = new Connection(context.connector()
                 .attempt(null, to, StreamConfig.DEFAULT, TimeUnit.MILLISECONDS.toNanos(timeoutMillis)));
         connections.add(connection);
         return connection;
     }
 
-    private List<Connection> connect(int count, TransportContext stack, InetSocketAddress to) throws IOException {
+    private List<Connection> connect(int count, TransportContext context, InetSocketAddress to) throws IOException {
         List<Connection> made = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            made.add(connect(stack, to, 0));
+            made.add(connect(context, to, 0));
         }
         return made;
     }
 
-    private DualListener listen(TransportContext stack, int port) throws IOException {
+    private DualListener listen(TransportContext context, int port) throws IOException {
         return DualListener.open(
-                stack, FakePort.given(new InetSocketAddress(served, port)), COUNT, StreamConfig.DEFAULT);
+                context, FakePort.given(new InetSocketAddress(served, port)), COUNT, StreamConfig.DEFAULT);
     }
 
     private void awaitRequest() {
@@ -124,12 +124,12 @@ class FirstContactsTest {
         }
     }
 
-    private static long tcp(TransportContext stack, TcpReason reason) {
-        return stack.counts().tcpChosen(reason);
+    private static long tcp(TransportContext context, TcpReason reason) {
+        return context.counts().tcpChosen(reason);
     }
 
-    private static void assertOneSilence(TransportContext stack) {
-        List<PeerState> remembered = stack.remembered();
+    private static void assertOneSilence(TransportContext context) {
+        List<PeerState> remembered = context.remembered();
         assertEquals(1, remembered.size(), remembered::toString);
         assertEquals(PeerState.Kind.SILENT, remembered.get(0).kind());
         assertTrue(remembered.get(0).avoidedNanos() <= PeerMemory.FIRST_PAUSE_NANOS, remembered::toString);
@@ -139,81 +139,81 @@ class FirstContactsTest {
 
     @Test
     void shouldMakeOneQueuePairForASilentHost() throws Exception {
-        TransportContext stack = stack("connect.timeout=100ms");
-        connect(COUNT, stack, new InetSocketAddress(silent, PORT));
+        TransportContext context = context("connect.timeout=100ms");
+        connect(COUNT, context, new InetSocketAddress(silent, PORT));
         for (Connection each : connections) {
             assertNull(each.result());
         }
         assertEquals(1, verbs.qpsMade());
-        assertEquals(COUNT, tcp(stack, TcpReason.TIMEOUT) + tcp(stack, TcpReason.REMEMBERED));
-        assertOneSilence(stack);
+        assertEquals(COUNT, tcp(context, TcpReason.TIMEOUT) + tcp(context, TcpReason.REMEMBERED));
+        assertOneSilence(context);
     }
 
     @Test
     void shouldRememberOneSilenceOfAHostToWhichNoRouteIsFoundInTime() throws Exception {
-        TransportContext stack = stack("connect.timeout=10ms");
+        TransportContext context = context("connect.timeout=10ms");
         verbs.place(silent, Reachability.UNRESOLVED);
-        connect(COUNT, stack, new InetSocketAddress(silent, PORT));
+        connect(COUNT, context, new InetSocketAddress(silent, PORT));
         for (Connection each : connections) {
             assertNull(each.result());
         }
         assertEquals(0, verbs.qpsMade());
-        assertEquals(1, tcp(stack, TcpReason.UNRESOLVED));
-        assertEquals(COUNT - 1, tcp(stack, TcpReason.TIMEOUT) + tcp(stack, TcpReason.REMEMBERED));
-        assertOneSilence(stack);
+        assertEquals(1, tcp(context, TcpReason.UNRESOLVED));
+        assertEquals(COUNT - 1, tcp(context, TcpReason.TIMEOUT) + tcp(context, TcpReason.REMEMBERED));
+        assertOneSilence(context);
     }
 
     @Test
     void shouldGoOnWithoutRdmaWithTheFirstThatFindsNoRoute() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         verbs.place(silent, Reachability.NO_ROUTE);
-        connect(COUNT, stack, new InetSocketAddress(silent, PORT));
+        connect(COUNT, context, new InetSocketAddress(silent, PORT));
         for (Connection each : connections) {
             assertNull(each.result());
         }
-        assertOneSilence(stack);
+        assertOneSilence(context);
     }
 
     /** Its own timers hold for one that waits, and for the first. */
     @Test
     void shouldNotKeepAConnectionLongerThanItsOwnTime() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         InetSocketAddress host = new InetSocketAddress(silent, PORT);
-        Connection first = connect(stack, host, 0);
-        Connection patient = connect(stack, host, 0);
-        assertNull(connect(stack, host, 20).result());
+        Connection first = connect(context, host, 0);
+        Connection patient = connect(context, host, 0);
+        assertNull(connect(context, host, 20).result());
         assertFalse(first.isDecided());
         assertFalse(patient.isDecided());
         awaitRequest();
         assertEquals(1, verbs.qpsMade());
-        assertEquals(0, tcp(stack, TcpReason.UNRESOLVED));
+        assertEquals(0, tcp(context, TcpReason.UNRESOLVED));
     }
 
     /** Nothing that comes from the peer concerns it. */
     @Test
     void shouldNotNeedTheServiceThreadToEndTheWaitOfAThread() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         InetSocketAddress host = new InetSocketAddress(silent, PORT);
         CountDownLatch later = new CountDownLatch(1);
         transport.service().execute(() -> await(later));
-        connect(stack, host, 0);
+        connect(context, host, 0);
         ConnectAttempt impatient =
-                stack.connector().attempt(null, host, StreamConfig.DEFAULT, TimeUnit.MILLISECONDS.toNanos(20));
+                context.connector().attempt(null, host, StreamConfig.DEFAULT, TimeUnit.MILLISECONDS.toNanos(20));
         assertNull(impatient.await());
         impatient.reportTcpOutcome(null);
-        ConnectAttempt cancelled = stack.connector().attempt(null, host, StreamConfig.DEFAULT, 0);
+        ConnectAttempt cancelled = context.connector().attempt(null, host, StreamConfig.DEFAULT, 0);
         cancelled.cancel();
         assertThrows(SocketException.class, cancelled::await);
         later.countDown();
-        assertEquals(1, tcp(stack, TcpReason.TIMEOUT));
+        assertEquals(1, tcp(context, TcpReason.TIMEOUT));
     }
 
     @Test
     void shouldEndOneThatWaitsWhenItIsCancelled() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         InetSocketAddress host = new InetSocketAddress(silent, PORT);
-        Connection first = connect(stack, host, 0);
-        Connection second = connect(stack, host, 0);
+        Connection first = connect(context, host, 0);
+        Connection second = connect(context, host, 0);
         second.attempt.cancel();
         assertThrows(SocketException.class, second::result);
         assertFalse(first.isDecided());
@@ -221,11 +221,11 @@ class FirstContactsTest {
     }
 
     /** A host that took a connection over RDMA, and is silent now. */
-    private InetSocketAddress fallenSilent(TransportContext stack) throws Exception {
+    private InetSocketAddress fallenSilent(TransportContext context) throws Exception {
         InetSocketAddress host = new InetSocketAddress("127.0.0.5", PORT);
         verbs.serve(host.getAddress(), verbs.device());
-        try (DualListener listener = DualListener.open(stack, FakePort.given(host), COUNT, StreamConfig.DEFAULT)) {
-            assertAllOverRdma(connect(1, stack, host));
+        try (DualListener listener = DualListener.open(context, FakePort.given(host), COUNT, StreamConfig.DEFAULT)) {
+            assertAllOverRdma(connect(1, context, host));
             awaitReady(listener);
         }
         verbs.place(host.getAddress(), Reachability.SILENT);
@@ -233,49 +233,49 @@ class FirstContactsTest {
     }
 
     /** All use TCP at once: nothing is made for them. */
-    private void assertSpared(TransportContext stack, InetSocketAddress host) throws Exception {
+    private void assertSpared(TransportContext context, InetSocketAddress host) throws Exception {
         int made = verbs.qpsMade();
-        long remembered = tcp(stack, TcpReason.REMEMBERED);
+        long remembered = tcp(context, TcpReason.REMEMBERED);
         for (int i = 0; i < COUNT; i++) {
-            assertNull(connect(stack, host, 0).result());
+            assertNull(connect(context, host, 0).result());
         }
         assertEquals(made, verbs.qpsMade());
-        assertEquals(remembered + COUNT, tcp(stack, TcpReason.REMEMBERED));
+        assertEquals(remembered + COUNT, tcp(context, TcpReason.REMEMBERED));
     }
 
     @Test
     void shouldHaveOneConnectionWaitForAHostThatHasAnsweredAndFallsSilent() throws Exception {
-        TransportContext stack = stack("connect.timeout=20ms");
-        InetSocketAddress host = fallenSilent(stack);
+        TransportContext context = context("connect.timeout=20ms");
+        InetSocketAddress host = fallenSilent(context);
         int made = verbs.qpsMade();
-        assertNull(connect(stack, host, 0).result());
+        assertNull(connect(context, host, 0).result());
         assertEquals(made + 1, verbs.qpsMade());
-        assertEquals(1, tcp(stack, TcpReason.TIMEOUT));
-        assertOneSilence(stack);
-        assertSpared(stack, host);
+        assertEquals(1, tcp(context, TcpReason.TIMEOUT));
+        assertOneSilence(context);
+        assertSpared(context, host);
     }
 
     /** Each asks, since the host has answered others; what they learn together is one silence. */
     @Test
     void shouldTakeNoteOfOneSilenceWhenManyConnectAtOnceToAHostThatHasAnswered() throws Exception {
-        TransportContext stack = stack("connect.timeout=20ms");
-        InetSocketAddress host = fallenSilent(stack);
-        for (Connection each : connect(COUNT, stack, host)) {
+        TransportContext context = context("connect.timeout=20ms");
+        InetSocketAddress host = fallenSilent(context);
+        for (Connection each : connect(COUNT, context, host)) {
             assertNull(each.result());
         }
-        assertEquals(COUNT, tcp(stack, TcpReason.TIMEOUT) + tcp(stack, TcpReason.REMEMBERED));
-        assertOneSilence(stack);
-        assertSpared(stack, host);
+        assertEquals(COUNT, tcp(context, TcpReason.TIMEOUT) + tcp(context, TcpReason.REMEMBERED));
+        assertOneSilence(context);
+        assertSpared(context, host);
     }
 
     // ---- answers ----
 
     @Test
     void shouldUseRdmaForAllToAHostThatAnswers() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         verbs.faults().delay(CmMessage.REP, NEVER);
-        try (DualListener listener = listen(stack, PORT)) {
-            connect(COUNT, stack, new InetSocketAddress(served, PORT));
+        try (DualListener listener = listen(context, PORT)) {
+            connect(COUNT, context, new InetSocketAddress(served, PORT));
             while (verbs.qpsMade() < 2) { // the first's, and that of its peer
                 Thread.onSpinWait();
             }
@@ -307,11 +307,11 @@ class FirstContactsTest {
 
     @Test
     void shouldNotHoldUpConnectionsToAHostThatHasAnsweredBefore() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
-        try (DualListener listener = listen(stack, PORT)) {
-            assertAllOverRdma(connect(1, stack, new InetSocketAddress(served, PORT)));
+        TransportContext context = context("connect.timeout=1h");
+        try (DualListener listener = listen(context, PORT)) {
+            assertAllOverRdma(connect(1, context, new InetSocketAddress(served, PORT)));
             verbs.faults().delay(CmMessage.REP, NEVER);
-            connect(20, stack, new InetSocketAddress(served, PORT));
+            connect(20, context, new InetSocketAddress(served, PORT));
             while (verbs.qpsMade() < 2 + 2 * 20) { // and none waits for another
                 Thread.onSpinWait();
             }
@@ -321,11 +321,11 @@ class FirstContactsTest {
 
     @Test
     void shouldUseTheAnswerToAFirstThatWasClosedMeanwhile() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         verbs.faults().delay(CmMessage.REP, NEVER);
-        try (DualListener listener = listen(stack, PORT)) {
-            Connection first = connect(stack, new InetSocketAddress(served, PORT), 0);
-            List<Connection> others = connect(5, stack, new InetSocketAddress(served, PORT));
+        try (DualListener listener = listen(context, PORT)) {
+            Connection first = connect(context, new InetSocketAddress(served, PORT), 0);
+            List<Connection> others = connect(5, context, new InetSocketAddress(served, PORT));
             while (verbs.qpsMade() < 2) {
                 Thread.onSpinWait();
             }
@@ -342,17 +342,17 @@ class FirstContactsTest {
 
     @Test
     void shouldLetAnotherTakeThePlaceOfAFirstThatIsClosedBeforeItAsks() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         CountDownLatch busy = new CountDownLatch(1);
         CountDownLatch later = new CountDownLatch(1);
-        try (DualListener listener = listen(stack, PORT)) {
+        try (DualListener listener = listen(context, PORT)) {
             transport.service().execute(() -> {
                 busy.countDown();
                 await(later);
             });
             await(busy); // so the first cannot get so far, nor make a queue pair
-            Connection first = connect(stack, new InetSocketAddress(served, PORT), 0);
-            List<Connection> others = connect(5, stack, new InetSocketAddress(served, PORT));
+            Connection first = connect(context, new InetSocketAddress(served, PORT), 0);
+            List<Connection> others = connect(5, context, new InetSocketAddress(served, PORT));
             first.attempt.cancel();
             later.countDown();
             assertThrows(SocketException.class, first::result);
@@ -374,11 +374,11 @@ class FirstContactsTest {
 
     @Test
     void shouldTakeTheRefusalOfThePortForAllThatConnectToIt() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         verbs.faults().delay(CmMessage.REJ, NEVER);
-        try (DualListener listener = listen(stack, OTHER_PORT)) {
-            List<Connection> refused = connect(COUNT, stack, new InetSocketAddress(served, PORT));
-            List<Connection> others = connect(3, stack, new InetSocketAddress(served, OTHER_PORT));
+        try (DualListener listener = listen(context, OTHER_PORT)) {
+            List<Connection> refused = connect(COUNT, context, new InetSocketAddress(served, PORT));
+            List<Connection> others = connect(3, context, new InetSocketAddress(served, OTHER_PORT));
             awaitRequest();
             verbs.faults().delay(CmMessage.REJ, 0);
             while (!refused.get(0).isDecided()) {
@@ -388,7 +388,7 @@ class FirstContactsTest {
             for (Connection each : refused) {
                 assertNull(each.result());
             }
-            assertEquals(COUNT, tcp(stack, TcpReason.REFUSED));
+            assertEquals(COUNT, tcp(context, TcpReason.REFUSED));
             assertEquals(1 + 2 * others.size(), verbs.qpsMade());
             awaitReady(listener);
         }
@@ -396,13 +396,13 @@ class FirstContactsTest {
 
     @Test
     void shouldFindOutOnceThatNoDeviceServesTheAddress() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         InetSocketAddress nowhere = new InetSocketAddress("127.0.0.9", PORT);
-        connect(COUNT, stack, nowhere);
+        connect(COUNT, context, nowhere);
         for (Connection each : connections) {
             assertNull(each.result());
         }
-        assertEquals(COUNT, tcp(stack, TcpReason.NO_DEVICE));
+        assertEquals(COUNT, tcp(context, TcpReason.NO_DEVICE));
         assertEquals(0, verbs.qpsMade());
     }
 
@@ -410,19 +410,19 @@ class FirstContactsTest {
 
     @Test
     void shouldLetEachAskForItselfWhereNothingIsToBeRemembered() throws Exception {
-        TransportContext stack = stack("connect.timeout=50ms,memory.unanswered=0");
-        connect(20, stack, new InetSocketAddress(silent, PORT));
+        TransportContext context = context("connect.timeout=50ms,memory.unanswered=0");
+        connect(20, context, new InetSocketAddress(silent, PORT));
         for (Connection each : connections) {
             assertNull(each.result());
         }
         assertEquals(20, verbs.qpsMade());
-        assertEquals(20, tcp(stack, TcpReason.TIMEOUT));
+        assertEquals(20, tcp(context, TcpReason.TIMEOUT));
     }
 
     @Test
     void shouldLetEachAskForItselfWhereRdmaIsWanted() throws Exception {
-        TransportContext stack = stack("policy=rdma");
-        connect(20, stack, new InetSocketAddress(silent, PORT));
+        TransportContext context = context("policy=rdma");
+        connect(20, context, new InetSocketAddress(silent, PORT));
         while (verbs.qpsMade() < 20) {
             Thread.onSpinWait();
         }

@@ -66,17 +66,18 @@ class OutgoingConnectionTest {
         }
     }
 
-    private static TransportContext stack(FakeRdma rdma, String settings) throws ConfigurationException {
+    private static TransportContext context(FakeRdma rdma, String settings) throws ConfigurationException {
         return new TransportContext(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, rdma);
     }
 
-    private OutgoingConnection connect(TransportContext stack, long millis) throws IOException {
-        return stack.connector().connect(null, PEER, StreamConfig.DEFAULT, TimeUnit.MILLISECONDS.toNanos(millis), tcp);
+    private OutgoingConnection connect(TransportContext context, long millis) throws IOException {
+        return context.connector()
+                .connect(null, PEER, StreamConfig.DEFAULT, TimeUnit.MILLISECONDS.toNanos(millis), tcp);
     }
 
     @Test
     void shouldGiveTcpWhatIsLeftOfTheCallersTime() throws Exception {
-        OutgoingConnection connection = connect(stack(rdma, null), 60_000);
+        OutgoingConnection connection = connect(context(rdma, null), 60_000);
         assertFalse(connection.isTcp());
         assertNull(connection.awaitRdma());
         assertTrue(connection.connectTcp());
@@ -85,7 +86,7 @@ class OutgoingConnectionTest {
 
     @Test
     void shouldGiveTcpNoLimitIfTheCallerHasNone() throws Exception {
-        OutgoingConnection connection = connect(stack(rdma, null), 0);
+        OutgoingConnection connection = connect(context(rdma, null), 0);
         assertNull(connection.awaitRdma());
         assertTrue(connection.connectTcp());
         assertEquals(0, tcp.millis);
@@ -94,7 +95,7 @@ class OutgoingConnectionTest {
     @Test
     void shouldGiveTcpSomeTimeEvenIfRdmaTookAllOfIt() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        OutgoingConnection connection = connect(stack(rdma, "connect.timeout=1s"), 1);
+        OutgoingConnection connection = connect(context(rdma, "connect.timeout=1s"), 1);
         assertNull(connection.awaitRdma());
         assertTrue(connection.connectTcp());
         assertEquals(1, tcp.millis);
@@ -102,7 +103,7 @@ class OutgoingConnectionTest {
 
     @Test
     void shouldTellThoseWhoDoNotBlockThatTcpCouldNotBegin() throws Exception {
-        OutgoingConnection connection = connect(stack(rdma, null), 0);
+        OutgoingConnection connection = connect(context(rdma, null), 0);
         connection.start(() -> {});
         tcp.error = new OutOfMemoryError("as the test wants");
         assertTrue(connection.needsTcp());
@@ -115,7 +116,7 @@ class OutgoingConnectionTest {
     @Test
     void shouldTellThoseWhoDoNotBlockOfLackOfMemory() throws Exception {
         rdma.error = new OutOfMemoryError("as the test wants");
-        OutgoingConnection connection = connect(stack(rdma, null), 0);
+        OutgoingConnection connection = connect(context(rdma, null), 0);
         AtomicBoolean told = new AtomicBoolean();
         connection.start(() -> told.set(true));
         assertTrue(told.get());
@@ -126,7 +127,7 @@ class OutgoingConnectionTest {
 
     @Test
     void shouldLeaveTcpAloneWhereTheAttemptFailsForGood() throws Exception {
-        OutgoingConnection connection = connect(stack(rdma, "policy=rdma"), 0);
+        OutgoingConnection connection = connect(context(rdma, "policy=rdma"), 0);
         connection.start(() -> {});
         assertTrue(connection.isDecided());
         assertTrue(connection.failure() instanceof RdmaConnectException);
@@ -137,7 +138,7 @@ class OutgoingConnectionTest {
     @Test
     void shouldStartTcpWhenRdmaIsDecidedAndFinishItLater() throws Exception {
         tcp.blocking = false;
-        OutgoingConnection connection = connect(stack(rdma, null), 0);
+        OutgoingConnection connection = connect(context(rdma, null), 0);
         boolean[] told = new boolean[1];
         connection.start(() -> told[0] = true);
         assertTrue(told[0]);
@@ -155,7 +156,7 @@ class OutgoingConnectionTest {
     @Test
     void shouldKeepWhatTcpSaidAtOnce() throws Exception {
         tcp.failure = down;
-        OutgoingConnection connection = connect(stack(rdma, null), 0);
+        OutgoingConnection connection = connect(context(rdma, null), 0);
         connection.start(() -> {});
         connection.startTcp();
         assertSame(down, connection.failure());
@@ -167,22 +168,22 @@ class OutgoingConnectionTest {
     @Test
     void shouldTellWhatATcpSocketThatDoesNotBlockSaysLater() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack(rdma, "connect.timeout=1ms");
-        assertNull(connect(stack, 0).awaitRdma()); // and its caller closes, so whether the host is up stays open
+        TransportContext context = context(rdma, "connect.timeout=1ms");
+        assertNull(connect(context, 0).awaitRdma()); // and its caller closes, so whether the host is up stays open
         tcp.blocking = false;
-        OutgoingConnection second = connect(stack, 0);
+        OutgoingConnection second = connect(context, 0);
         assertTrue(second.isTcp());
         assertFalse(second.connectTcp());
         tcp.failure = down;
         assertThrows(NoRouteToHostException.class, second::finishTcp);
-        assertFalse(connect(stack, 0).isTcp(), "the host is down: that it is silent over RDMA says nothing");
+        assertFalse(connect(context, 0).isTcp(), "the host is down: that it is silent over RDMA says nothing");
     }
 
     @Test
     void shouldNotTakeABrokenSocketForAHostThatIsUp() throws Exception {
         rdma.outcome = Reason.REFUSED;
-        TransportContext stack = stack(rdma, null);
-        OutgoingConnection connection = stack.connector()
+        TransportContext context = context(rdma, null);
+        OutgoingConnection connection = context.connector()
                 .connect(null, PEER, StreamConfig.DEFAULT, 0, new OutgoingConnection.Tcp() {
                     @Override
                     public boolean connect(int millis) {
@@ -196,26 +197,27 @@ class OutgoingConnectionTest {
                 });
         assertNull(connection.awaitRdma());
         assertThrows(SecurityException.class, connection::connectTcp);
-        assertFalse(connect(stack, 0).isTcp(), "nothing was learned of the port");
+        assertFalse(connect(context, 0).isTcp(), "nothing was learned of the port");
     }
 
     @Test
     void shouldBindRdmaToTheWildcardOfThePeersFamily() throws Exception {
         InetSocketAddress any = new InetSocketAddress("::", 1080);
-        stack(rdma, null).connector().connect(any, PEER, StreamConfig.DEFAULT, 0, tcp);
+        context(rdma, null).connector().connect(any, PEER, StreamConfig.DEFAULT, 0, tcp);
         assertEquals(new InetSocketAddress("0.0.0.0", 1080), rdma.lastLocal);
-        stack(rdma, null).connector().connect(LOCAL, PEER, StreamConfig.DEFAULT, 0, tcp);
+        context(rdma, null).connector().connect(LOCAL, PEER, StreamConfig.DEFAULT, 0, tcp);
         assertEquals(LOCAL, rdma.lastLocal);
     }
 
     @Test
     void shouldNotTryRdmaThroughAProxy() throws Exception {
-        TransportContext stack = stack(rdma, "policy=rdma");
-        OutgoingConnection connection = stack.connector().connectThroughProxy(PEER, TimeUnit.SECONDS.toNanos(60), tcp);
+        TransportContext context = context(rdma, "policy=rdma");
+        OutgoingConnection connection =
+                context.connector().connectThroughProxy(PEER, TimeUnit.SECONDS.toNanos(60), tcp);
         assertTrue(connection.isTcp());
         assertNull(connection.awaitRdma());
         assertTrue(connection.connectTcp());
         assertEquals(0, rdma.attempts);
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.PROXY));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.PROXY));
     }
 }

@@ -55,7 +55,7 @@ abstract class RefusalTests {
     /** Microseconds from a request to its answer, at the server. */
     private final Queue<Long> service = new ConcurrentLinkedQueue<>();
 
-    private TransportContext stack;
+    private TransportContext context;
     private RdmaTransport transport;
     private RdmaTransport honest;
     private RdmaTransport others;
@@ -81,12 +81,12 @@ abstract class RefusalTests {
         transport = RdmaTransport.over(verbs);
         honest = RdmaTransport.over(verbs);
         others = RdmaTransport.over(verbs);
-        stack = new TransportContext(
+        context = new TransportContext(
                 Settings.read(null, new Properties(), Map.of()),
                 Rules.parse("rules", List.of("accept " + admitted().getHostAddress() + " *")),
                 TransportHolder.of(transport));
         InetSocketAddress local = new InetSocketAddress(any(), 0);
-        listener = transport.listen(local, 128, CONFIG, timed(stack.access(local)));
+        listener = transport.listen(local, 128, CONFIG, timed(context.access(local)));
     }
 
     @AfterEach
@@ -186,8 +186,8 @@ abstract class RefusalTests {
         while (service.size() < count) { // a client may have its answer before the server knows
             Thread.yield();
         }
-        assertEquals(count, stack.counts().rdmaRefused());
-        assertEquals(count, stack.counts().refusalMicros().get("+Inf"));
+        assertEquals(count, context.counts().rdmaRefused());
+        assertEquals(count, context.counts().refusalMicros().get("+Inf"));
         String said = String.format(
                 "%d refusals in %.1f s: service time %s us, answered after %s us; an honest client connects in %s us,"
                         + " alone in %s us",

@@ -120,34 +120,34 @@ class ScopeTest {
     private static final InetSocketAddress NEAR = new InetSocketAddress("10.0.0.1", 443);
     private final FakeRdma rdma = new FakeRdma();
 
-    private TransportContext stack(String settings, String... rules) throws ConfigurationException {
+    private TransportContext context(String settings, String... rules) throws ConfigurationException {
         return new TransportContext(
                 Settings.read(settings, new Properties(), Map.of()),
                 rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
                 rdma);
     }
 
-    private boolean triesRdma(TransportContext stack, InetSocketAddress peer) throws Exception {
-        return !stack.connector().attempt(null, peer, StreamConfig.DEFAULT, 0).isTcp();
+    private boolean triesRdma(TransportContext context, InetSocketAddress peer) throws Exception {
+        return !context.connector().attempt(null, peer, StreamConfig.DEFAULT, 0).isTcp();
     }
 
     @Test
     void shouldSendNothingToAPublicAddressUnlessItIsNamed() throws Exception {
-        TransportContext stack = stack(null);
-        assertFalse(triesRdma(stack, FAR));
+        TransportContext context = context(null);
+        assertFalse(triesRdma(context, FAR));
         assertEquals(0, rdma.attempts);
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.SCOPE));
-        assertTrue(triesRdma(stack, NEAR));
-        assertTrue(triesRdma(stack("policy=auto", "connect 2001:db8:dead::/48 *"), FAR));
-        assertTrue(triesRdma(stack("scope=any"), FAR));
-        assertFalse(triesRdma(stack("scope=on-link"), NEAR));
-        assertTrue(triesRdma(stack("scope=on-link"), new InetSocketAddress("127.0.0.1", 443)));
-        assertTrue(triesRdma(stack("policy=rdma"), FAR), "who insists on RDMA is not to hear of TCP");
+        assertEquals(1, context.counts().tcpChosen(TcpReason.SCOPE));
+        assertTrue(triesRdma(context, NEAR));
+        assertTrue(triesRdma(context("policy=auto", "connect 2001:db8:dead::/48 *"), FAR));
+        assertTrue(triesRdma(context("scope=any"), FAR));
+        assertFalse(triesRdma(context("scope=on-link"), NEAR));
+        assertTrue(triesRdma(context("scope=on-link"), new InetSocketAddress("127.0.0.1", 443)));
+        assertTrue(triesRdma(context("policy=rdma"), FAR), "who insists on RDMA is not to hear of TCP");
     }
 
     @Test
     void shouldSayWhyInTheConnection() throws Exception {
-        ConnectAttempt attempt = stack(null).connector().attempt(null, FAR, StreamConfig.DEFAULT, 0);
+        ConnectAttempt attempt = context(null).connector().attempt(null, FAR, StreamConfig.DEFAULT, 0);
         assertEquals(TcpReason.SCOPE, attempt.reason());
         assertEquals(TcpReason.SCOPE.text(), attempt.explanation());
     }

@@ -69,11 +69,11 @@ class SeveralDevicesTest {
         verbs.close();
     }
 
-    private TransportContext stack(String settings) throws Exception {
-        return stack(settings, "30s");
+    private TransportContext context(String settings) throws Exception {
+        return context(settings, "30s");
     }
 
-    private TransportContext stack(String settings, String headStart) throws Exception {
+    private TransportContext context(String settings, String headStart) throws Exception {
         List<Local> locals = new ArrayList<>();
         for (int i = 1; i <= 2; i++) {
             InetAddress address = InetAddress.getByName("10.9.0." + i);
@@ -87,8 +87,8 @@ class SeveralDevicesTest {
     }
 
     /** @return the stream, or null for TCP */
-    private RdmaStream connect(TransportContext stack, InetSocketAddress to) throws IOException {
-        ConnectAttempt attempt = stack.connector().attempt(null, to, CONFIG, 0);
+    private RdmaStream connect(TransportContext context, InetSocketAddress to) throws IOException {
+        ConnectAttempt attempt = context.connector().attempt(null, to, CONFIG, 0);
         RdmaStream stream = attempt.await();
         if (stream == null) {
             attempt.reportTcpOutcome(null);
@@ -98,19 +98,19 @@ class SeveralDevicesTest {
         return stream;
     }
 
-    private static DualListener listen(TransportContext stack, InetSocketAddress at) throws IOException {
-        return DualListener.open(stack, FakePort.given(at), 64, CONFIG);
+    private static DualListener listen(TransportContext context, InetSocketAddress at) throws IOException {
+        return DualListener.open(context, FakePort.given(at), 64, CONFIG);
     }
 
     @Test
     void shouldSpreadConnectionsAndServeTheOtherDeviceWhenOneIsRemoved() throws Exception {
         InetSocketAddress address = new InetSocketAddress(peer, 7000);
-        TransportContext stack = stack("devices=all");
+        TransportContext context = context("devices=all");
         try (DualListener listener =
-                listen(stack(""), new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 7000))) {
+                listen(context(""), new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 7000))) {
             Map<String, Integer> devices = new TreeMap<>();
             for (int i = 0; i < 6; i++) {
-                RdmaStream stream = connect(stack, address);
+                RdmaStream stream = connect(context, address);
                 devices.merge(stream.deviceName(), 1, Integer::sum);
                 assertEquals(
                         "10.9.0." + stream.deviceName().substring(2),
@@ -120,13 +120,13 @@ class SeveralDevicesTest {
             assertTrue(listener.isReady());
             verbs.faults().removeDevice(device("lo1"));
             for (int i = 0; i < 6; i++) { // what was known of it is a second old
-                assertEquals("lo2", connect(stack, address).deviceName());
+                assertEquals("lo2", connect(context, address).deviceName());
             }
         }
     }
 
     private DualListener listenFarAway() throws Exception {
-        return listen(stack(""), new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 7000));
+        return listen(context(""), new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 7000));
     }
 
     private InetSocketAddress farAway() {
@@ -134,8 +134,8 @@ class SeveralDevicesTest {
     }
 
     /** As channels connect. @return the stream, or null for TCP */
-    private RdmaStream connectWithoutWaiting(TransportContext stack, InetSocketAddress to) throws Exception {
-        ConnectAttempt attempt = stack.connector().attempt(null, to, CONFIG, 0);
+    private RdmaStream connectWithoutWaiting(TransportContext context, InetSocketAddress to) throws Exception {
+        ConnectAttempt attempt = context.connector().attempt(null, to, CONFIG, 0);
         if (attempt.isTcp()) {
             return null;
         }
@@ -154,17 +154,17 @@ class SeveralDevicesTest {
     @CsvSource({"auto, true", "auto, false", "rdma, true", "rdma, false"})
     void shouldGoOnWithTheOtherDeviceWhereOneDoesNotServeItsAddress(String policy, boolean waits) throws Exception {
         verbs.place(InetAddress.getByName("10.9.0.1"), Reachability.NO_DEVICE);
-        TransportContext stack = stack("devices=all,memory.rejected=1ms,policy=" + policy);
+        TransportContext context = context("devices=all,memory.rejected=1ms,policy=" + policy);
         try (DualListener listener = listenFarAway()) {
             for (int i = 0; i < 6; i++) {
-                RdmaStream stream = waits ? connect(stack, farAway()) : connectWithoutWaiting(stack, farAway());
+                RdmaStream stream = waits ? connect(context, farAway()) : connectWithoutWaiting(context, farAway());
                 assertEquals("lo2", stream.deviceName());
             }
-            assertEquals(0, stack.counts().tcpChosen(TcpReason.NO_DEVICE));
+            assertEquals(0, context.counts().tcpChosen(TcpReason.NO_DEVICE));
             verbs.serve(InetAddress.getByName("10.9.0.1"), first);
             String device = "";
             while (!device.equals("lo1")) { // it takes its turn again
-                device = connect(stack, farAway()).deviceName();
+                device = connect(context, farAway()).deviceName();
             }
             assertTrue(listener.isReady());
         }
@@ -174,19 +174,19 @@ class SeveralDevicesTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldGoOnWithTheOtherDeviceWhereOneIsSilent(boolean waits) throws Exception {
-        TransportContext stack = stack("devices=all,policy=rdma", "300ms");
+        TransportContext context = context("devices=all,policy=rdma", "300ms");
         try (DualListener listener = listenFarAway()) {
             verbs.faults().drop(CmMessage.REQ, 1);
-            RdmaStream stream = waits ? connect(stack, farAway()) : connectWithoutWaiting(stack, farAway());
+            RdmaStream stream = waits ? connect(context, farAway()) : connectWithoutWaiting(context, farAway());
             String other = stream.deviceName();
             assertEquals(
                     List.of("10.9.0." + (other.equals("lo1") ? 2 : 1)),
-                    stack.remembered().stream()
+                    context.remembered().stream()
                             .filter(state -> state.kind() == PeerState.Kind.SILENT)
                             .map(state -> state.from().getHostAddress())
                             .toList());
             for (int i = 0; i < 3; i++) { // until a probe is answered
-                assertEquals(other, connect(stack, farAway()).deviceName());
+                assertEquals(other, connect(context, farAway()).deviceName());
             }
             assertTrue(listener.isReady());
         }
@@ -195,13 +195,13 @@ class SeveralDevicesTest {
     /** Both together have the head start of one. */
     @Test
     void shouldUseTcpWhereBothAreSilent() throws Exception {
-        TransportContext stack = stack("devices=all", "100ms");
+        TransportContext context = context("devices=all", "100ms");
         try (DualListener listener = listenFarAway()) {
             verbs.faults().drop(CmMessage.REQ, Integer.MAX_VALUE);
-            assertNull(connect(stack, farAway()));
-            assertEquals(1, stack.counts().tcpChosen(TcpReason.TIMEOUT));
-            assertTrue(stack.connector().attempt(null, farAway(), CONFIG, 0).isTcp());
-            assertEquals(1, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+            assertNull(connect(context, farAway()));
+            assertEquals(1, context.counts().tcpChosen(TcpReason.TIMEOUT));
+            assertTrue(context.connector().attempt(null, farAway(), CONFIG, 0).isTcp());
+            assertEquals(1, context.counts().tcpChosen(TcpReason.REMEMBERED));
             assertTrue(!listener.isReady());
         }
     }
@@ -210,9 +210,9 @@ class SeveralDevicesTest {
     void shouldSayWhyNeitherServesWhereRdmaIsWanted() throws Exception {
         verbs.place(InetAddress.getByName("10.9.0.1"), Reachability.NO_DEVICE);
         verbs.place(InetAddress.getByName("10.9.0.2"), Reachability.NO_DEVICE);
-        TransportContext stack = stack("devices=all,policy=rdma");
+        TransportContext context = context("devices=all,policy=rdma");
         for (int i = 0; i < 2; i++) { // remembered or not
-            RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> connect(stack, farAway()));
+            RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> connect(context, farAway()));
             assertEquals(RdmaConnectException.Reason.NO_DEVICE, e.reason());
             assertEquals(1, e.getSuppressed().length);
         }
@@ -222,9 +222,9 @@ class SeveralDevicesTest {
     void shouldSayThatTheSocketClosedWhenCancelledOnTheSecondDevice() throws Exception {
         verbs.place(InetAddress.getByName("10.9.0.1"), Reachability.NO_DEVICE);
         verbs.faults().drop(CmMessage.REQ, Integer.MAX_VALUE);
-        TransportContext stack = stack("devices=all,policy=rdma");
+        TransportContext context = context("devices=all,policy=rdma");
         try (DualListener listener = listenFarAway()) {
-            ConnectAttempt attempt = stack.connector().attempt(null, farAway(), CONFIG, 0);
+            ConnectAttempt attempt = context.connector().attempt(null, farAway(), CONFIG, 0);
             CountDownLatch decided = new CountDownLatch(1);
             attempt.whenDecided(decided::countDown);
             while (verbs.ids().stream().noneMatch(id -> id.isActive() && isOn(id, "lo2"))) {
@@ -243,12 +243,12 @@ class SeveralDevicesTest {
     /** What the peer says itself it would say over each device: one round trip is enough. */
     @Test
     void shouldTakeTheAnswerOfThePeerForAll() throws Exception {
-        TransportContext stack = stack("devices=all");
-        assertNull(connect(stack, farAway()));
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.REFUSED));
+        TransportContext context = context("devices=all");
+        assertNull(connect(context, farAway()));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.REFUSED));
         assertEquals(
                 1,
-                stack.remembered().stream().filter(state -> state.port() != 0).count());
+                context.remembered().stream().filter(state -> state.port() != 0).count());
     }
 
     private static boolean isOn(LoopbackId id, String device) {
@@ -266,20 +266,20 @@ class SeveralDevicesTest {
     @Test
     void shouldNotUseADeviceThatTheSettingsDoNotName() throws Exception {
         InetSocketAddress address = new InetSocketAddress(peer, 7000);
-        try (DualListener listener = listen(stack("devices=lo0"), address)) {
-            assertEquals("lo2", connect(stack("devices=lo2"), address).deviceName());
-            TransportContext elsewhere = stack("devices=mlx5_0");
+        try (DualListener listener = listen(context("devices=lo0"), address)) {
+            assertEquals("lo2", connect(context("devices=lo2"), address).deviceName());
+            TransportContext elsewhere = context("devices=mlx5_0");
             assertNull(connect(elsewhere, address));
             assertEquals(1, elsewhere.counts().tcpChosen(TcpReason.NO_DEVICE));
             String said = assertThrows(
-                            RdmaConnectException.class, () -> connect(stack("policy=rdma,devices=mlx5_0"), address))
+                            RdmaConnectException.class, () -> connect(context("policy=rdma,devices=mlx5_0"), address))
                     .getMessage();
             assertTrue(said.endsWith(", which this may not use"), said);
             assertTrue(listener.isReady());
         }
-        TransportContext server = stack("devices=lo2");
+        TransportContext server = context("devices=lo2");
         try (DualListener listener = listen(server, address)) {
-            assertNull(connect(stack(""), address));
+            assertNull(connect(context(""), address));
             assertEquals(1, server.counts().rdmaRefused());
             assertTrue(!listener.isReady());
         }

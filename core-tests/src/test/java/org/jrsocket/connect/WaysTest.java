@@ -59,7 +59,7 @@ class WaysTest {
         return new Local(device, parsed, new LocalNetworks.Prefix(parsed.getAddress(), length));
     }
 
-    private TransportContext stack(String settings, String... rules) throws ConfigurationException {
+    private TransportContext context(String settings, String... rules) throws ConfigurationException {
         return new TransportContext(
                 Settings.read(settings, new Properties(), Map.of()),
                 rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
@@ -73,9 +73,9 @@ class WaysTest {
     }
 
     /** Makes one connection, for which RDMA does not answer; TCP then connects. @return from where RDMA was tried */
-    private String from(TransportContext stack, InetSocketAddress local, InetSocketAddress peer) throws IOException {
+    private String from(TransportContext context, InetSocketAddress local, InetSocketAddress peer) throws IOException {
         int before = rdma.attempts;
-        ConnectAttempt attempt = stack.connector().attempt(local, peer, StreamConfig.DEFAULT, 0);
+        ConnectAttempt attempt = context.connector().attempt(local, peer, StreamConfig.DEFAULT, 0);
         if (!attempt.isTcp()) {
             attempt.await();
         }
@@ -88,10 +88,11 @@ class WaysTest {
     }
 
     /** Of so many connections, from where each left. */
-    private Map<String, Integer> spread(TransportContext stack, InetSocketAddress peer, int count) throws IOException {
+    private Map<String, Integer> spread(TransportContext context, InetSocketAddress peer, int count)
+            throws IOException {
         Map<String, Integer> counts = new TreeMap<>();
         for (int i = 0; i < count; i++) {
-            counts.merge(from(stack, null, peer), 1, Integer::sum);
+            counts.merge(from(context, null, peer), 1, Integer::sum);
         }
         return counts;
     }
@@ -99,29 +100,30 @@ class WaysTest {
     @Test
     void shouldLeaveTheChoiceToTheRoutesWhereNoDeviceIsNamed() throws Exception {
         rdma.outcome = Reason.BUSY; // nothing is remembered
-        assertEquals(Map.of("routes", 4), spread(stack(null), PEER, 4));
+        assertEquals(Map.of("routes", 4), spread(context(null), PEER, 4));
         assertEquals(0, readings);
     }
 
     @Test
     void shouldLetTheDevicesThatReachThePeerTakeTurns() throws Exception {
         rdma.outcome = Reason.BUSY;
-        assertEquals(Map.of("10.1.0.1", 3, "10.1.0.2", 3), spread(stack("devices=all"), PEER, 6));
-        assertEquals(Map.of("10.1.0.2", 2), spread(stack("devices=mlx5_1+mlx5_2"), PEER, 2));
+        assertEquals(Map.of("10.1.0.1", 3, "10.1.0.2", 3), spread(context("devices=all"), PEER, 6));
+        assertEquals(Map.of("10.1.0.2", 2), spread(context("devices=mlx5_1+mlx5_2"), PEER, 2));
         assertEquals(
-                Map.of("fd00:0:0:0:0:0:0:1", 2), spread(stack("devices=all"), new InetSocketAddress("fd00::9", 80), 2));
-        assertEquals(Map.of("routes", 2), spread(stack("devices=all"), FAR, 2));
+                Map.of("fd00:0:0:0:0:0:0:1", 2),
+                spread(context("devices=all"), new InetSocketAddress("fd00::9", 80), 2));
+        assertEquals(Map.of("routes", 2), spread(context("devices=all"), FAR, 2));
     }
 
     /** Two peers that are connected to by turns each get all devices. */
     @Test
     void shouldCountTheTurnsOfEachPeer() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack("devices=all");
+        TransportContext context = context("devices=all");
         Set<String> first = new TreeSet<>();
         for (int i = 0; i < 2; i++) {
-            first.add(from(stack, null, PEER));
-            from(stack, null, new InetSocketAddress("10.1.0.10", 80));
+            first.add(from(context, null, PEER));
+            from(context, null, new InetSocketAddress("10.1.0.10", 80));
         }
         assertEquals(Set.of("10.1.0.1", "10.1.0.2"), first);
     }
@@ -129,25 +131,25 @@ class WaysTest {
     @Test
     void shouldUseAnAddressThatIsNamedForPeersBehindARouterToo() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack("policy=auto", "connect 10.3.0.0/16 * auto 10.1.0.1+10.2.0.1");
-        assertEquals(Map.of("10.1.0.1", 2, "10.2.0.1", 2), spread(stack, FAR, 4));
-        assertEquals(Map.of("routes", 2), spread(stack, PEER, 2));
+        TransportContext context = context("policy=auto", "connect 10.3.0.0/16 * auto 10.1.0.1+10.2.0.1");
+        assertEquals(Map.of("10.1.0.1", 2, "10.2.0.1", 2), spread(context, FAR, 4));
+        assertEquals(Map.of("routes", 2), spread(context, PEER, 2));
     }
 
     @Test
     void shouldLetARuleGoBeforeTheSetting() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack("policy=auto,devices=mlx5_0", "connect 10.1.0.9 80 auto mlx5_1");
-        assertEquals(Map.of("10.1.0.2", 2), spread(stack, PEER, 2));
-        assertEquals(Map.of("10.1.0.1", 2), spread(stack, new InetSocketAddress("10.1.0.9", 81), 2));
+        TransportContext context = context("policy=auto,devices=mlx5_0", "connect 10.1.0.9 80 auto mlx5_1");
+        assertEquals(Map.of("10.1.0.2", 2), spread(context, PEER, 2));
+        assertEquals(Map.of("10.1.0.1", 2), spread(context, new InetSocketAddress("10.1.0.9", 81), 2));
     }
 
     @Test
     void shouldKeepWhatTheApplicationHasBound() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack("devices=mlx5_0");
-        assertEquals("10.1.0.2", from(stack, new InetSocketAddress("10.1.0.2", 0), PEER));
-        assertEquals("10.1.0.1", from(stack, new InetSocketAddress("0.0.0.0", 5000), PEER));
+        TransportContext context = context("devices=mlx5_0");
+        assertEquals("10.1.0.2", from(context, new InetSocketAddress("10.1.0.2", 0), PEER));
+        assertEquals("10.1.0.1", from(context, new InetSocketAddress("0.0.0.0", 5000), PEER));
         assertEquals(5000, rdma.lastLocal.getPort());
     }
 
@@ -155,14 +157,14 @@ class WaysTest {
     @Test
     void shouldRefuseARouteThatLeadsToAnotherDevice() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack("devices=mlx5_2");
+        TransportContext context = context("devices=mlx5_2");
         InetAddress address = InetAddress.getByName("10.1.0.1");
-        from(stack, null, FAR);
+        from(context, null, FAR);
         assertTrue(rdma.peer.mayUse("mlx5_2", address));
         assertFalse(rdma.peer.mayUse("mlx5_0", address));
-        from(stack("devices=10.1.0.1"), address(address), PEER);
+        from(context("devices=10.1.0.1"), address(address), PEER);
         assertTrue(rdma.peer.mayUse("mlx5_0", address));
-        from(stack(null), null, FAR);
+        from(context(null), null, FAR);
         assertTrue(rdma.peer.mayUse("mlx5_0", address));
     }
 
@@ -173,34 +175,34 @@ class WaysTest {
     @Test
     void shouldNotSendConnectionsWithinThisHostThroughANetwork() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack("devices=all,scope=any");
-        assertEquals(Map.of("routes", 2), spread(stack, new InetSocketAddress("10.1.0.2", 80), 2));
-        assertEquals(Map.of("routes", 2), spread(stack, new InetSocketAddress("127.0.0.1", 80), 2));
+        TransportContext context = context("devices=all,scope=any");
+        assertEquals(Map.of("routes", 2), spread(context, new InetSocketAddress("10.1.0.2", 80), 2));
+        assertEquals(Map.of("routes", 2), spread(context, new InetSocketAddress("127.0.0.1", 80), 2));
     }
 
     @Test
     void shouldUseAnotherDeviceWhenThePeerIsSilentOverOneAndComeBackToIt() throws Exception {
         rdma.outcome = Reason.BUSY;
         rdma.silentFrom = InetAddress.getByName("10.1.0.1");
-        TransportContext stack = stack("devices=all,connect.timeout=1ms");
-        assertEquals(Map.of("10.1.0.2", 4), spread(stack, PEER, 4));
+        TransportContext context = context("devices=all,connect.timeout=1ms");
+        assertEquals(Map.of("10.1.0.2", 4), spread(context, PEER, 4));
         assertEquals(5, rdma.attempts, "one of them has met the silence, and has gone on");
         while (rdma.scheduled.isEmpty()) { // until the head start is over
-            assertEquals("10.1.0.2", from(stack, null, PEER));
+            assertEquals("10.1.0.2", from(context, null, PEER));
         }
-        assertEquals(Map.of("10.1.0.2", 4), spread(stack, PEER, 4));
+        assertEquals(Map.of("10.1.0.2", 4), spread(context, PEER, 4));
         assertEquals(1, rdma.scheduled.size(), "one probe for all");
         rdma.silentFrom = null;
         rdma.probeAnswer = Answer.OURS;
         rdma.scheduled.remove(0).run();
         assertEquals("10.1.0.1", rdma.lastProbeLocal.getAddress().getHostAddress());
-        assertEquals(Map.of("10.1.0.1", 2, "10.1.0.2", 2), spread(stack, PEER, 4));
-        List<String> ways = stack.remembered().stream()
+        assertEquals(Map.of("10.1.0.1", 2, "10.1.0.2", 2), spread(context, PEER, 4));
+        List<String> ways = context.remembered().stream()
                 .map(state -> state.from().getHostAddress())
                 .sorted()
                 .toList();
         assertEquals(List.of("10.1.0.1", "10.1.0.2"), ways);
-        assertEquals(2, stack.forgetRemembered());
+        assertEquals(2, context.forgetRemembered());
     }
 
     /** Else they would wait for ever. */
@@ -208,7 +210,7 @@ class WaysTest {
     void shouldTellThoseWhoDoNotBlockThatTheNextDeviceCouldNotBeTried() throws Exception {
         rdma.outcome = Reason.NO_DEVICE;
         rdma.laterError = new OutOfMemoryError("as the test wants");
-        ConnectAttempt attempt = stack("devices=all").connector().attempt(null, PEER, StreamConfig.DEFAULT, 0);
+        ConnectAttempt attempt = context("devices=all").connector().attempt(null, PEER, StreamConfig.DEFAULT, 0);
         AtomicBoolean told = new AtomicBoolean();
         attempt.whenDecided(() -> told.set(true));
         assertTrue(told.get());
@@ -219,33 +221,33 @@ class WaysTest {
     @Test
     void shouldUseTcpWhenThePeerIsSilentOverAll() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
-        TransportContext stack = stack("devices=all,connect.timeout=1ms");
-        assertEquals(5, spread(stack, PEER, 6).get("TCP"));
+        TransportContext context = context("devices=all,connect.timeout=1ms");
+        assertEquals(5, spread(context, PEER, 6).get("TCP"));
         assertEquals(2, rdma.attempts, "the first one has asked over both");
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.TIMEOUT));
-        assertEquals(5, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.TIMEOUT));
+        assertEquals(5, context.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
     @Test
     void shouldAvoidTheDeviceOverWhichAConnectionWasLost() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack("devices=all");
-        spread(stack, PEER, 2);
-        stack.connector().lost(address(InetAddress.getByName("10.1.0.1")), PEER);
-        assertEquals(Map.of("10.1.0.2", 4), spread(stack, PEER, 4));
+        TransportContext context = context("devices=all");
+        spread(context, PEER, 2);
+        context.connector().lost(address(InetAddress.getByName("10.1.0.1")), PEER);
+        assertEquals(Map.of("10.1.0.2", 4), spread(context, PEER, 4));
     }
 
     @Test
     void shouldNoticeADeviceThatGoesAndComesBackWithinASecond() throws Exception {
         rdma.outcome = Reason.BUSY;
-        TransportContext stack = stack("devices=all");
-        assertEquals(2, spread(stack, PEER, 2).size());
+        TransportContext context = context("devices=all");
+        assertEquals(2, spread(context, PEER, 2).size());
         Local gone = locals.remove(0);
         now.addAndGet(TimeUnit.SECONDS.toNanos(1));
-        assertEquals(Map.of("10.1.0.2", 2), spread(stack, PEER, 2));
+        assertEquals(Map.of("10.1.0.2", 2), spread(context, PEER, 2));
         locals.add(0, gone);
         now.addAndGet(TimeUnit.SECONDS.toNanos(1));
-        assertEquals(2, spread(stack, PEER, 2).size());
+        assertEquals(2, spread(context, PEER, 2).size());
         assertEquals(3, readings);
     }
 
@@ -256,15 +258,16 @@ class WaysTest {
         InetSocketAddress listener = new InetSocketAddress("0.0.0.0", 80);
         InetSocketAddress local = new InetSocketAddress("10.1.0.1", 80);
         InetAddress source = PEER.getAddress();
-        assertNull(stack(null).access(listener).refusal(source, local, "mlx5_0"));
-        TransportContext stack = stack("devices=mlx5_1+10.2.0.1");
+        assertNull(context(null).access(listener).refusal(source, local, "mlx5_0"));
+        TransportContext context = context("devices=mlx5_1+10.2.0.1");
         assertEquals(
                 "the device mlx5_0 is none of those that this listener may use",
-                stack.access(listener).refusal(source, local, "mlx5_0"));
-        assertEquals(1, stack.counts().rdmaRefused());
-        assertNull(stack.access(listener).refusal(source, local, "mlx5_1"));
-        assertNull(stack.access(listener).refusal(source, new InetSocketAddress("10.2.0.1", 80), "mlx5_2"));
-        TransportContext ruled = stack("policy=auto,devices=mlx5_1", "bind * 80 auto mlx5_0", "accept 10.9.0.0/16 80");
+                context.access(listener).refusal(source, local, "mlx5_0"));
+        assertEquals(1, context.counts().rdmaRefused());
+        assertNull(context.access(listener).refusal(source, local, "mlx5_1"));
+        assertNull(context.access(listener).refusal(source, new InetSocketAddress("10.2.0.1", 80), "mlx5_2"));
+        TransportContext ruled =
+                context("policy=auto,devices=mlx5_1", "bind * 80 auto mlx5_0", "accept 10.9.0.0/16 80");
         assertEquals("no rule admits it", ruled.access(listener).refusal(source, local, "mlx5_0"));
         InetAddress named = InetAddress.getByName("10.9.1.1");
         assertNull(ruled.access(listener).refusal(named, local, "mlx5_0"));

@@ -32,9 +32,9 @@ class BothTransportsTest extends TwoTransports {
 
     @Test
     void shouldAcceptBothKindsOfClientsOnOnePort() throws Exception {
-        TransportContext stack = stack(null);
-        try (ServerSocket server = listening(stack, served)) {
-            try (Socket client = connected(stack, server);
+        TransportContext context = context(null);
+        try (ServerSocket server = listening(context, served)) {
+            try (Socket client = connected(context, server);
                     Socket accepted = server.accept()) {
                 assertTrue(isRdma(client));
                 assertTrue(isRdma(accepted));
@@ -46,19 +46,19 @@ class BothTransportsTest extends TwoTransports {
                 assertTalks(client, accepted);
             }
         }
-        assertEquals(1, stack.counts().rdmaConnected());
-        assertEquals(1, stack.counts().rdmaAccepted());
-        assertEquals(1, stack.counts().tcpAccepted());
+        assertEquals(1, context.counts().rdmaConnected());
+        assertEquals(1, context.counts().rdmaAccepted());
+        assertEquals(1, context.counts().tcpAccepted());
     }
 
     @Test
     void shouldWakeAWaitingAcceptorForEitherKind() throws Exception {
-        TransportContext stack = stack(null);
-        try (ServerSocket server = listening(stack, served)) {
+        TransportContext context = context(null);
+        try (ServerSocket server = listening(context, served)) {
             for (int i = 0; i < 6; i++) {
                 Work<Socket> acceptor = SocketBehaviour.start(server::accept);
                 SocketBehaviour.aMoment();
-                try (Socket client = i % 2 == 0 ? plain(server) : connected(stack, server);
+                try (Socket client = i % 2 == 0 ? plain(server) : connected(context, server);
                         Socket accepted = acceptor.get()) {
                     assertEquals(i % 2 != 0, isRdma(accepted));
                     assertTalks(client, accepted);
@@ -69,16 +69,16 @@ class BothTransportsTest extends TwoTransports {
 
     @Test
     void shouldTakeTurnsWhenBothKindsWait() throws Exception {
-        TransportContext stack = stack(null);
+        TransportContext context = context(null);
         List<Socket> open = new ArrayList<>();
-        try (ServerSocket server = listening(stack, served);
-                ServerSocket last = listening(stack, served)) {
+        try (ServerSocket server = listening(context, served);
+                ServerSocket last = listening(context, served)) {
             for (int i = 0; i < 4; i++) {
-                open.add(connected(stack, server));
+                open.add(connected(context, server));
                 open.add(plain(server));
             }
             // An RDMA connection reaches the queue a little after its client has it, but one after the other.
-            open.add(connected(stack, last));
+            open.add(connected(context, last));
             open.add(last.accept());
             int overRdma = 0;
             for (int i = 0; i < 4; i++) {
@@ -96,14 +96,14 @@ class BothTransportsTest extends TwoTransports {
 
     @Test
     void shouldServeManyOfBothKindsAtOnce() throws Exception {
-        TransportContext stack = stack("connect.timeout=50s");
+        TransportContext context = context("connect.timeout=50s");
         int each = 20;
-        try (ServerSocket server = listening(stack, served)) {
+        try (ServerSocket server = listening(context, served)) {
             List<Work<Boolean>> clients = new ArrayList<>();
             for (int i = 0; i < 2 * each; i++) {
                 boolean rdma = i % 2 == 0;
                 clients.add(SocketBehaviour.start(() -> {
-                    try (Socket client = rdma ? connected(stack, server) : plain(server)) {
+                    try (Socket client = rdma ? connected(context, server) : plain(server)) {
                         client.getOutputStream().write(7);
                         return client.getInputStream().read() == 8;
                     }
@@ -126,8 +126,8 @@ class BothTransportsTest extends TwoTransports {
 
     @Test
     void shouldEndTheWaitOfATimedAcceptForTcp() throws Exception {
-        TransportContext stack = stack(null);
-        try (ServerSocket server = listening(stack, served)) {
+        TransportContext context = context(null);
+        try (ServerSocket server = listening(context, served)) {
             server.setSoTimeout(100);
             assertThrows(SocketTimeoutException.class, server::accept);
             server.setSoTimeout(40_000);
@@ -144,12 +144,12 @@ class BothTransportsTest extends TwoTransports {
 
     @Test
     void shouldSurviveATcpClientThatGoesBeforeItIsAccepted() throws Exception {
-        TransportContext stack = stack(null);
-        try (ServerSocket server = listening(stack, served)) {
+        TransportContext context = context(null);
+        try (ServerSocket server = listening(context, served)) {
             Socket gone = plain(server);
             gone.setSoLinger(true, 0);
             gone.close();
-            try (Socket client = connected(stack, server)) {
+            try (Socket client = connected(context, server)) {
                 List<Socket> accepted = new ArrayList<>();
                 do {
                     accepted.add(server.accept());
@@ -165,11 +165,11 @@ class BothTransportsTest extends TwoTransports {
     /** Once both ends are idle, only a probe can meet the broken path. */
     @Test
     void shouldProbeAsOftenAsTheServerSaid() throws Exception {
-        TransportContext stack = stack("policy=rdma");
-        try (ServerSocket server = SocketKind.over(stack, true).serverSocket()) {
+        TransportContext context = context("policy=rdma");
+        try (ServerSocket server = SocketKind.over(context, true).serverSocket()) {
             server.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 1);
             server.bind(new InetSocketAddress(served, 0));
-            try (Socket client = connected(stack, server);
+            try (Socket client = connected(context, server);
                     Socket accepted = server.accept()) {
                 client.getOutputStream().write(1);
                 assertEquals(1, accepted.getInputStream().read());
@@ -183,10 +183,10 @@ class BothTransportsTest extends TwoTransports {
 
     @Test
     void shouldKeepAnAcceptingSocketsTimeout() throws Exception {
-        TransportContext stack = stack(null);
+        TransportContext context = context(null);
         class Accepting extends ServerSocket {
             Accepting() {
-                super(new RServerSocketImpl(stack));
+                super(new RServerSocketImpl(context));
             }
 
             void acceptWith(Socket socket) throws IOException {
@@ -197,9 +197,9 @@ class BothTransportsTest extends TwoTransports {
         try (Accepting server = new Accepting()) {
             server.bind(new InetSocketAddress(served, 0));
             for (int i = 0; i < 2; i++) {
-                Socket mine = socket(stack);
+                Socket mine = socket(context);
                 mine.setSoTimeout(77);
-                try (Socket client = i == 0 ? plain(server) : connected(stack, server)) {
+                try (Socket client = i == 0 ? plain(server) : connected(context, server)) {
                     server.acceptWith(mine);
                     assertEquals(i == 1, isRdma(mine));
                     assertEquals(77, mine.getSoTimeout());
@@ -218,15 +218,15 @@ class BothTransportsTest extends TwoTransports {
     void shouldListenOverTcpAloneWhereThePortIsTakenOverRdma() throws Exception {
         try (RdmaListener other = listeningOverRdmaAlone()) {
             InetSocketAddress taken = other.localAddress();
-            TransportContext stack = stack(null);
-            try (ServerSocket server = SocketKind.over(stack, true).serverSocket()) {
+            TransportContext context = context(null);
+            try (ServerSocket server = SocketKind.over(context, true).serverSocket()) {
                 server.bind(taken);
                 try (Socket client = plain(server);
                         Socket accepted = server.accept()) {
                     assertTalks(client, accepted);
                 }
             }
-            TransportContext strict = stack("policy=rdma");
+            TransportContext strict = context("policy=rdma");
             try (ServerSocket server = SocketKind.over(strict, true).serverSocket()) {
                 assertThrows(BindException.class, () -> server.bind(taken));
             }
@@ -251,8 +251,8 @@ class BothTransportsTest extends TwoTransports {
 
     @Test
     void shouldGiveUpBothPortsWhenClosed() throws Exception {
-        TransportContext stack = stack(null);
-        ServerSocket server = listening(stack, served);
+        TransportContext context = context(null);
+        ServerSocket server = listening(context, served);
         int port = server.getLocalPort();
         server.close();
         transport

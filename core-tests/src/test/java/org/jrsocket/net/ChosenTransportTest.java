@@ -36,33 +36,33 @@ class ChosenTransportTest extends TwoTransports {
 
     @Test
     void shouldFallBackToAServerWithoutRdma() throws Exception {
-        TransportContext stack = stack(null);
+        TransportContext context = context(null);
         try (ServerSocket server = plainServer(served)) {
             for (int i = 0; i < 3; i++) {
-                try (Socket client = connected(stack, server);
+                try (Socket client = connected(context, server);
                         Socket accepted = server.accept()) {
                     assertFalse(isRdma(client));
                     assertTalks(client, accepted);
                 }
             }
         }
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.REFUSED));
-        assertEquals(2, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.REFUSED));
+        assertEquals(2, context.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
     @Test
     void shouldUseRdmaAgainOnceTheRefusalIsForgotten() throws Exception {
-        TransportContext stack = stack("memory.rejected=50ms");
+        TransportContext context = context("memory.rejected=50ms");
         int port;
         try (ServerSocket server = plainServer(served);
-                Socket client = connected(stack, server)) {
+                Socket client = connected(context, server)) {
             assertFalse(isRdma(client));
             port = server.getLocalPort();
         }
         Thread.sleep(100);
-        try (ServerSocket server = SocketKind.over(stack, true).serverSocket()) {
+        try (ServerSocket server = SocketKind.over(context, true).serverSocket()) {
             server.bind(new InetSocketAddress(served, port));
-            try (Socket client = connected(stack, server)) {
+            try (Socket client = connected(context, server)) {
                 assertTrue(isRdma(client));
             }
         }
@@ -70,25 +70,25 @@ class ChosenTransportTest extends TwoTransports {
 
     @Test
     void shouldPayOnceForAHostThatDoesNotAnswer() throws Exception {
-        TransportContext stack = stack("connect.timeout=200ms");
+        TransportContext context = context("connect.timeout=200ms");
         try (ServerSocket server = plainServer(silent)) {
             for (int i = 0; i < 3; i++) {
-                try (Socket client = connected(stack, server);
+                try (Socket client = connected(context, server);
                         Socket accepted = server.accept()) {
                     assertFalse(isRdma(client));
                     assertTalks(client, accepted);
                 }
             }
         }
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.TIMEOUT));
-        assertEquals(2, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.TIMEOUT));
+        assertEquals(2, context.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
     @Test
     void shouldKeepWithinTheCallersTime() throws Exception {
-        TransportContext stack = stack("connect.timeout=1h");
+        TransportContext context = context("connect.timeout=1h");
         try (ServerSocket server = plainServer(silent);
-                Socket client = socket(stack)) {
+                Socket client = socket(context)) {
             client.connect(server.getLocalSocketAddress(), 1_000);
             assertFalse(isRdma(client));
         }
@@ -96,27 +96,27 @@ class ChosenTransportTest extends TwoTransports {
 
     @Test
     void shouldUseTcpWhereNoDeviceLeads() throws Exception {
-        TransportContext stack = stack(null);
-        try (ServerSocket server = listening(stack, unserved);
-                Socket client = connected(stack, server);
+        TransportContext context = context(null);
+        try (ServerSocket server = listening(context, unserved);
+                Socket client = connected(context, server);
                 Socket accepted = server.accept()) {
             assertFalse(isRdma(client));
             assertFalse(isRdma(accepted));
             assertTalks(client, accepted);
         }
-        assertEquals(1, stack.counts().tcpChosen(TcpReason.NO_DEVICE));
+        assertEquals(1, context.counts().tcpChosen(TcpReason.NO_DEVICE));
     }
 
     @Test
     void shouldThrowWhatTcpThrowsWhenBothFail() throws Exception {
-        TransportContext stack = stack(null);
+        TransportContext context = context(null);
         InetSocketAddress nobody;
         try (ServerSocket server = plainServer(served)) {
             nobody = (InetSocketAddress) server.getLocalSocketAddress();
         }
         ConnectException plain = assertThrows(ConnectException.class, () -> new Socket().connect(nobody));
         ConnectException ours =
-                assertThrows(ConnectException.class, () -> socket(stack).connect(nobody));
+                assertThrows(ConnectException.class, () -> socket(context).connect(nobody));
         assertEquals(plain.getClass(), ours.getClass());
         assertEquals(plain.getMessage(), ours.getMessage());
     }
@@ -125,28 +125,28 @@ class ChosenTransportTest extends TwoTransports {
 
     @Test
     void shouldNotUseTcpWhereThePolicyIsRdma() throws Exception {
-        TransportContext stack = stack("policy=rdma");
+        TransportContext context = context("policy=rdma");
         try (ServerSocket server = plainServer(served);
-                Socket client = socket(stack)) {
+                Socket client = socket(context)) {
             assertThrows(ConnectException.class, () -> client.connect(server.getLocalSocketAddress()));
             assertEquals(Runtime.version().feature() > 17, client.isClosed());
         }
-        try (ServerSocket server = listening(stack, served)) {
+        try (ServerSocket server = listening(context, served)) {
             assertThrows(ConnectException.class, () -> plain(server));
-            try (Socket client = connected(stack, server);
+            try (Socket client = connected(context, server);
                     Socket accepted = server.accept()) {
                 assertTalks(client, accepted);
             }
             server.setSoTimeout(50);
             assertThrows(SocketTimeoutException.class, server::accept);
         }
-        assertThrows(SocketException.class, () -> listening(stack, unserved));
+        assertThrows(SocketException.class, () -> listening(context, unserved));
     }
 
     @Test
     void shouldNotUseRdmaWhereThePolicyIsTcp() throws Exception {
-        TransportContext auto = stack(null);
-        TransportContext tcp = stack("policy=tcp");
+        TransportContext auto = context(null);
+        TransportContext tcp = context("policy=tcp");
         try (ServerSocket server = listening(auto, served);
                 Socket client = connected(tcp, server);
                 Socket accepted = server.accept()) {
@@ -163,13 +163,13 @@ class ChosenTransportTest extends TwoTransports {
 
     @Test
     void shouldFollowTheRulesOfAFile(@TempDir Path folder) throws Exception {
-        try (ServerSocket one = listening(stack(null), served);
-                ServerSocket other = listening(stack(null), served)) {
+        try (ServerSocket one = listening(context(null), served);
+                ServerSocket other = listening(context(null), served)) {
             Path file = Files.writeString(folder.resolve("rules"), "connect 127.0.0.0/8 " + one.getLocalPort() + "\n");
             Settings settings = Settings.read("rules=" + file, new Properties(), Map.of());
-            TransportContext stack = TransportContext.open(settings, TransportHolder.of(transport));
-            try (Socket first = connected(stack, one);
-                    Socket second = connected(stack, other)) {
+            TransportContext context = TransportContext.open(settings, TransportHolder.of(transport));
+            try (Socket first = connected(context, one);
+                    Socket second = connected(context, other)) {
                 assertTrue(isRdma(first));
                 assertFalse(isRdma(second));
             }
@@ -178,8 +178,8 @@ class ChosenTransportTest extends TwoTransports {
 
     @Test
     void shouldTimeOutWhereThePolicyIsRdmaAndNobodyAnswers() throws Exception {
-        TransportContext stack = stack("policy=rdma");
-        try (Socket client = socket(stack)) {
+        TransportContext context = context("policy=rdma");
+        try (Socket client = socket(context)) {
             SocketTimeoutException e = assertThrows(
                     SocketTimeoutException.class, () -> client.connect(new InetSocketAddress(silent, 80), 100));
             assertEquals("Connect timed out", e.getMessage());
@@ -188,8 +188,8 @@ class ChosenTransportTest extends TwoTransports {
 
     @Test
     void shouldEndAnAttemptByClosing() throws Exception {
-        TransportContext stack = stack("policy=rdma");
-        Socket client = socket(stack);
+        TransportContext context = context("policy=rdma");
+        Socket client = socket(context);
         Work<Void> connecting = SocketBehaviour.start(() -> {
             client.connect(new InetSocketAddress(silent, 80));
             return null;
@@ -202,8 +202,8 @@ class ChosenTransportTest extends TwoTransports {
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21)
     void shouldEndAVirtualThreadsAttemptByInterrupt() throws Exception {
-        TransportContext stack = stack("policy=rdma");
-        Socket client = socket(stack);
+        TransportContext context = context("policy=rdma");
+        Socket client = socket(context);
         Work<Boolean> connecting = SocketBehaviour.startVirtual(() -> {
             SocketBehaviour.assertSocketException(
                     "Closed by interrupt", () -> client.connect(new InetSocketAddress(silent, 80)));

@@ -33,8 +33,8 @@ class HeadStartTest extends TwoTransports {
     private static final String SHORT = "connect.timeout=30ms";
     private static final String PATIENT = "connect.timeout=50s";
 
-    private static ServerSocket listening(TransportContext stack, InetAddress address, int port) throws IOException {
-        ServerSocket server = SocketKind.over(stack, true).serverSocket();
+    private static ServerSocket listening(TransportContext context, InetAddress address, int port) throws IOException {
+        ServerSocket server = SocketKind.over(context, true).serverSocket();
         server.setReuseAddress(true);
         server.bind(new InetSocketAddress(address, port));
         return server;
@@ -44,11 +44,11 @@ class HeadStartTest extends TwoTransports {
 
     @Test
     void shouldReachASilentHostAfterSomeTriesThatWereGivenUpSoonerThanTheHeadStart() throws Exception {
-        TransportContext stack = stack("connect.timeout=200ms");
+        TransportContext context = context("connect.timeout=200ms");
         try (ServerSocket server = new ServerSocket(0, 50, silent)) {
             boolean reached = false;
             while (!reached) { // as a client does that closes a socket which takes long
-                Socket client = socket(stack);
+                Socket client = socket(context);
                 Work<Boolean> connecting = SocketBehaviour.start(() -> {
                     client.connect(server.getLocalSocketAddress());
                     return true;
@@ -62,12 +62,12 @@ class HeadStartTest extends TwoTransports {
                 }
             }
         }
-        assertEquals(0, stack.counts().rdmaConnected());
+        assertEquals(0, context.counts().rdmaConnected());
     }
 
     @Test
     void shouldLetManyThatAskAtOncePayForOneHeadStart() throws Exception {
-        TransportContext stack = stack(SHORT);
+        TransportContext context = context(SHORT);
         int count = 20;
         CountDownLatch together = new CountDownLatch(count);
         try (ServerSocket server = new ServerSocket(0, 50, silent)) {
@@ -76,7 +76,7 @@ class HeadStartTest extends TwoTransports {
                 clients.add(SocketBehaviour.start(() -> {
                     together.countDown();
                     together.await();
-                    return connected(stack, server);
+                    return connected(context, server);
                 }));
             }
             for (Work<Socket> client : clients) {
@@ -85,25 +85,25 @@ class HeadStartTest extends TwoTransports {
                 }
             }
             assertEquals(1, verbs.qpsMade());
-            long tried = stack.counts().tcpChosen(TcpReason.TIMEOUT);
-            assertEquals(count, tried + stack.counts().tcpChosen(TcpReason.REMEMBERED));
-            connected(stack, server).close();
-            assertEquals(tried, stack.counts().tcpChosen(TcpReason.TIMEOUT));
+            long tried = context.counts().tcpChosen(TcpReason.TIMEOUT);
+            assertEquals(count, tried + context.counts().tcpChosen(TcpReason.REMEMBERED));
+            connected(context, server).close();
+            assertEquals(tried, context.counts().tcpChosen(TcpReason.TIMEOUT));
         }
     }
 
     @Test
     void shouldUseRdmaForAllThatConnectAtOnceToAHostOfWhichNothingIsKnown() throws Exception {
-        TransportContext stack = stack(PATIENT);
+        TransportContext context = context(PATIENT);
         int count = 40;
         CountDownLatch together = new CountDownLatch(count);
-        try (ServerSocket server = listening(stack, served, 0)) {
+        try (ServerSocket server = listening(context, served, 0)) {
             List<Work<Socket>> clients = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 clients.add(SocketBehaviour.start(() -> {
                     together.countDown();
                     together.await();
-                    return connected(stack, server);
+                    return connected(context, server);
                 }));
             }
             for (Work<Socket> client : clients) {
@@ -119,13 +119,13 @@ class HeadStartTest extends TwoTransports {
     /** Its device came back, or it got the agent: nobody waits for it meanwhile. */
     @Test
     void shouldUseRdmaToAHostThatWasSilentSoonAfterItIsNot() throws Exception {
-        TransportContext stack = stack(SHORT + ",memory.unanswered=20ms");
-        try (ServerSocket server = listening(stack, InetAddress.getByName("0.0.0.0"), 0)) {
+        TransportContext context = context(SHORT + ",memory.unanswered=20ms");
+        try (ServerSocket server = listening(context, InetAddress.getByName("0.0.0.0"), 0)) {
             InetSocketAddress address = new InetSocketAddress(silent, server.getLocalPort());
             int made = 0;
             boolean rdma = false;
             while (!rdma) {
-                try (Socket client = socket(stack)) {
+                try (Socket client = socket(context)) {
                     client.connect(address);
                     rdma = isRdma(client);
                     try (Socket accepted = server.accept()) {
@@ -133,12 +133,12 @@ class HeadStartTest extends TwoTransports {
                     }
                 }
                 if (++made == 20) {
-                    assertEquals(1, stack.counts().tcpChosen(TcpReason.TIMEOUT));
+                    assertEquals(1, context.counts().tcpChosen(TcpReason.TIMEOUT));
                     verbs.serve(silent, verbs.device());
                 }
             }
-            assertEquals(1, stack.counts().tcpChosen(TcpReason.TIMEOUT));
-            assertEquals(1, stack.counts().rdmaAccepted(), "the server hears of no probe");
+            assertEquals(1, context.counts().tcpChosen(TcpReason.TIMEOUT));
+            assertEquals(1, context.counts().rdmaAccepted(), "the server hears of no probe");
         }
     }
 
@@ -146,9 +146,9 @@ class HeadStartTest extends TwoTransports {
 
     @Test
     void shouldUseTcpToAHostToWhichAConnectionWasLostOnTheWay() throws Exception {
-        TransportContext stack = stack(PATIENT);
-        try (ServerSocket server = listening(stack, served, 0)) {
-            try (Socket client = connected(stack, server);
+        TransportContext context = context(PATIENT);
+        try (ServerSocket server = listening(context, served, 0)) {
+            try (Socket client = connected(context, server);
                     Socket accepted = server.accept()) {
                 assertTalks(client, accepted);
                 verbs.faults().breakAfter(0);
@@ -157,19 +157,19 @@ class HeadStartTest extends TwoTransports {
                     client.getInputStream().read();
                 });
             }
-            try (Socket client = connected(stack, server)) {
+            try (Socket client = connected(context, server)) {
                 assertFalse(isRdma(client));
             }
-            assertEquals(1, stack.counts().tcpChosen(TcpReason.PATH));
+            assertEquals(1, context.counts().tcpChosen(TcpReason.PATH));
         }
     }
 
     @Test
     void shouldNotBlameThePathForAPeerThatLeaves() throws Exception {
-        TransportContext stack = stack(PATIENT);
-        try (ServerSocket server = listening(stack, served, 0)) {
+        TransportContext context = context(PATIENT);
+        try (ServerSocket server = listening(context, served, 0)) {
             for (int i = 0; i < 20; i++) {
-                try (Socket client = connected(stack, server)) {
+                try (Socket client = connected(context, server)) {
                     Socket accepted = server.accept();
                     assertTalks(client, accepted);
                     accepted.setSoLinger(true, 0);
@@ -183,32 +183,32 @@ class HeadStartTest extends TwoTransports {
                 }
             }
         }
-        assertEquals(0, stack.counts().tcpChosen(TcpReason.PATH));
+        assertEquals(0, context.counts().tcpChosen(TcpReason.PATH));
     }
 
     // ---- answers that come late ----
 
     @Test
     void shouldNotShowTheServerAnAttemptThatWasGivenUp() throws Exception {
-        TransportContext stack = stack(SHORT);
-        try (ServerSocket server = listening(stack, served, 0)) {
+        TransportContext context = context(SHORT);
+        try (ServerSocket server = listening(context, served, 0)) {
             verbs.faults().delay(CmMessage.REP, 1000); // a busy machine gives up later than it should
-            try (Socket client = connected(stack, server);
+            try (Socket client = connected(context, server);
                     Socket accepted = server.accept()) {
                 assertFalse(isRdma(client));
                 assertFalse(isRdma(accepted));
                 assertTalks(client, accepted);
             }
             verbs.faults().delay(CmMessage.REP, 0);
-            assertUsesRdmaSoon(stack, server);
+            assertUsesRdmaSoon(context, server);
         }
     }
 
     /** The answer that came late is what tells it. */
-    private static void assertUsesRdmaSoon(TransportContext stack, ServerSocket server) throws IOException {
+    private static void assertUsesRdmaSoon(TransportContext context, ServerSocket server) throws IOException {
         boolean rdma = false;
         while (!rdma) {
-            try (Socket client = connected(stack, server);
+            try (Socket client = connected(context, server);
                     Socket accepted = server.accept()) {
                 rdma = isRdma(client);
                 assertEquals(rdma, isRdma(accepted), "a connection that nobody made");
@@ -219,20 +219,20 @@ class HeadStartTest extends TwoTransports {
 
     @Test
     void shouldGiveAPeerTheTimeThatItsLateAnswerTook() throws Exception {
-        TransportContext stack = stack(SHORT);
+        TransportContext context = context(SHORT);
         verbs.faults().delay(CmMessage.REP, 150);
-        try (ServerSocket server = listening(stack, served, 0)) {
-            assertUsesRdmaSoon(stack, server);
+        try (ServerSocket server = listening(context, served, 0)) {
+            assertUsesRdmaSoon(context, server);
         }
     }
 
     @Test
     void shouldAcceptOneConnectionForEachThatIsMadeWhenAnswersComeAtTheLastMoment() throws Exception {
-        TransportContext stack = stack("connect.timeout=3ms,memory.unanswered=0");
-        try (ServerSocket server = listening(stack, served, 0)) {
+        TransportContext context = context("connect.timeout=3ms,memory.unanswered=0");
+        try (ServerSocket server = listening(context, served, 0)) {
             for (int i = 0; i < 200; i++) {
                 verbs.faults().delay(CmMessage.REP, i % 3 + 2);
-                try (Socket client = connected(stack, server);
+                try (Socket client = connected(context, server);
                         Socket accepted = server.accept()) {
                     assertEquals(isRdma(client), isRdma(accepted), "a connection that nobody made");
                     assertTalks(client, accepted);
@@ -244,8 +244,8 @@ class HeadStartTest extends TwoTransports {
 
     @Test
     void shouldNotTakeItsOwnSlownessForAPeersSilence() throws Exception {
-        TransportContext stack = stack("connect.timeout=300ms");
-        try (ServerSocket server = listening(stack, served, 0)) {
+        TransportContext context = context("connect.timeout=300ms");
+        try (ServerSocket server = listening(context, served, 0)) {
             CountDownLatch busy = new CountDownLatch(1);
             transport
                     .service()
@@ -259,7 +259,7 @@ class HeadStartTest extends TwoTransports {
                                 }
                             });
             busy.await();
-            try (Socket client = connected(stack, server);
+            try (Socket client = connected(context, server);
                     Socket accepted = server.accept()) {
                 assertTrue(isRdma(client));
                 assertTalks(client, accepted);
@@ -271,38 +271,38 @@ class HeadStartTest extends TwoTransports {
 
     @Test
     void shouldUseRdmaAtOnceWhenAServerIsBack() throws Exception {
-        TransportContext stack = stack(PATIENT);
-        ServerSocket first = listening(stack, served, 0);
+        TransportContext context = context(PATIENT);
+        ServerSocket first = listening(context, served, 0);
         int port = first.getLocalPort();
-        connected(stack, first).close();
+        connected(context, first).close();
         first.close();
         for (int i = 0; i < 3; i++) {
-            assertThrows(ConnectException.class, () -> socket(stack).connect(new InetSocketAddress(served, port)));
+            assertThrows(ConnectException.class, () -> socket(context).connect(new InetSocketAddress(served, port)));
         }
-        try (ServerSocket again = listening(stack, served, port);
-                Socket client = connected(stack, again)) {
+        try (ServerSocket again = listening(context, served, port);
+                Socket client = connected(context, again)) {
             assertTrue(isRdma(client));
         }
-        assertEquals(3, stack.counts().tcpChosen(TcpReason.REFUSED));
-        assertEquals(0, stack.counts().tcpChosen(TcpReason.REMEMBERED));
+        assertEquals(3, context.counts().tcpChosen(TcpReason.REFUSED));
+        assertEquals(0, context.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
     @Test
     void shouldUseRdmaSoonWhenAServerListensOverTcpBeforeRdma() throws Exception {
-        TransportContext stack = stack(PATIENT + ",memory.rejected=1h");
-        ServerSocket first = listening(stack, served, 0);
+        TransportContext context = context(PATIENT + ",memory.rejected=1h");
+        ServerSocket first = listening(context, served, 0);
         int port = first.getLocalPort();
-        connected(stack, first).close();
+        connected(context, first).close();
         first.close();
         try (ServerSocket plain = new ServerSocket()) {
             plain.setReuseAddress(true);
             plain.bind(new InetSocketAddress(served, port));
-            try (Socket client = connected(stack, plain)) {
+            try (Socket client = connected(context, plain)) {
                 assertFalse(isRdma(client));
             }
         }
-        try (ServerSocket again = listening(stack, served, port)) {
-            assertUsesRdmaSoon(stack, again);
+        try (ServerSocket again = listening(context, served, port)) {
+            assertUsesRdmaSoon(context, again);
         }
     }
 }

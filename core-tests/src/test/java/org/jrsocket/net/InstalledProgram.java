@@ -71,10 +71,10 @@ public final class InstalledProgram {
     public static void main(String[] args) throws Exception {
         // A busy machine is not a silent peer.
         Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
-        TransportContext stack =
+        TransportContext context =
                 new TransportContext(patient, Rules.NONE, TransportHolder.opening(LoopbackProvider::new));
-        SocketFactories.install(stack);
-        counts = stack.counts();
+        SocketFactories.install(context);
+        counts = context.counts();
         switch (args[0]) {
             case "constructors" -> constructors();
             case "manager" -> manager();
@@ -82,7 +82,7 @@ public final class InstalledProgram {
             case "tls" -> tls(Path.of(args[1]));
             case "rmi" -> rmi();
             case "socks" -> socks();
-            case "twice" -> twice(stack);
+            case "twice" -> twice(context);
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.exit(0);
@@ -299,9 +299,9 @@ public final class InstalledProgram {
         return asked == port;
     }
 
-    private static void twice(TransportContext stack) {
+    private static void twice(TransportContext context) {
         try {
-            SocketFactories.install(stack);
+            SocketFactories.install(context);
         } catch (IOException e) {
             check(e.getMessage().equals("a socket factory is installed already"), e.getMessage());
             return;

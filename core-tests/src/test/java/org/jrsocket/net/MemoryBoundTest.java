@@ -42,19 +42,19 @@ class MemoryBoundTest {
 
     private LoopbackProvider verbs;
     private RdmaTransport transport;
-    private TransportContext stack;
+    private TransportContext context;
     private ServerSocket server;
 
     @BeforeEach
     void open() throws Exception {
         verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(60_000));
         transport = RdmaTransport.over(verbs);
-        stack = new TransportContext(
+        context = new TransportContext(
                 Settings.read("connect.timeout=50s", new Properties(), Map.of()),
                 Rules.NONE,
                 TransportHolder.of(transport));
         transport.limitMemory(BOUND);
-        server = SocketKind.over(stack, true).serverSocket();
+        server = SocketKind.over(context, true).serverSocket();
         server.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0));
     }
 
@@ -90,7 +90,7 @@ class MemoryBoundTest {
     }
 
     private Ends connect() throws IOException {
-        Socket client = SocketKind.over(stack, true).socket();
+        Socket client = SocketKind.over(context, true).socket();
         client.connect(server.getLocalSocketAddress());
         Ends ends = new Ends(client, server.accept());
         ends.talk();
@@ -110,7 +110,7 @@ class MemoryBoundTest {
         }
         // here and there, as the ends of one process share its bound; neither is a verdict on the peer
         assertEquals(
-                5, stack.counts().tcpChosen(TcpReason.BUSY) + stack.counts().tcpChosen(TcpReason.RESOURCES));
+                5, context.counts().tcpChosen(TcpReason.BUSY) + context.counts().tcpChosen(TcpReason.RESOURCES));
         for (Ends ends : all) {
             ends.close();
         }

@@ -29,8 +29,8 @@ class NetProgramsLabTest {
         try {
             Settings patient = Settings.read(
                     "memory.unanswered=0,memory.rejected=0,connect.timeout=50s", new Properties(), Map.of());
-            TransportContext stack = new TransportContext(patient, Rules.NONE, TransportHolder.of(transport));
-            RandomProgramsTest.compare(SocketKind.over(stack, true));
+            TransportContext context = new TransportContext(patient, Rules.NONE, TransportHolder.of(transport));
+            RandomProgramsTest.compare(SocketKind.over(context, true));
         } finally {
             transport.close();
         }

@@ -48,7 +48,7 @@ class RdmaCoreHeadStartTest {
         }
     }
 
-    private static TransportContext stack(String settings) throws Exception {
+    private static TransportContext context(String settings) throws Exception {
         Settings read = Settings.read(settings, new Properties(), Map.of());
         return new TransportContext(read, Rules.NONE, TransportHolder.of(transport));
     }
@@ -57,12 +57,12 @@ class RdmaCoreHeadStartTest {
     void shouldAcceptOneConnectionForEachThatIsMade() throws Exception {
         int rdma = 0;
         int rounds = 150;
-        try (ServerSocket server = SocketKind.over(stack(null), true).serverSocket()) {
+        try (ServerSocket server = SocketKind.over(context(null), true).serverSocket()) {
             server.bind(new InetSocketAddress(System.getenv("ROCE_LAB_ADDR"), 0));
             for (int i = 0; i < rounds; i++) {
                 String headStart = i == 0 ? "60s" : 1 + i % 50 + "ms";
-                TransportContext stack = stack("connect.timeout=" + headStart + ",memory.unanswered=0");
-                try (Socket client = SocketKind.over(stack, true).socket()) {
+                TransportContext context = context("connect.timeout=" + headStart + ",memory.unanswered=0");
+                try (Socket client = SocketKind.over(context, true).socket()) {
                     client.connect(server.getLocalSocketAddress());
                     boolean overRdma = ((SocketKind.OurSocket) client).isRdma();
                     rdma += overRdma ? 1 : 0;

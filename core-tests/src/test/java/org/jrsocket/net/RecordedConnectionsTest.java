@@ -38,7 +38,7 @@ class RecordedConnectionsTest {
 
     private LoopbackProvider verbs;
     private RdmaTransport transport;
-    private TransportContext stack;
+    private TransportContext context;
     private InetAddress served;
     private InetAddress unserved;
     private Recorded recorded;
@@ -51,7 +51,7 @@ class RecordedConnectionsTest {
         transport = RdmaTransport.over(verbs);
         // A busy machine is not a silent peer.
         Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
-        stack = new TransportContext(patient, Rules.NONE, TransportHolder.of(transport));
+        context = new TransportContext(patient, Rules.NONE, TransportHolder.of(transport));
         recorded = new Recorded();
     }
 
@@ -64,13 +64,13 @@ class RecordedConnectionsTest {
     }
 
     private ServerSocket listening(InetAddress address) throws IOException {
-        ServerSocket server = SocketKind.over(stack, true).serverSocket();
+        ServerSocket server = SocketKind.over(context, true).serverSocket();
         server.bind(new InetSocketAddress(address, 0));
         return server;
     }
 
     private Socket connected(ServerSocket server) throws IOException {
-        Socket socket = SocketKind.over(stack, true).socket();
+        Socket socket = SocketKind.over(context, true).socket();
         socket.connect(server.getLocalSocketAddress());
         return socket;
     }

@@ -95,17 +95,17 @@ interface SocketKind {
 
     /** A server socket of ours, which accepts with sockets of ours. */
     final class OurServerSocket extends ServerSocket {
-        private final TransportContext stack;
+        private final TransportContext context;
 
-        OurServerSocket(TransportContext stack) {
-            super(new RServerSocketImpl(stack));
-            this.stack = stack;
+        OurServerSocket(TransportContext context) {
+            super(new RServerSocketImpl(context));
+            this.context = context;
         }
 
         /** Made by the factory. */
-        OurServerSocket(TransportContext stack, int port, int backlog, InetAddress host) throws IOException {
+        OurServerSocket(TransportContext context, int port, int backlog, InetAddress host) throws IOException {
             super(port, backlog, host);
-            this.stack = stack;
+            this.context = context;
         }
 
         @Override
@@ -116,7 +116,7 @@ interface SocketKind {
             if (!isBound()) {
                 throw new SocketException("Socket is not bound yet");
             }
-            Socket accepted = ourSocket(stack);
+            Socket accepted = ourSocket(context);
             implAccept(accepted);
             return accepted;
         }
@@ -136,16 +136,16 @@ interface SocketKind {
     record Factories(SocketImplFactory client, SocketImplFactory server, Listening listening) {}
 
     /** Ours, without installing them. */
-    static SocketKind over(TransportContext stack, boolean rdma) {
+    static SocketKind over(TransportContext context, boolean rdma) {
         return new SocketKind() {
             @Override
             public Socket socket() throws IOException {
-                return ourSocket(stack);
+                return ourSocket(context);
             }
 
             @Override
             public ServerSocket serverSocket() {
-                return new OurServerSocket(stack);
+                return new OurServerSocket(context);
             }
 
             @Override
@@ -158,9 +158,9 @@ interface SocketKind {
             @Override
             public Factories factories() {
                 return new Factories(
-                        () -> new RSocketImpl(stack, true),
-                        () -> new RServerSocketImpl(stack),
-                        (port, backlog, host) -> new OurServerSocket(stack, port, backlog, host));
+                        () -> new RSocketImpl(context, true),
+                        () -> new RServerSocketImpl(context),
+                        (port, backlog, host) -> new OurServerSocket(context, port, backlog, host));
             }
 
             @Override
@@ -175,7 +175,7 @@ interface SocketKind {
         };
     }
 
-    private static Socket ourSocket(TransportContext stack) throws IOException {
-        return new OurSocket(new RSocketImpl(stack, true));
+    private static Socket ourSocket(TransportContext context) throws IOException {
+        return new OurSocket(new RSocketImpl(context, true));
     }
 }

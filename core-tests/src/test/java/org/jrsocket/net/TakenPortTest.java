@@ -54,14 +54,14 @@ class TakenPortTest {
         verbs.close();
     }
 
-    private TransportContext stack(String settings) throws Exception {
+    private TransportContext context(String settings) throws Exception {
         return new TransportContext(
                 Settings.read(settings, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
     /** As {@link java.net.ServerSocket} makes one, up to the point where it would listen. */
-    private static RServerSocketImpl bound(TransportContext stack, InetAddress address, int port) throws IOException {
-        RServerSocketImpl impl = new RServerSocketImpl(stack);
+    private static RServerSocketImpl bound(TransportContext context, InetAddress address, int port) throws IOException {
+        RServerSocketImpl impl = new RServerSocketImpl(context);
         impl.create(true);
         impl.bind(address, port);
         return impl;
@@ -78,7 +78,7 @@ class TakenPortTest {
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "0.0.0.0"})
     void shouldChooseAnotherPortIfNobodyAskedForThisOne(String address) throws Exception {
-        RServerSocketImpl impl = bound(stack(null), InetAddress.getByName(address), 0);
+        RServerSocketImpl impl = bound(context(null), InetAddress.getByName(address), 0);
         int chosen = impl.getLocalPort();
         try (RdmaListener taken = take(chosen)) {
             assertEquals(chosen, taken.localAddress().getPort());
@@ -94,7 +94,7 @@ class TakenPortTest {
     @ValueSource(strings = {"127.0.0.1", "0.0.0.0"})
     void shouldListenOverTcpAloneOnAPortThatWasAskedFor(String address) throws Exception {
         int port = freePort();
-        RServerSocketImpl impl = bound(stack(null), InetAddress.getByName(address), port);
+        RServerSocketImpl impl = bound(context(null), InetAddress.getByName(address), port);
         try (RdmaListener taken = take(port)) {
             impl.listen(BACKLOG);
             assertEquals(port, impl.getLocalPort());
@@ -110,7 +110,7 @@ class TakenPortTest {
     @Test
     void shouldFailOnAPortThatWasAskedForWhereRdmaIsWanted() throws Exception {
         int port = freePort();
-        RServerSocketImpl impl = bound(stack("policy=rdma"), served, port);
+        RServerSocketImpl impl = bound(context("policy=rdma"), served, port);
         try (RdmaListener taken = take(port)) {
             assertEquals(port, taken.localAddress().getPort());
             assertEquals(

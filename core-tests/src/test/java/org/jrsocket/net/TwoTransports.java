@@ -55,19 +55,19 @@ abstract class TwoTransports {
     }
 
     /** With patience: a busy machine is not a silent peer. */
-    TransportContext stack(String settings) throws Exception {
+    TransportContext context(String settings) throws Exception {
         String patient =
                 settings == null ? PATIENT : settings.contains("connect.timeout") ? settings : PATIENT + ',' + settings;
         return new TransportContext(
                 Settings.read(patient, new Properties(), Map.of()), Rules.NONE, TransportHolder.of(transport));
     }
 
-    static Socket socket(TransportContext stack) throws IOException {
-        return SocketKind.over(stack, true).socket();
+    static Socket socket(TransportContext context) throws IOException {
+        return SocketKind.over(context, true).socket();
     }
 
-    static Socket connected(TransportContext stack, ServerSocket server) throws IOException {
-        Socket socket = socket(stack);
+    static Socket connected(TransportContext context, ServerSocket server) throws IOException {
+        Socket socket = socket(context);
         socket.connect(server.getLocalSocketAddress());
         return socket;
     }
@@ -76,8 +76,8 @@ abstract class TwoTransports {
         return new Socket(server.getInetAddress(), server.getLocalPort());
     }
 
-    static ServerSocket listening(TransportContext stack, InetAddress address) throws IOException {
-        ServerSocket server = SocketKind.over(stack, true).serverSocket();
+    static ServerSocket listening(TransportContext context, InetAddress address) throws IOException {
+        ServerSocket server = SocketKind.over(context, true).serverSocket();
         server.bind(new InetSocketAddress(address, 0));
         return server;
     }

@@ -158,7 +158,7 @@ class ClosingsTest extends RawPeerTests {
         CountDownLatch watched = new CountDownLatch(1);
         hooked.hook = (at, queue) -> {
             if (at == Point.AFTER_ARM
-                    && queue == ConnectionResources.SEND_COOKIE
+                    && queue == Bundle.SEND_COOKIE
                     && Thread.currentThread().getName().equals("jrsocket-service")) {
                 watched.countDown();
             }
@@ -178,7 +178,7 @@ class ClosingsTest extends RawPeerTests {
     private void flood(Link l) throws IOException {
         hooked.hook = (at, cookie) -> {
             if (at == Point.BEFORE_POLL
-                    && cookie == ConnectionResources.RECV_COOKIE
+                    && cookie == Bundle.RECV_COOKIE
                     && Thread.currentThread().getName().equals("jrsocket-service")) {
                 try {
                     while (l.peer().inFlight() < 40
@@ -212,7 +212,7 @@ class ClosingsTest extends RawPeerTests {
             Runnable check = nextCheck(timer, round);
             List<String> errors = warningsIn(() -> onServiceThread(() -> {
                 hooked.hook = (at, cookie) -> {
-                    if (at == Point.BEFORE_POLL && cookie == ConnectionResources.RECV_COOKIE) {
+                    if (at == Point.BEFORE_POLL && cookie == Bundle.RECV_COOKIE) {
                         looks.incrementAndGet();
                         throw new IllegalStateException("as the test wants");
                     }

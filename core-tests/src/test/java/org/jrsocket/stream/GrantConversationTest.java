@@ -94,14 +94,14 @@ class GrantConversationTest extends RawPeerTests {
     @Test
     void shouldClearATableEntryWhenItTakesTheGrant() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(64));
-        ByteBuffer table = NativeMemory.view(l.peer().stream.targetAddr(), ConnectionResources.TABLE_BYTES);
+        ByteBuffer table = NativeMemory.view(l.peer().stream.targetAddr(), Bundle.TABLE_BYTES);
         for (int i = 0; i < 40; i++) { // all entries in turn
             byte[] sent = bytes(64);
             l.stream().write(sent, 0, 64, PATIENCE);
             awaitData(l.peer(), 64);
             l.peer().grantRing(i % 2 * 64, 64);
             l.stream().poll();
-            for (int at = 0; at < ConnectionResources.TABLE_BYTES; at += Grant.SIZE) {
+            for (int at = 0; at < Bundle.TABLE_BYTES; at += Grant.SIZE) {
                 assertEquals(0, Grant.length(table, at, Grant.BIG_ENDIAN_HOST), "after grant " + i);
             }
         }

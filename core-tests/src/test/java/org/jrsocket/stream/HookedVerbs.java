@@ -52,8 +52,8 @@ final class HookedVerbs extends VerbsProvider {
     @FunctionalInterface
     interface Hook {
         /**
-         * @param cookie of the completion queue, {@link ConnectionHandles#RECV_COOKIE} or
-         * {@link ConnectionHandles#SEND_COOKIE}
+         * @param cookie of the completion queue, {@link Endpoint#RECV_COOKIE} or
+         * {@link Endpoint#SEND_COOKIE}
          */
         void at(Point point, int cookie);
     }

@@ -242,7 +242,7 @@ class HostilePeerTest extends RawPeerTests {
         WRITE_BEHIND_THE_TABLE(l -> imm(
                 l,
                 Imm.sgl(384),
-                l.peer().stream.targetAddr() + ConnectionResources.TABLE_BYTES,
+                l.peer().stream.targetAddr() + Bundle.TABLE_BYTES,
                 l.peer().stream.targetKey(),
                 16)),
         WRITE_INTO_THE_RING_WITH_THE_TABLES_KEY(
@@ -401,7 +401,7 @@ class HostilePeerTest extends RawPeerTests {
     private AtomicBoolean flood(Link l, Flood kind) {
         AtomicBoolean over = new AtomicBoolean();
         hooked.hook = (at, cookie) -> {
-            if (at == Point.BEFORE_POLL && cookie == ConnectionResources.RECV_COOKIE && !over.get()) {
+            if (at == Point.BEFORE_POLL && cookie == Bundle.RECV_COOKIE && !over.get()) {
                 try {
                     // until the receives are used up, or nearly
                     for (int i = 0;

@@ -47,12 +47,10 @@ class LeftoverTest extends RawPeerTests {
         AtomicInteger readersLooks = new AtomicInteger();
         hooked.hook = (at, queue) -> {
             String thread = Thread.currentThread().getName();
-            if (at == Point.AFTER_ARM
-                    && queue == ConnectionResources.SEND_COOKIE
-                    && thread.equals("jrsocket-service")) {
+            if (at == Point.AFTER_ARM && queue == Bundle.SEND_COOKIE && thread.equals("jrsocket-service")) {
                 watched.countDown();
             }
-            if (at == Point.AFTER_POLL && queue == ConnectionResources.RECV_COOKIE && thread.equals("reader")) {
+            if (at == Point.AFTER_POLL && queue == Bundle.RECV_COOKIE && thread.equals("reader")) {
                 readersLooks.incrementAndGet();
             }
         };

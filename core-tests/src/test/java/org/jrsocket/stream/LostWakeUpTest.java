@@ -99,7 +99,7 @@ class LostWakeUpTest extends RawPeerTests {
     @MethodSource("pointsAndThreads")
     void shouldNotLoseTheWakeUpOfAReader(Point point, boolean virtual) throws Exception {
         Link l = link(Role.PASSIVE);
-        arrive(point, ConnectionResources.RECV_COOKIE, () -> l.peer().data((byte) 42));
+        arrive(point, Bundle.RECV_COOKIE, () -> l.peer().data((byte) 42));
         Future<Integer> reader = run(virtual, () -> l.stream().read(new byte[1], 0, 1, 0));
         assertEquals(1, reader.get(SOON, TimeUnit.SECONDS));
     }
@@ -109,7 +109,7 @@ class LostWakeUpTest extends RawPeerTests {
     @MethodSource("pointsAndThreads")
     void shouldNotLoseTheEndOfTheStream(Point point, boolean virtual) throws Exception {
         Link l = link(Role.ACTIVE);
-        arrive(point, ConnectionResources.RECV_COOKIE, () -> l.peer().ctrl(Imm.CTRL_SHUTDOWN));
+        arrive(point, Bundle.RECV_COOKIE, () -> l.peer().ctrl(Imm.CTRL_SHUTDOWN));
         Future<Integer> reader = run(virtual, () -> l.stream().read(new byte[1], 0, 1, 0));
         assertEquals(-1, reader.get(SOON, TimeUnit.SECONDS));
     }
@@ -119,7 +119,7 @@ class LostWakeUpTest extends RawPeerTests {
     @MethodSource("pointsAndThreads")
     void shouldNotLoseTheGrantThatAWriterWaitsFor(Point point, boolean virtual) throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(4096), CONFIG.withBuffers(4096, 8192));
-        arrive(point, ConnectionResources.RECV_COOKIE, () -> l.peer().grantRing(4096, 4096));
+        arrive(point, Bundle.RECV_COOKIE, () -> l.peer().grantRing(4096, 4096));
         Future<Boolean> writer = run(virtual, () -> {
             l.stream().write(new byte[12_000], 0, 12_000, 0);
             return true;
@@ -134,7 +134,7 @@ class LostWakeUpTest extends RawPeerTests {
     void shouldNotLoseTheAcknowledgementThatAWriterWaitsFor(Point point, boolean virtual) throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT, CONFIG.withBuffers(4096, 8192));
         verbs.faults().holdAcks(true);
-        arrive(point, ConnectionResources.SEND_COOKIE, () -> verbs.faults().holdAcks(false));
+        arrive(point, Bundle.SEND_COOKIE, () -> verbs.faults().holdAcks(false));
         Future<Boolean> writer = run(virtual, () -> {
             l.stream().write(new byte[12_000], 0, 12_000, 0);
             return true;
@@ -165,7 +165,7 @@ class LostWakeUpTest extends RawPeerTests {
                     return null;
                 });
                 verbs.faults().holdAcks(true);
-                arrive(Point.BEFORE_ARM, ConnectionResources.SEND_COOKIE, () -> verbs.faults()
+                arrive(Point.BEFORE_ARM, Bundle.SEND_COOKIE, () -> verbs.faults()
                         .holdAcks(false));
                 Future<Boolean> writer = run(false, () -> {
                     l.stream().write(new byte[8_000], 0, 8_000, 0);
@@ -193,7 +193,7 @@ class LostWakeUpTest extends RawPeerTests {
         CountDownLatch watched = new CountDownLatch(1);
         hooked.hook = (at, queue) -> {
             if (at == Point.AFTER_ARM
-                    && queue == ConnectionResources.SEND_COOKIE
+                    && queue == Bundle.SEND_COOKIE
                     && Thread.currentThread().getName().equals("jrsocket-service")) {
                 watched.countDown();
             }

@@ -27,7 +27,7 @@ class PathTimersTest extends RawPeerTests {
     }
 
     private static int ackTimeout(RdmaStream stream) throws IOException {
-        return stream.core().handles.qp.ackTimeout();
+        return stream.core().endpoint.qp.ackTimeout();
     }
 
     /** Not the kernel's 2 s after a lost last packet. */
@@ -54,7 +54,7 @@ class PathTimersTest extends RawPeerTests {
 
     static int rnrTimer(RdmaStream stream) {
         try {
-            return stream.core().handles.qp.minRnrTimer();
+            return stream.core().endpoint.qp.minRnrTimer();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -36,7 +36,7 @@ class SpinningReaderTest extends RawPeerTests {
         AtomicBoolean gone = new AtomicBoolean();
         hooked.hook = (at, queue) -> {
             boolean spins = Thread.currentThread() == reader
-                    && queue == ConnectionResources.RECV_COOKIE
+                    && queue == Bundle.RECV_COOKIE
                     && !l.stream().core().isHeld();
             try {
                 if (spins && at == Point.BEFORE_POLL && sent.compareAndSet(false, true)) {
@@ -63,7 +63,7 @@ class SpinningReaderTest extends RawPeerTests {
         AtomicBoolean closed = new AtomicBoolean();
         hooked.hook = (at, queue) -> {
             boolean spins = Thread.currentThread() == reader
-                    && queue == ConnectionResources.RECV_COOKIE
+                    && queue == Bundle.RECV_COOKIE
                     && !l.stream().core().isHeld();
             try {
                 if (spins && at == Point.BEFORE_POLL && !closed.get()) {

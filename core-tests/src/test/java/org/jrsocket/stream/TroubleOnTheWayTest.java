@@ -75,7 +75,7 @@ class TroubleOnTheWayTest extends RawPeerTests {
         };
         // Its process dies: its kernel says so, and its DISCONNECT never comes.
         for (LoopbackQp qp : verbs.qps()) {
-            if (qp.number() == ((LoopbackQp) pair.server.core().handles.qp).number()) {
+            if (qp.number() == ((LoopbackQp) pair.server.core().endpoint.qp).number()) {
                 verbs.faults().breakQp(qp);
             }
         }

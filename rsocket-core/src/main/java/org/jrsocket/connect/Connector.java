@@ -26,11 +26,11 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 public final class Connector {
 
     private final StreamFactory rdma;
-    private final TransportContext stack;
+    private final TransportContext context;
     private final Ways ways;
 
-    Connector(TransportContext stack, StreamFactory rdma, Ways ways) {
-        this.stack = stack;
+    Connector(TransportContext context, StreamFactory rdma, Ways ways) {
+        this.context = context;
         this.rdma = rdma;
         this.ways = ways;
     }
@@ -70,14 +70,14 @@ public final class Connector {
     public ConnectAttempt attempt(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos)
             throws ConnectException {
-        Policy policy = stack.policy(Rules.Action.CONNECT, remote);
+        Policy policy = context.policy(Rules.Action.CONNECT, remote);
         if (policy == Policy.TCP) {
             return useTcp(remote, ways.routed(), TcpReason.POLICY, null);
         }
-        if (policy == Policy.AUTO && !stack.isInScope(remote)) {
+        if (policy == Policy.AUTO && !context.isInScope(remote)) {
             return useTcp(remote, ways.routed(), TcpReason.SCOPE, null);
         }
-        Devices devices = stack.devices(Rules.Action.CONNECT, remote);
+        Devices devices = context.devices(Rules.Action.CONNECT, remote);
         List<Way> all = ways.to(local, remote.getAddress(), devices);
         WaysInTurn turns = new WaysInTurn(all, remote, policy == Policy.RDMA, spared -> probeInTime(remote, spared));
         Way way = turns.next();
@@ -153,9 +153,9 @@ public final class Connector {
     private void probe(InetSocketAddress remote, Way way) {
         if (way.memory().probing(remote)) {
             try {
-                rdma.probe(way.bind(null), remote, stack.settings().streamConfig(), new Probe(remote, way.memory()));
+                rdma.probe(way.bind(null), remote, context.settings().streamConfig(), new Probe(remote, way.memory()));
             } catch (VerbsUnavailableException e) {
-                stack.log().notProbed(remote, e);
+                context.log().notProbed(remote, e);
             }
         }
     }
@@ -204,8 +204,8 @@ public final class Connector {
     /** @param turns of which none is worth trying, or null */
     private ConnectAttempt useTcp(
             InetSocketAddress remote, Way way, WaysInTurn turns, TcpReason reason, Exception detail) {
-        stack.counts().choseTcp(reason);
-        stack.log().tcpInstead("connecting to", remote, reason, detail);
+        context.counts().choseTcp(reason);
+        context.log().tcpInstead("connecting to", remote, reason, detail);
         if (reason != TcpReason.POLICY && reason != TcpReason.SCOPE) {
             Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
         }
@@ -217,23 +217,23 @@ public final class Connector {
     }
 
     void failed(InetSocketAddress remote, TcpReason reason, Exception detail) {
-        stack.counts().choseTcp(reason);
-        stack.log().rdmaFailed(remote, reason, detail);
+        context.counts().choseTcp(reason);
+        context.log().rdmaFailed(remote, reason, detail);
         Events.fallback(remote, false, reason.name(), detail.getMessage());
     }
 
     void triesAnother(InetSocketAddress remote, InetAddress from, InetAddress next, Exception detail) {
-        stack.log().triesAnother(remote, from, next, detail);
+        context.log().triesAnother(remote, from, next, detail);
     }
 
     void fellBack(InetSocketAddress remote, TcpReason reason, Exception detail) {
-        stack.log().tcpInstead("connected to", remote, reason, detail);
+        context.log().tcpInstead("connected to", remote, reason, detail);
     }
 
     void connected(InetSocketAddress remote, PeerMemory memory, RdmaStream stream, long nanos) {
         memory.worked(remote);
-        stack.counts().connectedRdma(nanos);
-        stack.log().rdma("connected to", remote, stream.deviceName());
+        context.counts().connectedRdma(nanos);
+        context.log().rdma("connected to", remote, stream.deviceName());
         Events.opened(stream.localAddress(), stream.remoteAddress(), false, stream.deviceName(), null, nanos);
     }
 

@@ -44,7 +44,7 @@ public final class DualListener implements AutoCloseable {
     /** How often a thread that accepts looks for TCP connections once there is no service thread. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private final TransportContext stack;
+    private final TransportContext context;
     private final Policy policy;
     private final RdmaListener listener;
     private RdmaStream next; // guarded by this: taken from the listener, but not yet accepted
@@ -56,8 +56,8 @@ public final class DualListener implements AutoCloseable {
     private volatile Runnable observer = () -> {};
     private boolean tcpIsNext; // of the accepting thread: whose turn it is when both have one
 
-    private DualListener(TransportContext stack, Policy policy, RdmaListener listener) {
-        this.stack = stack;
+    private DualListener(TransportContext context, Policy policy, RdmaListener listener) {
+        this.context = context;
         this.policy = policy;
         this.listener = listener;
         listener.onReady(this::rdmaReady);
@@ -73,18 +73,18 @@ public final class DualListener implements AutoCloseable {
      * @throws BindException the port is taken over RDMA, and the policy wants RDMA
      * @throws SocketException the policy wants RDMA and it cannot be had
      */
-    public static DualListener open(TransportContext stack, TcpPort tcp, int backlog, StreamConfig config)
+    public static DualListener open(TransportContext context, TcpPort tcp, int backlog, StreamConfig config)
             throws IOException {
         for (int attempt = 1; ; attempt++) {
             InetSocketAddress local = tcp.address();
-            Policy policy = stack.policy(Rules.Action.BIND, local);
+            Policy policy = context.policy(Rules.Action.BIND, local);
             if (policy == Policy.TCP) {
-                tcpOnly(stack, local, TcpReason.POLICY, null);
+                tcpOnly(context, local, TcpReason.POLICY, null);
                 return null;
             }
             try {
                 return new DualListener(
-                        stack, policy, stack.rdma().listen(local, backlog, config, stack.access(local)));
+                        context, policy, context.rdma().listen(local, backlog, config, context.access(local)));
             } catch (IOException e) {
                 TcpReason reason = reason(e);
                 if (reason == TcpReason.IN_USE && tcp.isAny() && attempt < PORT_ATTEMPTS) {
@@ -92,7 +92,7 @@ public final class DualListener implements AutoCloseable {
                 } else if (policy == Policy.RDMA) {
                     throw unavailable(reason, e);
                 } else {
-                    tcpOnly(stack, local, reason, e);
+                    tcpOnly(context, local, reason, e);
                     return null;
                 }
             }
@@ -100,8 +100,8 @@ public final class DualListener implements AutoCloseable {
     }
 
     /** Takes note that a socket listens over TCP alone. */
-    private static void tcpOnly(TransportContext stack, InetSocketAddress local, TcpReason reason, Exception detail) {
-        stack.log().tcpInstead("listening on", local, reason, detail);
+    private static void tcpOnly(TransportContext context, InetSocketAddress local, TcpReason reason, Exception detail) {
+        context.log().tcpInstead("listening on", local, reason, detail);
         if (reason != TcpReason.POLICY) {
             Events.fallback(local, true, reason.name(), detail == null ? null : detail.getMessage());
         }
@@ -132,7 +132,7 @@ public final class DualListener implements AutoCloseable {
 
     /** Whether the policy wants no TCP here: its clients are to be refused. */
     public boolean isRdmaAlone() {
-        return policy == Policy.RDMA && stack.override() != Policy.TCP;
+        return policy == Policy.RDMA && context.override() != Policy.TCP;
     }
 
     // ---- waking ----
@@ -143,13 +143,13 @@ public final class DualListener implements AutoCloseable {
      * @param fd the TCP listener's descriptor, open until {@link #close}
      */
     public synchronized void watchTcp(int fd) throws IOException {
-        if (closed || tcpWatch != null || stack.rdma().isOver()) {
+        if (closed || tcpWatch != null || context.rdma().isOver()) {
             return;
         }
         try {
-            tcpWatch = stack.rdma().service().watch(fd, this::tcpReadable);
+            tcpWatch = context.rdma().service().watch(fd, this::tcpReadable);
         } catch (VerbsUnavailableException e) {
-            if (!stack.rdma().isOver()) {
+            if (!context.rdma().isOver()) {
                 throw e;
             }
         }
@@ -185,7 +185,7 @@ public final class DualListener implements AutoCloseable {
         if (next == null && !closed) {
             next = listener.poll();
             if (next != null) {
-                stack.accepted(next);
+                context.accepted(next);
             }
         }
         return next != null;
@@ -271,7 +271,7 @@ public final class DualListener implements AutoCloseable {
             if (closed || signalled || isReady()) {
                 return;
             }
-            if (stack.rdma().isOver()) { // nobody tells of TCP connections any more
+            if (context.rdma().isOver()) { // nobody tells of TCP connections any more
                 LockSupport.parkNanos(this, nanos == 0 ? LOOK_NANOS : Math.min(nanos, LOOK_NANOS));
             } else if (nanos == 0) {
                 LockSupport.park(this);

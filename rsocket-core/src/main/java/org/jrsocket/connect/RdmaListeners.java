@@ -20,12 +20,12 @@ public final class RdmaListeners {
      * @param local with a port, that TCP has too
      * @throws IOException the policy does not want it or the host cannot; the message says which
      */
-    public static RdmaListener open(TransportContext stack, InetSocketAddress local, int backlog) throws IOException {
-        if (stack.policy(Rules.Action.BIND, local) == Policy.TCP) {
+    public static RdmaListener open(TransportContext context, InetSocketAddress local, int backlog) throws IOException {
+        if (context.policy(Rules.Action.BIND, local) == Policy.TCP) {
             throw new IOException(TcpReason.POLICY.text());
         }
         try {
-            return stack.rdma().listen(local, backlog, stack.settings().streamConfig(), stack.access(local));
+            return context.rdma().listen(local, backlog, context.settings().streamConfig(), context.access(local));
         } catch (ErrnoException e) {
             throw new IOException(DualListener.reason(e).text() + " (" + e.getMessage() + ")", e);
         }

@@ -55,8 +55,8 @@ public final class TcpConnection {
      *
      * @return null unless somebody records
      */
-    public static TcpConnection accepted(TransportContext stack, Address local, Address remote) {
-        stack.counts().acceptedTcp();
+    public static TcpConnection accepted(TransportContext context, Address local, Address remote) {
+        context.counts().acceptedTcp();
         if (!isRecorded()) {
             return null;
         }

@@ -37,7 +37,7 @@ import org.jrsocket.stream.StreamConfig;
  */
 public final class RServerSocketImpl extends SocketImpl {
 
-    private final TransportContext stack;
+    private final TransportContext context;
     private final ReentrantLock acceptLock = new ReentrantLock();
     private volatile PlatformSocket platform = PlatformSocket.server(); // replaced only between bind and listen
     private volatile DualListener dual; // set by listen; null: TCP alone
@@ -51,8 +51,8 @@ public final class RServerSocketImpl extends SocketImpl {
     private boolean closed; // guarded by closeLock
     private volatile Cleaner.Cleanable cleanable; // set with dual
 
-    RServerSocketImpl(TransportContext stack) {
-        this.stack = stack;
+    RServerSocketImpl(TransportContext context) {
+        this.context = context;
     }
 
     // ---- listening ----
@@ -71,7 +71,8 @@ public final class RServerSocketImpl extends SocketImpl {
 
     @Override
     protected void listen(int backlog) throws IOException {
-        DualListener listener = boundHost == null ? null : DualListener.open(stack, new BoundPort(), backlog, config());
+        DualListener listener =
+                boundHost == null ? null : DualListener.open(context, new BoundPort(), backlog, config());
         if (listener == null) {
             platform.listen(backlog);
             return;
@@ -166,7 +167,8 @@ public final class RServerSocketImpl extends SocketImpl {
     }
 
     private StreamConfig config() throws IOException {
-        return buffers.streamConfig(stack.settings()).withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
+        return buffers.streamConfig(context.settings())
+                .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
     // ---- accepting ----
@@ -237,7 +239,7 @@ public final class RServerSocketImpl extends SocketImpl {
                     connection,
                     child,
                     TcpConnection.accepted(
-                            stack,
+                            context,
                             connection::localAddress,
                             () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
             return child;

@@ -44,7 +44,7 @@ import org.jrsocket.stream.StreamConfig;
  */
 public final class RSocketImpl extends SocketImpl {
 
-    private final TransportContext stack;
+    private final TransportContext context;
     private final boolean proxied;
     private final ReentrantLock connectLock = new ReentrantLock();
 
@@ -61,8 +61,8 @@ public final class RSocketImpl extends SocketImpl {
     private volatile boolean datagrams; // of Socket's deprecated constructors: never RDMA's
 
     /** @param proxied whether SOCKS proxies apply, as to any socket but {@code new Socket(Proxy.NO_PROXY)} */
-    RSocketImpl(TransportContext stack, boolean proxied) {
-        this.stack = stack;
+    RSocketImpl(TransportContext context, boolean proxied) {
+        this.context = context;
         this.proxied = proxied;
     }
 
@@ -111,7 +111,7 @@ public final class RSocketImpl extends SocketImpl {
                 throw new SocketException("Already connected");
             }
             if (proxied && Proxies.mayUseSocks(address)) {
-                OutgoingConnection connection = stack.connector()
+                OutgoingConnection connection = context.connector()
                         .connectThroughProxy(address, TimeUnit.MILLISECONDS.toNanos(millis), new Platform(address));
                 platform = platform.throughSocks();
                 connection.connectTcp();
@@ -140,7 +140,7 @@ public final class RSocketImpl extends SocketImpl {
                 : address; // as the JDK does
         OutgoingConnection connection;
         try {
-            connection = stack.connector()
+            connection = context.connector()
                     .connect(
                             bound ? platform.localAddress() : null,
                             target,
@@ -184,7 +184,8 @@ public final class RSocketImpl extends SocketImpl {
     }
 
     private StreamConfig config() throws SocketException {
-        return buffers.streamConfig(stack.settings()).withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
+        return buffers.streamConfig(context.settings())
+                .withTypeOfService((int) platform.getOption(SocketOptions.IP_TOS));
     }
 
     private RdmaStream await(OutgoingConnection connection) throws IOException {

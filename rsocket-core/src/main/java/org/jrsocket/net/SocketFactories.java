@@ -32,25 +32,25 @@ public final class SocketFactories {
      * @throws IOException the application has installed a factory of its own, or the JDK's internals are not open
      */
     @SuppressWarnings("deprecation") // there is no other way in
-    public static synchronized void install(TransportContext stack) throws IOException {
+    public static synchronized void install(TransportContext context) throws IOException {
         if (JdkInternals.hasFactory()) {
             throw new IOException("a socket factory is installed already");
         }
-        SocketImplFactory server = () -> new RServerSocketImpl(stack);
-        Socket.setSocketImplFactory(new ClientFactory(stack));
+        SocketImplFactory server = () -> new RServerSocketImpl(context);
+        Socket.setSocketImplFactory(new ClientFactory(context));
         ServerSocket.setSocketFactory(server);
     }
 
     private static final class ClientFactory implements SocketImplFactory {
-        private final TransportContext stack;
+        private final TransportContext context;
 
-        ClientFactory(TransportContext stack) {
-            this.stack = stack;
+        ClientFactory(TransportContext context) {
+            this.context = context;
         }
 
         @Override
         public SocketImpl createSocketImpl() {
-            return new RSocketImpl(stack, !CALLER.walk(CalledByConstructor.INSTANCE));
+            return new RSocketImpl(context, !CALLER.walk(CalledByConstructor.INSTANCE));
         }
     }
 

@@ -345,7 +345,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             expire(left);
             return;
         }
-        ConnectionHandles unanswered;
+        Endpoint unanswered;
         lock.lock();
         try {
             if (done) {

@@ -28,7 +28,7 @@ final class ConnectRequest {
     private final boolean probe;
 
     private CmId id;
-    private ConnectionHandles endpoint;
+    private Endpoint endpoint;
     private boolean asked;
 
     ConnectRequest(
@@ -90,12 +90,12 @@ final class ConnectRequest {
 
     /** Once the device is known: the kernel may be finding the route meanwhile. */
     void makeEndpoint() throws IOException {
-        endpoint = new ConnectionHandles(transport, id, config);
+        endpoint = new Endpoint(transport, id, config);
     }
 
     /** Asks the peer. */
     void ask() throws IOException {
-        int features = ConnectionHandles.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0);
+        int features = Endpoint.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0);
         transport
                 .cm()
                 .connect(
@@ -114,7 +114,7 @@ final class ConnectRequest {
     }
 
     /** Null if there is none. Its queues may be freed without the lock. */
-    ConnectionHandles endpoint() {
+    Endpoint endpoint() {
         return endpoint;
     }
 
@@ -125,12 +125,12 @@ final class ConnectRequest {
 
     /** The reaper frees all there is. */
     void release() {
-        ConnectionHandles handles = endpoint;
+        Endpoint whole = endpoint;
         CmId alone = id;
         endpoint = null;
         id = null;
-        if (handles != null) {
-            transport.reap(handles::free);
+        if (whole != null) {
+            transport.reap(whole::free);
         } else if (alone != null) {
             transport.reap(() -> Freeing.destroy(alone));
         }

@@ -23,7 +23,7 @@ final class Handshake implements CmHandler {
     private final RdmaTransport transport;
     private final CmId request;
     private final ConnData peer;
-    private ConnectionHandles endpoint;
+    private Endpoint endpoint;
     private long answered;
     private boolean confirmed;
     private boolean over;
@@ -41,11 +41,11 @@ final class Handshake implements CmHandler {
         String device = request.getVerbs().name();
         try {
             request.attach(this);
-            endpoint = new ConnectionHandles(transport, request, listening.config());
+            endpoint = new Endpoint(transport, request, listening.config());
             refusals.made(device);
             ConnData mine = endpoint.connData();
             if (peer.hasExtension()) {
-                mine = mine.withFeatures(ConnectionHandles.FEATURES);
+                mine = mine.withFeatures(Endpoint.FEATURES);
             }
             PathTimers.setAckTimeout(transport.cm(), request, listening.config());
             transport.cm().accept(request, HandshakeParameters.ofAnswer(mine));

@@ -48,7 +48,7 @@ public final class LentMemory implements AutoCloseable {
             throw new IllegalArgumentException("only direct buffers can be registered");
         }
         long address = NativeMemory.addressOf(buffer);
-        Mr mr = core.handles.slabs.lend(buffer, IbvMr.IBV_ACCESS_LOCAL_WRITE);
+        Mr mr = core.endpoint.slabs.lend(buffer, IbvMr.IBV_ACCESS_LOCAL_WRITE);
         return new LentMemory(core, buffer, address, mr);
     }
 
@@ -111,7 +111,7 @@ public final class LentMemory implements AutoCloseable {
             if (!deregistered && !core.freed && core.out.acknowledged() >= usedUpTo) {
                 closed = true;
                 deregistered = true;
-                core.handles.slabs.endLending(mr);
+                core.endpoint.slabs.endLending(mr);
             }
             return deregistered || core.sendsOver;
         } finally {

@@ -92,7 +92,7 @@ final class OpenDevices {
         transport.inlineLimits().deviceRemoved(device);
         transport.bundles().deviceRemoved(device);
         for (RdmaStream stream : transport.streams()) {
-            if (stream.core().handles.device == device) {
+            if (stream.core().endpoint.device == device) {
                 end(stream);
             }
         }

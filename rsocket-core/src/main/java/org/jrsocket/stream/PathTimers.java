@@ -58,7 +58,7 @@ final class PathTimers {
      * When the queue pair is connected: neither the CM nor an earlier state takes it. A call of the kernel, and of some
      * devices' firmware, so not before the first receives are used up: until then no message can meet an empty queue.
      */
-    static void setRnrTimer(ConnectionHandles endpoint) {
+    static void setRnrTimer(Endpoint endpoint) {
         if (endpoint.device.isIwarp()) {
             return;
         }

@@ -37,21 +37,21 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
     private final StreamWaiter waits;
     private final StreamClosing closing;
 
-    /** Takes over {@code handles}, which are connected. */
+    /** Takes over {@code endpoint}, which are connected. */
     RdmaStream(
             RdmaTransport transport,
-            ConnectionHandles handles,
+            Endpoint endpoint,
             ConnData peer,
             InetSocketAddress local,
             InetSocketAddress remote) {
-        this.core = new StreamCore(this, transport, handles, peer, local, remote);
+        this.core = new StreamCore(this, transport, endpoint, peer, local, remote);
         this.reader = new StreamReader(core);
         this.writer = new StreamWriter(core);
         this.lender = new StreamLender(core, writer);
         this.waits = core.waits();
         this.closing = new StreamClosing(core);
         core.open();
-        handles.id.attach(this);
+        endpoint.id.attach(this);
     }
 
     // ---- reading ----
@@ -284,7 +284,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
      * freed, the number may belong to something else.
      */
     public int completionFd() {
-        return core.handles.channel.getFd();
+        return core.endpoint.channel.getFd();
     }
 
     /**
@@ -351,11 +351,11 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** The device that carries it, for people: {@code rxe0}. */
     public String deviceName() {
-        return core.handles.device.name();
+        return core.endpoint.device.name();
     }
 
     public StreamConfig config() {
-        return core.handles.config;
+        return core.endpoint.config;
     }
 
     /** Nanoseconds since it was established. */
@@ -380,7 +380,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     /** Memory that is registered for it now. */
     public long registeredBytes() {
-        return locked(() -> core.freed && !closing.freeing().waitsForBorrowed() ? 0 : core.handles.registeredBytes());
+        return locked(() -> core.freed && !closing.freeing().waitsForBorrowed() ? 0 : core.endpoint.registeredBytes());
     }
 
     /** For questions that are not asked for every message. */
@@ -395,6 +395,6 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     @Override
     public String toString() {
-        return core.local + " to " + core.remote + " over " + core.handles.device.name();
+        return core.local + " to " + core.remote + " over " + core.endpoint.device.name();
     }
 }

@@ -45,7 +45,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final CmEvents events;
     private final MemoryBudget memory = new MemoryBudget();
     private final Reapers reapers;
-    private final ResourcePool bundles;
+    private final BundlePool bundles;
     private final OpenDevices devices = new OpenDevices(this);
     private final InlineLimits inlineLimits = new InlineLimits();
     private volatile BiConsumer<InetSocketAddress, InetSocketAddress> pathLost = (local, peer) -> {};
@@ -63,7 +63,7 @@ public final class RdmaTransport implements AutoCloseable {
         provider.install();
         description = provider.description();
         cm = provider.openCm();
-        bundles = new ResourcePool(this, provider.openVerbs(), idleNanos, memory);
+        bundles = new BundlePool(this, provider.openVerbs(), idleNanos, memory);
         channel = cm.createEventChannel();
         ServiceThread loop = null;
         try {
@@ -87,7 +87,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** A stack over {@code provider}; its threads start now. */
     public static RdmaTransport over(VerbsProvider provider) throws IOException {
-        return over(provider, ResourcePool.IDLE_NANOS);
+        return over(provider, BundlePool.IDLE_NANOS);
     }
 
     /** With another time for which what connections leave is kept. */
@@ -157,10 +157,10 @@ public final class RdmaTransport implements AutoCloseable {
      */
     public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
         CmId id = cm.createId(channel, RdmaCm.RDMA_PS_TCP);
-        ConnectionHandles endpoint;
+        Endpoint endpoint;
         try {
             cm.bindAddr(id, new InetSocketAddress(local, 0));
-            endpoint = new ConnectionHandles(this, id, config);
+            endpoint = new Endpoint(this, id, config);
         } catch (IOException | RuntimeException | Error e) {
             Freeing.destroy(id);
             throw e;
@@ -246,7 +246,7 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /** A stream on what is connected. Service thread. */
-    RdmaStream established(ConnectionHandles endpoint, ConnData peer) throws IOException {
+    RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
@@ -367,7 +367,7 @@ public final class RdmaTransport implements AutoCloseable {
         return devices;
     }
 
-    ResourcePool bundles() {
+    BundlePool bundles() {
         return bundles;
     }
 

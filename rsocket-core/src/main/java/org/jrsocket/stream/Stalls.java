@@ -30,7 +30,7 @@ final class Stalls {
         } else if (waits) {
             waits = false;
             if (recorded != null) {
-                recorded.over(core.local, core.remote, core.handles.device.name(), bytes);
+                recorded.over(core.local, core.remote, core.endpoint.device.name(), bytes);
                 recorded = null;
             }
         }

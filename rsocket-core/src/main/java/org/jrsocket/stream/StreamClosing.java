@@ -161,7 +161,7 @@ final class StreamClosing {
             Events.closed(
                     core.local,
                     core.remote,
-                    core.handles.device.name(),
+                    core.endpoint.device.name(),
                     core.bytesRead(),
                     core.out.written(),
                     nanosOpen(),

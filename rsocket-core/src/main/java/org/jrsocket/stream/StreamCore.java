@@ -38,7 +38,7 @@ final class StreamCore {
 
     private final ReentrantLock lock = new ReentrantLock();
     final RdmaTransport transport;
-    final ConnectionHandles handles;
+    final Endpoint endpoint;
     final InetSocketAddress local;
     final InetSocketAddress remote;
     final VerbsQueues queues;
@@ -93,37 +93,34 @@ final class StreamCore {
     StreamCore(
             RdmaStream stream,
             RdmaTransport transport,
-            ConnectionHandles handles,
+            Endpoint endpoint,
             ConnData peer,
             InetSocketAddress local,
             InetSocketAddress remote) {
         this.stream = stream;
         this.transport = transport;
-        this.handles = handles;
+        this.endpoint = endpoint;
         this.local = local;
         this.remote = remote;
-        int credits = handles.credits();
-        int perMessage = handles.words == null ? 1 : 2;
-        SendLimits limits = SendLimits.standard(handles.sendSlots, perMessage, SendBatch.MAX_SGE, handles.inlineLimit);
-        this.out = new Outbound(limits, peer, ConnectionResources.TABLE_ENTRIES, credits);
+        int credits = endpoint.credits();
+        int perMessage = endpoint.words == null ? 1 : 2;
+        SendLimits limits =
+                SendLimits.standard(endpoint.sendSlots, perMessage, SendBatch.MAX_SGE, endpoint.inlineLimit);
+        this.out = new Outbound(limits, peer, Bundle.TABLE_ENTRIES, credits);
         this.in = new Inbound(
-                peer,
-                ConnectionResources.TABLE_ENTRIES,
-                credits,
-                handles.firstReceive,
-                handles.config.mostReceiveMemory());
+                peer, Bundle.TABLE_ENTRIES, credits, endpoint.firstReceive, endpoint.config.mostReceiveMemory());
         this.connection = new Connection(
                 in,
                 out,
-                new SendMemory(handles.firstSend, handles.config.mostSendMemory()),
-                handles.slabs,
-                new NativeGrantTable(handles.grantTable));
-        this.queues = new VerbsQueues(handles, peer.isBigEndian());
-        this.pump = new Pump(connection, queues, handles.receiveSlots);
+                new SendMemory(endpoint.firstSend, endpoint.config.mostSendMemory()),
+                endpoint.slabs,
+                new NativeGrantTable(endpoint.grantTable));
+        this.queues = new VerbsQueues(endpoint, peer.isBigEndian());
+        this.pump = new Pump(connection, queues, endpoint.receiveSlots);
         this.effects = new StreamEffects(this, pump, peer.hasFeature(ConnData.FEATURE_RESET));
         this.leftover = new StreamLeftover(this);
         this.waits = new StreamWaiter(this, transport.serviceThread());
-        this.worthWriting = Math.min(handles.config.mostSendMemory() / 4, SendLimits.MAX_MESSAGE);
+        this.worthWriting = Math.min(endpoint.config.mostSendMemory() / 4, SendLimits.MAX_MESSAGE);
         this.keepAlive = new KeepAlive(transport.service(), this::probePeer);
         this.sweep = new StreamSweep(this);
     }

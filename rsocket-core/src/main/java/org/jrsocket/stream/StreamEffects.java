@@ -100,7 +100,7 @@ final class StreamEffects {
     private void record(SocketException cause, String detail) {
         core.keepAlive().end();
         if (core.failure == null) {
-            String device = core.handles.device.name();
+            String device = core.endpoint.device.name();
             core.failedAfterEnd = core.ended;
             cause.initCause(new IOException(detail + " (" + device + ", " + core.local + " to " + core.remote + ")"));
             core.failure = cause;
@@ -122,7 +122,7 @@ final class StreamEffects {
                         "{} sent {}; the connection to it over {} is reset",
                         core.remote,
                         what,
-                        core.handles.device.name());
+                        core.endpoint.device.name());
         // the application may close much later, and until then the peer can write into our memory
         core.stream().closing().abandon();
     }

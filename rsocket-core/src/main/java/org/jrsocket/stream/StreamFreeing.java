@@ -60,7 +60,7 @@ final class StreamFreeing implements Runnable {
             core.exit();
         }
         try {
-            core.handles.endSends();
+            core.endpoint.endSends();
         } finally {
             sendsAreOver();
         }
@@ -104,9 +104,9 @@ final class StreamFreeing implements Runnable {
     private void freeMemory() {
         try {
             if (unheard) {
-                core.handles.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
+                core.endpoint.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
             } else {
-                core.handles.free(reusable);
+                core.endpoint.free(reusable);
             }
         } finally {
             gone();

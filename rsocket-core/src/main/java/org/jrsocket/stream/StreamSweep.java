@@ -20,7 +20,7 @@ final class StreamSweep {
 
     StreamSweep(StreamCore core) {
         this.core = core;
-        this.silence = new DeviceSilence(core.handles.device.isIwarp());
+        this.silence = new DeviceSilence(core.endpoint.device.isIwarp());
     }
 
     /** See {@link RdmaStream#whenQuiet}. */

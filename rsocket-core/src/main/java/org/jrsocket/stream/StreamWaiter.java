@@ -43,7 +43,7 @@ final class StreamWaiter {
     StreamWaiter(StreamCore core, ServiceThread service) {
         this.core = core;
         this.service = service;
-        long spin = core.handles.config.spinNanos();
+        long spin = core.endpoint.config.spinNanos();
         this.readerSpin = new SpinBudget(spin);
         this.writerSpin = new SpinBudget(spin);
     }
@@ -173,7 +173,7 @@ final class StreamWaiter {
                 if (me.isVirtual()) {
                     watchOnce();
                 }
-                me.sleep(core.handles.channel.getFd(), left);
+                me.sleep(core.endpoint.channel.getFd(), left);
                 takeEvent(me);
             }
         } finally {
@@ -282,7 +282,7 @@ final class StreamWaiter {
                 return;
             }
             if (watch == null) {
-                watch = service.watch(core.handles.channel.getFd(), this::onReadable);
+                watch = service.watch(core.endpoint.channel.getFd(), this::onReadable);
             }
             watch.arm();
         } finally {
@@ -352,7 +352,7 @@ final class StreamWaiter {
         core.enter();
         try {
             if (!freed) {
-                set.add(core.handles.channel.getFd(), Epoll.IN, data);
+                set.add(core.endpoint.channel.getFd(), Epoll.IN, data);
             }
             return !freed;
         } finally {

@@ -25,7 +25,7 @@ final class VerbsQueues implements Queues {
 
     private static final int STAGED = NativeMemory.PAGE / Grant.SIZE;
 
-    private final ConnectionHandles handles;
+    private final Endpoint endpoint;
     private final boolean peerBigEndian;
     private final boolean iwarp;
     private final Cq recvCq;
@@ -50,16 +50,16 @@ final class VerbsQueues implements Queues {
     private boolean pathLost;
     private boolean stuck; // a request of this host's did not leave it
 
-    VerbsQueues(ConnectionHandles handles, boolean peerBigEndian) {
-        this.handles = handles;
+    VerbsQueues(Endpoint endpoint, boolean peerBigEndian) {
+        this.endpoint = endpoint;
         this.peerBigEndian = peerBigEndian;
-        this.iwarp = handles.words != null;
-        this.recvCq = handles.recvCq;
-        this.sendCq = handles.sendCq;
-        this.batch = handles.sends;
-        this.sent = handles.sendCompletions;
-        this.received = handles.receiveCompletions;
-        this.staging = handles.staging.buffer();
+        this.iwarp = endpoint.words != null;
+        this.recvCq = endpoint.recvCq;
+        this.sendCq = endpoint.sendCq;
+        this.batch = endpoint.sends;
+        this.sent = endpoint.sendCompletions;
+        this.received = endpoint.receiveCompletions;
+        this.staging = endpoint.staging.buffer();
     }
 
     // ---- sending ----
@@ -103,7 +103,7 @@ final class VerbsQueues implements Queues {
         int at = stage();
         MessageWord.put(staging, at, imm);
         batch.add(0, SendBatch.SEND, SendBatch.INLINE | signal(signaled), 0, 0, 0);
-        batch.sge(handles.staging.address() + at, MessageWord.SIZE, handles.stagingMr.getLkey());
+        batch.sge(endpoint.staging.address() + at, MessageWord.SIZE, endpoint.stagingMr.getLkey());
     }
 
     /** A place for one outgoing grant or word, used again only much later. */
@@ -117,8 +117,8 @@ final class VerbsQueues implements Queues {
     public void grant(int imm, long tableAddress, int tableKey, Slab granted, boolean signaled) {
         int at = stage();
         Grant.put(staging, at, peerBigEndian, granted.address(), granted.remoteKey(), granted.length());
-        data(imm, tableAddress, tableKey, Grant.SIZE <= handles.inlineLimit, signaled);
-        piece(handles.staging.address() + at, Grant.SIZE, handles.stagingMr.getLkey());
+        data(imm, tableAddress, tableKey, Grant.SIZE <= endpoint.inlineLimit, signaled);
+        piece(endpoint.staging.address() + at, Grant.SIZE, endpoint.stagingMr.getLkey());
     }
 
     @Override
@@ -153,10 +153,10 @@ final class VerbsQueues implements Queues {
         if (n == 0) {
             return true;
         }
-        int done = handles.qp.postSend(batch);
+        int done = endpoint.qp.postSend(batch);
         batch.clear();
         if (done < n) {
-            trouble = "posting to the send queue failed, errno " + handles.qp.postError();
+            trouble = "posting to the send queue failed, errno " + endpoint.qp.postError();
         }
         return done == n;
     }
@@ -201,7 +201,7 @@ final class VerbsQueues implements Queues {
             trouble = "polling the receive completion queue failed, errno " + -n;
         } else if (iwarp) {
             firstWord = nextWord;
-            nextWord = (nextWord + n) % handles.receiveSlots;
+            nextWord = (nextWord + n) % endpoint.receiveSlots;
         }
         return n;
     }
@@ -244,7 +244,8 @@ final class VerbsQueues implements Queues {
     @Override
     public int imm(int index) {
         return iwarp
-                ? MessageWord.get(handles.words.buffer(), (firstWord + index) % handles.receiveSlots * MessageWord.SIZE)
+                ? MessageWord.get(
+                        endpoint.words.buffer(), (firstWord + index) % endpoint.receiveSlots * MessageWord.SIZE)
                 : received.imm(index);
     }
 
@@ -257,11 +258,11 @@ final class VerbsQueues implements Queues {
     public boolean postReceives(int count) {
         if (!reposted) {
             reposted = true;
-            handles.reposts();
+            endpoint.reposts();
         }
-        boolean all = handles.postReceives(count);
+        boolean all = endpoint.postReceives(count);
         if (!all) {
-            trouble = "posting receives failed, errno " + handles.qp.postError();
+            trouble = "posting receives failed, errno " + endpoint.qp.postError();
         }
         return all;
     }
@@ -311,8 +312,8 @@ final class VerbsQueues implements Queues {
      * time, would be a call of the kernel for nothing.
      */
     boolean takeEvent() {
-        int cookie = handles.channel.takeEvent();
-        if (cookie == ConnectionResources.RECV_COOKIE) {
+        int cookie = endpoint.channel.takeEvent();
+        if (cookie == Bundle.RECV_COOKIE) {
             receiveArmed = false;
         } else if (cookie >= 0) {
             sendArmed = false;

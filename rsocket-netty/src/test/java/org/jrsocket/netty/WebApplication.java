@@ -56,12 +56,12 @@ abstract class WebApplication implements Callable<String> {
         if (holder == null) {
             return;
         }
-        TransportContext stack = new TransportContext(
+        TransportContext context = new TransportContext(
                 Settings.read("policy=auto,connect.timeout=50s", new Properties(), Map.of()), Rules.NONE, holder);
         if (verbs == Verbs.OWN) {
-            OwnTransport.share(stack, holder);
+            OwnTransport.share(context, holder);
         } else {
-            RSelectorProvider.share(stack, holder);
+            RSelectorProvider.share(context, holder);
         }
     }
 

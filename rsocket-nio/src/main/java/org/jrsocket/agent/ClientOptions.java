@@ -49,7 +49,7 @@ final class ClientOptions {
     private boolean quiet;
 
     /** With RDMA opened, if there is any, so that the first connection does not have to. */
-    static TransportContext stack(Settings settings) throws ConfigurationException {
+    static TransportContext context(Settings settings) throws ConfigurationException {
         TransportHolder holder = TransportHolder.rdmaCore();
         try {
             holder.transport();

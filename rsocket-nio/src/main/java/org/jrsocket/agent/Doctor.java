@@ -55,7 +55,7 @@ final class Doctor {
         out.println("jrsocket " + Build.VERSION + ", JDK " + Runtime.version() + ", " + System.getProperty("os.name")
                 + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
         out.println("settings: " + settings);
-        TransportContext stack = TransportContext.open(settings, holder);
+        TransportContext context = TransportContext.open(settings, holder);
         boolean usable = false;
         try {
             VerbsProvider provider = holder.provider();
@@ -78,8 +78,8 @@ final class Doctor {
             out.println("RDMA: the devices cannot be read: " + e.getMessage());
         }
         out.println("locked memory: " + LockedMemory.describe(settings.streamConfig()));
-        out.println("a server here listens over " + listening(stack));
-        return peer == null ? usable ? 0 : 1 : tryPeer(stack, peer);
+        out.println("a server here listens over " + listening(context));
+        return peer == null ? usable ? 0 : 1 : tryPeer(context, peer);
     }
 
     private static boolean isActive(DeviceInfo device) {
@@ -114,10 +114,10 @@ final class Doctor {
     }
 
     /** By trying, on all addresses and a port of the device's choice. */
-    private String listening(TransportContext stack) {
+    private String listening(TransportContext context) {
         try {
             InetSocketAddress any = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);
-            RdmaListeners.open(stack, any, 1).close();
+            RdmaListeners.open(context, any, 1).close();
             return "RDMA and TCP";
         } catch (IOException e) {
             return "TCP alone: "
@@ -144,7 +144,7 @@ final class Doctor {
         }
     }
 
-    private int tryPeer(TransportContext stack, Peer peer) {
+    private int tryPeer(TransportContext context, Peer peer) {
         InetSocketAddress address;
         try {
             address = peer.resolve();
@@ -152,13 +152,13 @@ final class Doctor {
             out.println(peer.text() + ": unknown host");
             return UNREACHABLE;
         }
-        return tryRdma(stack, peer, address) ? 0 : tryTcp(stack, peer, address);
+        return tryRdma(context, peer, address) ? 0 : tryTcp(context, peer, address);
     }
 
-    private boolean tryRdma(TransportContext stack, Peer peer, InetSocketAddress address) {
+    private boolean tryRdma(TransportContext context, Peer peer, InetSocketAddress address) {
         long start = System.nanoTime();
         try {
-            ConnectAttempt attempt = stack.connector().attempt(null, address, settings.streamConfig(), 0);
+            ConnectAttempt attempt = context.connector().attempt(null, address, settings.streamConfig(), 0);
             RdmaStream stream = attempt.await();
             if (stream != null) {
                 out.println(peer.text() + ": RDMA, device " + stream.deviceName() + ", from "
@@ -176,11 +176,11 @@ final class Doctor {
         return false;
     }
 
-    private int tryTcp(TransportContext stack, Peer peer, InetSocketAddress address) {
+    private int tryTcp(TransportContext context, Peer peer, InetSocketAddress address) {
         long start = System.nanoTime();
         try (Socket socket = new Socket()) {
             socket.connect(address, TCP_MILLIS);
-            boolean refused = stack.policy(Rules.Action.CONNECT, address) == Policy.RDMA;
+            boolean refused = context.policy(Rules.Action.CONNECT, address) == Policy.RDMA;
             out.println(peer.text() + ": TCP, connected in " + millisSince(start) + " ms"
                     + (refused ? "; but the policy wants RDMA, so an application would get an exception" : ""));
             return 1;

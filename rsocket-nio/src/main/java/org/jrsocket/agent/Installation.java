@@ -101,9 +101,9 @@ final class Installation {
 
     /** Leaves this JVM's own sockets to TCP: for commands, which use RDMA beside them and compare it with TCP. */
     static void standAside() {
-        TransportContext stack = installed;
-        if (stack != null) {
-            stack.override(Policy.TCP);
+        TransportContext context = installed;
+        if (context != null) {
+            context.override(Policy.TCP);
         }
     }
 
@@ -122,13 +122,13 @@ final class Installation {
         try {
             Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
             level = settings.log();
-            TransportContext stack = TransportContext.open(settings, holder);
+            TransportContext context = TransportContext.open(settings, holder);
             if (STARTED.getAndSet(true)) {
                 warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
                 return;
             }
             StderrLoggers.level(level);
-            install(stack, holder, instrumentation, attached);
+            install(context, holder, instrumentation, attached);
         } catch (ConfigurationException e) {
             throw e;
         } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must live
@@ -140,37 +140,37 @@ final class Installation {
     }
 
     private static void install(
-            TransportContext stack, TransportHolder holder, Instrumentation instrumentation, boolean attached)
+            TransportContext context, TransportHolder holder, Instrumentation instrumentation, boolean attached)
             throws Exception {
         boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         // For what a program names itself, such as the Netty transport: it works wherever it is, with these settings.
         open(instrumentation);
         NativeLibrary.enableNativeAccess(instrumentation);
-        RSelectorProvider.share(stack, holder);
-        installed = stack;
+        RSelectorProvider.share(context, holder);
+        installed = context;
         try {
-            if (stack.mayUseRdma()) { // else nothing of RDMA is opened, before policy or rules change at run time
+            if (context.mayUseRdma()) { // else nothing of RDMA is opened, before policy or rules change at run time
                 holder.provider();
             }
         } catch (VerbsUnavailableException e) {
-            warn(stack.settings().log(), stack.withoutRdma(e));
-            if (!stack.mayUse(Policy.RDMA) && !stack.settings().expectsDevice()) {
-                Management.register(stack, holder, instrumentation);
+            warn(context.settings().log(), context.withoutRdma(e));
+            if (!context.mayUse(Policy.RDMA) && !context.settings().expectsDevice()) {
+                Management.register(context, holder, instrumentation);
                 return;
             }
         }
         NativeLibrary.OS.keep();
         if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
-            warn(stack.settings().log(), HAS_SERVERS);
+            warn(context.settings().log(), HAS_SERVERS);
             net = false;
         }
-        Management.register(stack, holder, instrumentation);
+        Management.register(context, holder, instrumentation);
         if (net) {
-            installNet(stack);
+            installNet(context);
         }
         if (nio) {
-            installNio(stack, holder);
+            installNio(context, holder);
         }
         for (String name : NEEDED_LATER) {
             Class.forName(name);
@@ -209,26 +209,26 @@ final class Installation {
         return nio == null ? net == null : nio.equals(NIO);
     }
 
-    private static void installNet(TransportContext stack) {
+    private static void installNet(TransportContext context) {
         try {
-            SocketFactories.install(stack);
+            SocketFactories.install(context);
         } catch (IOException e) {
-            warn(stack.settings().log(), "TCP only for java.net sockets: " + e.getMessage());
+            warn(context.settings().log(), "TCP only for java.net sockets: " + e.getMessage());
         }
     }
 
-    private static void installNio(TransportContext stack, TransportHolder holder) {
+    private static void installNio(TransportContext context, TransportHolder holder) {
         try {
-            RSelectorProvider.install(stack, holder);
+            RSelectorProvider.install(context, holder);
             NettyNatives.leaveOut(System.getProperties());
         } catch (IOException e) {
-            warn(stack.settings().log(), "TCP only for NIO channels: " + e.getMessage());
+            warn(context.settings().log(), "TCP only for NIO channels: " + e.getMessage());
             return;
         }
         try {
             RAsynchronousChannelProvider.install();
         } catch (IOException e) {
-            warn(stack.settings().log(), "TCP only for asynchronous channels: " + e.getMessage());
+            warn(context.settings().log(), "TCP only for asynchronous channels: " + e.getMessage());
         }
     }
 

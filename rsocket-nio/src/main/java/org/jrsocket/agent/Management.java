@@ -33,13 +33,13 @@ final class Management {
     private Management() {}
 
     /** Sees to it that there is a bean when somebody looks. Never fails. */
-    static void register(TransportContext stack, TransportHolder holder, Instrumentation instrumentation) {
+    static void register(TransportContext context, TransportHolder holder, Instrumentation instrumentation) {
         Module management = ModuleLayer.boot().findModule("java.management").orElse(null);
         if (management == null) {
             return;
         }
         try {
-            bean = new TransportBean(stack, holder);
+            bean = new TransportBean(context, holder);
             if (Installation.isLoaded(management, STARTED, instrumentation)) {
                 PlatformBuilder.registerNow(bean); // another agent was before us, or we are attached to a JVM that runs
                 return;

@@ -93,8 +93,8 @@ final class PerfCommand implements Callable<Integer> {
         if (address == null) {
             return 1;
         }
-        TransportContext stack = ClientOptions.stack(settings);
-        return new Perf(stack, options.transport, options.report(main), parsed.text(), address)
+        TransportContext context = ClientOptions.context(settings);
+        return new Perf(context, options.transport, options.report(main), parsed.text(), address)
                         .run(tests, time, size, block)
                 ? 0
                 : 1;
@@ -123,9 +123,9 @@ final class PerfCommand implements Callable<Integer> {
         @Override
         public Integer call() throws ConfigurationException, InterruptedException {
             Settings settings = Main.settings();
-            TransportContext stack = TransportContext.open(settings, TransportHolder.rdmaCore());
+            TransportContext context = TransportContext.open(settings, TransportHolder.rdmaCore());
             try {
-                Server.open(stack, address, port, perf.main.out());
+                Server.open(context, address, port, perf.main.out());
                 new CountDownLatch(1).await(); // Ctrl-C ends it
                 return 0;
             } catch (IOException | IllegalArgumentException e) {

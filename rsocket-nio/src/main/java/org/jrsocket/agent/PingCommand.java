@@ -75,8 +75,8 @@ final class PingCommand implements Callable<Integer> {
         if (address == null) {
             return 1;
         }
-        TransportContext stack = ClientOptions.stack(settings);
-        return new Ping(stack, options.transport, options.report(main))
+        TransportContext context = ClientOptions.context(settings);
+        return new Ping(context, options.transport, options.report(main))
                         .run(parsed.text(), address, count, interval, size)
                 ? 0
                 : 1;

@@ -25,11 +25,11 @@ final class TransportBean implements TransportMXBean {
 
     private static final String NO_OVERRIDE = "none";
 
-    private final TransportContext stack;
+    private final TransportContext context;
     private final TransportHolder holder;
 
-    TransportBean(TransportContext stack, TransportHolder holder) {
-        this.stack = stack;
+    TransportBean(TransportContext context, TransportHolder holder) {
+        this.context = context;
         this.holder = holder;
     }
 
@@ -49,46 +49,46 @@ final class TransportBean implements TransportMXBean {
 
     @Override
     public String getSettings() {
-        return stack.settings().toString();
+        return context.settings().toString();
     }
 
     @Override
     public long getRdmaConnected() {
-        return stack.counts().rdmaConnected();
+        return context.counts().rdmaConnected();
     }
 
     @Override
     public long getRdmaAccepted() {
-        return stack.counts().rdmaAccepted();
+        return context.counts().rdmaAccepted();
     }
 
     @Override
     public Map<String, Long> getTcpChosen() {
         Map<String, Long> chosen = new TreeMap<>();
         for (TcpReason reason : TcpReason.values()) {
-            chosen.put(reason.name(), stack.counts().tcpChosen(reason));
+            chosen.put(reason.name(), context.counts().tcpChosen(reason));
         }
         return chosen;
     }
 
     @Override
     public long getTcpAccepted() {
-        return stack.counts().tcpAccepted();
+        return context.counts().tcpAccepted();
     }
 
     @Override
     public long getRdmaRefused() {
-        return stack.counts().rdmaRefused();
+        return context.counts().rdmaRefused();
     }
 
     @Override
     public Map<String, Long> getRdmaRefusalMicros() {
-        return stack.counts().refusalMicros();
+        return context.counts().refusalMicros();
     }
 
     @Override
     public Map<String, Long> getRdmaConnectMicros() {
-        return stack.counts().connectMicros();
+        return context.counts().connectMicros();
     }
 
     @Override
@@ -128,19 +128,19 @@ final class TransportBean implements TransportMXBean {
 
     @Override
     public String getPolicyOverride() {
-        Policy policy = stack.override();
+        Policy policy = context.override();
         return policy == null ? NO_OVERRIDE : policy.name().toLowerCase(Locale.ROOT);
     }
 
     @Override
     public void setPolicyOverride(String policy) {
         if (NO_OVERRIDE.equalsIgnoreCase(policy)) {
-            stack.override(null);
+            context.override(null);
             return;
         }
         for (Policy each : Policy.values()) {
             if (each.name().equalsIgnoreCase(policy)) {
-                stack.override(each);
+                context.override(each);
                 return;
             }
         }
@@ -149,7 +149,7 @@ final class TransportBean implements TransportMXBean {
 
     @Override
     public int drain() {
-        stack.override(Policy.TCP);
+        context.override(Policy.TCP);
         RdmaTransport.Totals totals = holder.totals();
         return totals.open() + totals.closing();
     }
@@ -157,7 +157,7 @@ final class TransportBean implements TransportMXBean {
     @Override
     public String reloadRules() {
         try {
-            return stack.reloadRules();
+            return context.reloadRules();
         } catch (ConfigurationException e) {
             throw new IllegalArgumentException(e.getMessage()); // the console does not know our class
         }
@@ -165,12 +165,12 @@ final class TransportBean implements TransportMXBean {
 
     @Override
     public List<RememberedPeer> showRemembered() {
-        return stack.remembered().stream().map(RememberedPeer::new).toList();
+        return context.remembered().stream().map(RememberedPeer::new).toList();
     }
 
     @Override
     public int forgetRemembered() {
-        return stack.forgetRemembered();
+        return context.forgetRemembered();
     }
 
     private static String line(RdmaStream stream) {

@@ -180,7 +180,7 @@ final class ChannelOptions {
 
     /** What a connection over RDMA gets. */
     synchronized StreamConfig streamConfig() throws IOException {
-        return buffers.streamConfig(provider.stack().settings())
+        return buffers.streamConfig(provider.context().settings())
                 .withTypeOfService(tcp().getOption(StandardSocketOptions.IP_TOS));
     }
 

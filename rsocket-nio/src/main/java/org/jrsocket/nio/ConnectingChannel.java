@@ -169,7 +169,7 @@ abstract class ConnectingChannel extends DualChannel {
     private OutgoingConnection connection(InetSocketAddress target, SocketAddress address, long nanos)
             throws IOException {
         try {
-            OutgoingConnection made = provider.stack()
+            OutgoingConnection made = provider.context()
                     .connector()
                     .connect(
                             (InetSocketAddress) tcp().getLocalAddress(),

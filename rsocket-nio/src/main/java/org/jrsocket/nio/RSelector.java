@@ -40,7 +40,7 @@ final class RSelector extends AbstractSelector {
     private boolean inSelect; // with this lock
 
     RSelector(RSelectorProvider provider, AbstractSelector jdk) throws IOException {
-        this(provider, jdk, provider.stack().settings().streamConfig().spinNanos());
+        this(provider, jdk, provider.context().settings().streamConfig().spinNanos());
     }
 
     RSelector(RSelectorProvider provider, AbstractSelector jdk, long spinNanos) throws IOException {
@@ -50,7 +50,7 @@ final class RSelector extends AbstractSelector {
     /** For one thread that selects again and again, and is the only one to touch the selected keys. */
     static RSelector forEventLoop(RSelectorProvider provider, AbstractSelector jdk, long lookAfterNanos)
             throws IOException {
-        long spinNanos = provider.stack().settings().streamConfig().spinNanos();
+        long spinNanos = provider.context().settings().streamConfig().spinNanos();
         return new RSelector(provider, jdk, spinNanos, new SelectedKeys(), lookAfterNanos);
     }
 

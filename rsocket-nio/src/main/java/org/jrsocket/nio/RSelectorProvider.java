@@ -45,14 +45,14 @@ public final class RSelectorProvider extends SelectorProvider {
      *
      * @param own whether it was made here, not brought by the agent for example
      */
-    private record Shared(TransportContext stack, TransportHolder holder, boolean own) {}
+    private record Shared(TransportContext context, TransportHolder holder, boolean own) {}
 
     private static Shared shared; // guarded by the class
     /** Whether a warning is due if there is no RDMA: {@code shared} was made here, so no agent has said it. */
     private static final AtomicBoolean TO_BE_SAID = new AtomicBoolean();
 
     private final SelectorProvider jdk;
-    private final TransportContext stack;
+    private final TransportContext context;
     private final TransportHolder holder;
     private volatile ClientDefaults clientDefaults;
     /** A selector of the JDK's was handed out, which takes no channel of ours: so it stays with TCP, whatever comes. */
@@ -69,13 +69,13 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     private RSelectorProvider(Shared shared) {
-        this(shared.stack, shared.holder);
+        this(shared.context, shared.holder);
     }
 
-    /** @param holder the one that {@code stack} uses */
-    public RSelectorProvider(TransportContext stack, TransportHolder holder) {
+    /** @param holder the one that {@code context} uses */
+    public RSelectorProvider(TransportContext context, TransportHolder holder) {
         this.jdk = JdkChannels.defaultProvider();
-        this.stack = stack;
+        this.context = context;
         this.holder = holder;
     }
 
@@ -96,13 +96,13 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /** What providers made by the no-argument constructor share from now on. */
-    public static synchronized void share(TransportContext stack, TransportHolder holder) {
-        shared = new Shared(stack, holder, false);
+    public static synchronized void share(TransportContext context, TransportHolder holder) {
+        shared = new Shared(context, holder, false);
     }
 
     /** The same as if it was made here; for tests. */
-    static synchronized void shareAsOwn(TransportContext stack, TransportHolder holder) {
-        shared = new Shared(stack, holder, true);
+    static synchronized void shareAsOwn(TransportContext context, TransportHolder holder) {
+        shared = new Shared(context, holder, true);
     }
 
     /**
@@ -126,10 +126,10 @@ public final class RSelectorProvider extends SelectorProvider {
      *
      * @throws IOException another provider is in use already, or the program brings one of its own
      */
-    public static synchronized void install(TransportContext stack, TransportHolder holder) throws IOException {
+    public static synchronized void install(TransportContext context, TransportHolder holder) throws IOException {
         JdkChannels.ensureOpen();
         BroughtProviders.ensureFound(RSelectorProvider.class); // the JDK's own does not survive one that fails
-        share(stack, holder);
+        share(context, holder);
         if (System.getProperty(PROPERTY) == null) {
             BroughtProviders.ensureNone(SelectorProvider.class, "selector provider");
         }
@@ -303,7 +303,7 @@ public final class RSelectorProvider extends SelectorProvider {
         if (plainSelectors) {
             return false;
         }
-        if (!holder.hasVerbs() && !stack.mayUseRdma()) {
+        if (!holder.hasVerbs() && !context.mayUseRdma()) {
             return true;
         }
         try {
@@ -311,12 +311,12 @@ public final class RSelectorProvider extends SelectorProvider {
             return true;
         } catch (VerbsUnavailableException e) {
             if (TO_BE_SAID.getAndSet(false)) {
-                LOG.warn("{}", stack.withoutRdma(e));
+                LOG.warn("{}", context.withoutRdma(e));
             }
             // connections that must not use TCP have to fail
             return holder.hasVerbs()
-                    || stack.mayUse(Policy.RDMA)
-                    || stack.settings().expectsDevice();
+                    || context.mayUse(Policy.RDMA)
+                    || context.settings().expectsDevice();
         }
     }
 
@@ -324,8 +324,8 @@ public final class RSelectorProvider extends SelectorProvider {
         return jdk;
     }
 
-    TransportContext stack() {
-        return stack;
+    TransportContext context() {
+        return context;
     }
 
     TransportHolder holder() {

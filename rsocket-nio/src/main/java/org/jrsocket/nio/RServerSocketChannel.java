@@ -85,7 +85,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                     port.tcp().bind(local, backlog);
                     listening = false;
                     opened = DualListener.open(
-                            provider.stack(), port.bound(local, backlog), rdmaBacklog(backlog), config());
+                            provider.context(), port.bound(local, backlog), rdmaBacklog(backlog), config());
                 }
                 if (opened != null) {
                     listening = false;
@@ -107,7 +107,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     private StreamConfig config() {
-        return buffers.streamConfig(provider.stack().settings());
+        return buffers.streamConfig(provider.context().settings());
     }
 
     /**

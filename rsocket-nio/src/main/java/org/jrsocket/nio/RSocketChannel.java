@@ -45,7 +45,7 @@ final class RSocketChannel extends DataChannel {
     static RSocketChannel accepted(RSelectorProvider provider, SocketChannel tcp) {
         RSocketChannel channel = new RSocketChannel(provider, tcp);
         channel.recorded =
-                TcpConnection.accepted(provider.stack(), () -> (InetSocketAddress) tcp.getLocalAddress(), () ->
+                TcpConnection.accepted(provider.context(), () -> (InetSocketAddress) tcp.getLocalAddress(), () ->
                         (InetSocketAddress) tcp.getRemoteAddress());
         return channel;
     }

@@ -88,7 +88,7 @@ final class ServerPort {
         KeptPort port = new KeptPort(provider, family, wanted);
         try {
             DualListener opened =
-                    isRdmaAlone(port.address()) ? DualListener.open(provider.stack(), port, backlog, config) : null;
+                    isRdmaAlone(port.address()) ? DualListener.open(provider.context(), port, backlog, config) : null;
             if (opened != null && !opened.isRdmaAlone()) {
                 opened.close(); // there is no such rule for the port that was free
                 opened = null;
@@ -106,11 +106,11 @@ final class ServerPort {
 
     /** Of a port that is yet to be chosen a rule may say so. */
     private boolean mayBeRdmaAlone(InetSocketAddress local) {
-        return local.getPort() == 0 ? provider.stack().mayUse(Policy.RDMA) : isRdmaAlone(local);
+        return local.getPort() == 0 ? provider.context().mayUse(Policy.RDMA) : isRdmaAlone(local);
     }
 
     private boolean isRdmaAlone(InetSocketAddress local) {
-        return provider.stack().policy(Rules.Action.BIND, local) == Policy.RDMA;
+        return provider.context().policy(Rules.Action.BIND, local) == Policy.RDMA;
     }
 
     /** The port that TCP listens on, for an RDMA listener beside it; with stateLock. */

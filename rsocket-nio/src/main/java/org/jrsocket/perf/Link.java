@@ -47,7 +47,7 @@ final class Link implements AutoCloseable {
      *
      * @param transport TCP: without trying RDMA. RDMA: or not at all. AUTO: as the settings and rules say
      */
-    static Link connect(TransportContext stack, InetSocketAddress remote, Policy transport) throws IOException {
+    static Link connect(TransportContext context, InetSocketAddress remote, Policy transport) throws IOException {
         long start = System.nanoTime();
         PlainTcp tcp = new PlainTcp(remote);
         if (transport == Policy.TCP) {
@@ -55,7 +55,7 @@ final class Link implements AutoCloseable {
             return new Link(null, tcp.socket, "as asked for", System.nanoTime() - start);
         }
         OutgoingConnection connection =
-                stack.connector().connect(null, remote, stack.settings().streamConfig(), 0, tcp);
+                context.connector().connect(null, remote, context.settings().streamConfig(), 0, tcp);
         RdmaStream stream = connection.awaitRdma();
         if (stream != null) {
             return new Link(stream, null, null, System.nanoTime() - start);

@@ -28,15 +28,15 @@ public final class Perf {
     private static final int GREETING_MILLIS = 5_000;
     private static final int ANSWER_MILLIS = 30_000;
 
-    private final TransportContext stack;
+    private final TransportContext context;
     private final Policy transport;
     private final Report report;
     private final String name;
     private final InetSocketAddress peer;
     private boolean first = true;
 
-    public Perf(TransportContext stack, Policy transport, Report report, String name, InetSocketAddress peer) {
-        this.stack = stack;
+    public Perf(TransportContext context, Policy transport, Report report, String name, InetSocketAddress peer) {
+        this.context = context;
         this.transport = transport;
         this.report = report;
         this.name = name;
@@ -76,7 +76,7 @@ public final class Perf {
     }
 
     private Link open(Run run, Protocol.Task task, int size) throws IOException {
-        Link link = run.use(Link.connect(stack, peer, transport));
+        Link link = run.use(Link.connect(context, peer, transport));
         try {
             if (first) {
                 report.connected(name, link);

@@ -24,12 +24,12 @@ public final class Ping {
     /** Round trips that nobody hears of, for the same reason. */
     private static final int WARM_UP = 20;
 
-    private final TransportContext stack;
+    private final TransportContext context;
     private final Policy transport;
     private final Report report;
 
-    public Ping(TransportContext stack, Policy transport, Report report) {
-        this.stack = stack;
+    public Ping(TransportContext context, Policy transport, Report report) {
+        this.context = context;
         this.transport = transport;
         this.report = report;
     }
@@ -46,7 +46,7 @@ public final class Ping {
         try (Run run = new Run()) {
             boolean done = false;
             try {
-                Link first = run.use(Link.connect(stack, peer, transport));
+                Link first = run.use(Link.connect(context, peer, transport));
                 report.connected(name, first);
                 boolean server = Protocol.isGreeted(first, GREETING_MILLIS);
                 first.close();
@@ -72,7 +72,7 @@ public final class Ping {
             if (link != null) {
                 link.close();
             }
-            link = run.use(Link.connect(stack, peer, transport));
+            link = run.use(Link.connect(context, peer, transport));
             Row.record(setup, link.setupNanos());
         }
         report.add(new Row(
@@ -144,7 +144,7 @@ public final class Ping {
         String device = first.device();
         int answered = 0;
         for (int i = 1; i <= count && !run.isStopped(); i++) {
-            try (Link link = run.use(Link.connect(stack, peer, transport))) {
+            try (Link link = run.use(Link.connect(context, peer, transport))) {
                 answered++;
                 if (!link.transport().equals(last)) {
                     report.add(new Row(

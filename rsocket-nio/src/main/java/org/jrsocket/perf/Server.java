@@ -49,14 +49,14 @@ public final class Server implements AutoCloseable {
      * @param address null for all
      * @param port 0 for any
      */
-    public static Server open(TransportContext stack, InetAddress address, int port, PrintStream out)
+    public static Server open(TransportContext context, InetAddress address, int port, PrintStream out)
             throws IOException {
         ServerSocket tcp = new ServerSocket(port, BACKLOG, address);
         RdmaListener rdma = null;
         String transports;
         try {
             InetAddress host = address == null ? wildcard() : address;
-            rdma = RdmaListeners.open(stack, new InetSocketAddress(host, tcp.getLocalPort()), BACKLOG);
+            rdma = RdmaListeners.open(context, new InetSocketAddress(host, tcp.getLocalPort()), BACKLOG);
             transports = "RDMA and TCP";
         } catch (IOException e) {
             transports = "TCP alone: " + e.getMessage();

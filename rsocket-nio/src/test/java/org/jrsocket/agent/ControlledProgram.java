@@ -36,13 +36,13 @@ final class ControlledProgram implements DualListener.Acceptor<RdmaStream> {
 
     private static final int PORT = 7471;
 
-    private final TransportContext stack;
+    private final TransportContext context;
     private final DualListener listener;
     private final Deque<RdmaStream> clients = new ArrayDeque<>();
     private final Deque<RdmaStream> accepted = new ArrayDeque<>();
 
-    private ControlledProgram(TransportContext stack, DualListener listener) {
-        this.stack = stack;
+    private ControlledProgram(TransportContext context, DualListener listener) {
+        this.context = context;
         this.listener = listener;
     }
 
@@ -57,11 +57,11 @@ final class ControlledProgram implements DualListener.Acceptor<RdmaStream> {
             LoopbackProvider verbs = new LoopbackProvider();
             holder = TransportHolder.over(verbs, RdmaTransport.over(verbs));
         }
-        TransportContext stack = TransportContext.open(Settings.read(settings, new Properties(), Map.of()), holder);
-        PlatformBuilder.registerNow(new TransportBean(stack, holder));
+        TransportContext context = TransportContext.open(Settings.read(settings, new Properties(), Map.of()), holder);
+        PlatformBuilder.registerNow(new TransportBean(context, holder));
         InetSocketAddress local = new InetSocketAddress(InetAddress.getByName("127.0.0.1"), PORT);
-        ControlledProgram program =
-                new ControlledProgram(stack, DualListener.open(stack, new NoSocket(local), 50, StreamConfig.DEFAULT));
+        ControlledProgram program = new ControlledProgram(
+                context, DualListener.open(context, new NoSocket(local), 50, StreamConfig.DEFAULT));
         System.out.println("ready");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -88,7 +88,7 @@ final class ControlledProgram implements DualListener.Acceptor<RdmaStream> {
     }
 
     private String connect(InetSocketAddress to) throws IOException {
-        ConnectAttempt attempt = stack.connector().attempt(null, to, StreamConfig.DEFAULT, 0);
+        ConnectAttempt attempt = context.connector().attempt(null, to, StreamConfig.DEFAULT, 0);
         RdmaStream stream = attempt.await();
         if (stream == null) {
             attempt.reportTcpOutcome(null);

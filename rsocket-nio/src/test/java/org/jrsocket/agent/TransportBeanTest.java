@@ -53,7 +53,7 @@ class TransportBeanTest {
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private LoopbackProvider verbs;
     private RdmaTransport transport;
-    private TransportContext stack;
+    private TransportContext context;
 
     @BeforeEach
     void open() throws Exception {
@@ -62,8 +62,8 @@ class TransportBeanTest {
         TransportHolder holder = TransportHolder.of(transport);
         // A busy machine is not a silent peer.
         Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
-        stack = new TransportContext(patient, Rules.NONE, holder);
-        PlatformBuilder.register(server, new TransportBean(stack, holder));
+        context = new TransportContext(patient, Rules.NONE, holder);
+        PlatformBuilder.register(server, new TransportBean(context, holder));
     }
 
     @AfterEach
@@ -94,13 +94,13 @@ class TransportBeanTest {
     };
 
     private ConnectAttempt attempt(InetSocketAddress remote) throws IOException {
-        return stack.connector().attempt(null, remote, StreamConfig.DEFAULT, 0);
+        return context.connector().attempt(null, remote, StreamConfig.DEFAULT, 0);
     }
 
     @Test
     void shouldTellWhatIsOpenAndWhatWas() throws Exception {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 7471);
-        try (DualListener listener = DualListener.open(stack, new NoSocket(address), 5, StreamConfig.DEFAULT)) {
+        try (DualListener listener = DualListener.open(context, new NoSocket(address), 5, StreamConfig.DEFAULT)) {
             RdmaStream client = attempt(address).await();
             RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
             client.write(new byte[100], 0, 100, 0);
@@ -181,7 +181,7 @@ class TransportBeanTest {
 
     @Test
     void shouldSwitchNewConnectionsToTcpAndBack() throws Exception {
-        try (DualListener listener = DualListener.open(stack, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+        try (DualListener listener = DualListener.open(context, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
             assertEquals("none", get("PolicyOverride"));
             RdmaStream before = attempt(HERE).await();
             RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
@@ -212,10 +212,10 @@ class TransportBeanTest {
         Path file = Files.writeString(folder.resolve("rules"), "connect * * tcp\nbind * *\n");
         Settings settings = Settings.read("connect.timeout=50s,rules=" + file, new Properties(), Map.of());
         TransportHolder holder = TransportHolder.of(transport);
-        stack = TransportContext.open(settings, holder);
+        context = TransportContext.open(settings, holder);
         server.unregisterMBean(name());
-        PlatformBuilder.register(server, new TransportBean(stack, holder));
-        try (DualListener listener = DualListener.open(stack, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+        PlatformBuilder.register(server, new TransportBean(context, holder));
+        try (DualListener listener = DualListener.open(context, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
             assertFalse(listener.isRdmaAlone());
             assertFalse(connectsOverRdma());
             Files.writeString(file, "connect * * auto\n");
@@ -244,7 +244,7 @@ class TransportBeanTest {
         ConnectAttempt refused = attempt(unserved);
         assertEquals(null, refused.await());
         refused.reportTcpOutcome(null);
-        try (DualListener listener = DualListener.open(stack, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+        try (DualListener listener = DualListener.open(context, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
             assertTrue(connectsOverRdma());
             assertFalse(listener.isRdmaAlone());
         }
@@ -267,7 +267,7 @@ class TransportBeanTest {
 
     @Test
     void shouldShowConnectionsAsNumbers() throws Exception {
-        try (DualListener listener = DualListener.open(stack, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+        try (DualListener listener = DualListener.open(context, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
             RdmaStream client = attempt(HERE).await();
             RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
             client.write(new byte[100], 0, 100, 0);
@@ -295,7 +295,7 @@ class TransportBeanTest {
     @Test
     void shouldTellWhatItStandsOn() throws Exception {
         assertEquals(verbs.description(), get("Verbs"));
-        assertTrue(((String) get("Settings")).contains("policy=auto"), () -> stack.settings()
+        assertTrue(((String) get("Settings")).contains("policy=auto"), () -> context.settings()
                 .toString());
     }
 

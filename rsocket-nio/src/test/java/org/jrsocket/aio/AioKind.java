@@ -121,9 +121,9 @@ abstract class AioKind {
 
             @Override
             void assertUsed() {
-                if (stack.counts().rdmaConnected() == 0 || stack.counts().tcpAccepted() > 0) {
-                    throw new AssertionError(stack.counts().rdmaConnected() + " connected over RDMA, "
-                            + stack.counts().tcpAccepted() + " accepted over TCP");
+                if (context.counts().rdmaConnected() == 0 || context.counts().tcpAccepted() > 0) {
+                    throw new AssertionError(context.counts().rdmaConnected() + " connected over RDMA, "
+                            + context.counts().tcpAccepted() + " accepted over TCP");
                 }
             }
         };
@@ -141,9 +141,9 @@ abstract class AioKind {
 
             @Override
             void assertUsed() {
-                if (stack.counts().rdmaConnected() > 0 || stack.counts().tcpChosen(TcpReason.REFUSED) == 0) {
-                    throw new AssertionError(stack.counts().rdmaConnected() + " connected over RDMA, "
-                            + stack.counts().tcpChosen(TcpReason.REFUSED) + " refused");
+                if (context.counts().rdmaConnected() > 0 || context.counts().tcpChosen(TcpReason.REFUSED) == 0) {
+                    throw new AssertionError(context.counts().rdmaConnected() + " connected over RDMA, "
+                            + context.counts().tcpChosen(TcpReason.REFUSED) + " refused");
                 }
             }
         };
@@ -186,18 +186,18 @@ abstract class AioKind {
         // a busy machine is not a silent peer
         final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000));
         final RdmaTransport transport;
-        final TransportContext stack;
+        final TransportContext context;
         private final RAsynchronousChannelProvider provider;
 
         OverLoopback(String settings, Rules rules) throws Exception {
             transport = RdmaTransport.over(verbs);
             TransportHolder holder = TransportHolder.of(transport);
             // A busy machine is not a silent peer, and ports that refused are listened on a moment later.
-            stack = new TransportContext(
+            context = new TransportContext(
                     Settings.read(settings + ",memory.rejected=0,connect.timeout=50s", new Properties(), Map.of()),
                     rules,
                     holder);
-            provider = new RAsynchronousChannelProvider(new RSelectorProvider(stack, holder));
+            provider = new RAsynchronousChannelProvider(new RSelectorProvider(context, holder));
         }
 
         @Override

@@ -38,9 +38,9 @@ class AioTransportTest extends LoopbackAioTests {
     private static RAsynchronousChannelProvider withoutRdma(Rules rules) throws Exception {
         TransportHolder none = TransportHolder.unavailable(
                 new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
-        TransportContext stack =
+        TransportContext context =
                 new TransportContext(Settings.read("policy=auto", new Properties(), Map.of()), rules, none);
-        return new RAsynchronousChannelProvider(new RSelectorProvider(stack, none));
+        return new RAsynchronousChannelProvider(new RSelectorProvider(context, none));
     }
 
     @Test

@@ -148,8 +148,8 @@ class FallbackTest {
                 }
             }
         }
-        assertEquals(5, kind.stack.counts().rdmaAccepted());
-        assertEquals(5, kind.stack.counts().tcpAccepted());
+        assertEquals(5, kind.context.counts().rdmaAccepted());
+        assertEquals(5, kind.context.counts().tcpAccepted());
     }
 
     @Test
@@ -202,8 +202,8 @@ class FallbackTest {
                 assertNull(((RSocketChannel) client).stream());
             }
         }
-        assertEquals(0, kind.stack.counts().rdmaConnected());
-        assertTrue(kind.stack.counts().tcpChosen(TcpReason.REMEMBERED) > 0);
+        assertEquals(0, kind.context.counts().rdmaConnected());
+        assertTrue(kind.context.counts().tcpChosen(TcpReason.REMEMBERED) > 0);
     }
 
     @Test
@@ -229,7 +229,7 @@ class FallbackTest {
                 connected = (int)
                         clients.stream().filter(SocketChannel::isConnected).count();
             }
-            assertEquals(200, kind.stack.counts().tcpChosen(TcpReason.TIMEOUT));
+            assertEquals(200, kind.context.counts().tcpChosen(TcpReason.TIMEOUT));
         } finally {
             for (SocketChannel client : clients) {
                 client.close();
@@ -410,8 +410,8 @@ class FallbackTest {
                 }
             }
         }
-        assertEquals(1, kind.stack.counts().tcpChosen(TcpReason.REFUSED));
-        assertEquals(2, kind.stack.counts().tcpChosen(TcpReason.REMEMBERED));
+        assertEquals(1, kind.context.counts().tcpChosen(TcpReason.REFUSED));
+        assertEquals(2, kind.context.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
     @Test

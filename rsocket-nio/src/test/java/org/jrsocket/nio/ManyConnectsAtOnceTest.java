@@ -85,8 +85,8 @@ class ManyConnectsAtOnceTest {
         assertEquals(1, kind.verbs.qpsMade());
         assertEquals(
                 COUNT,
-                kind.stack.counts().tcpChosen(TcpReason.TIMEOUT)
-                        + kind.stack.counts().tcpChosen(TcpReason.REMEMBERED));
+                kind.context.counts().tcpChosen(TcpReason.TIMEOUT)
+                        + kind.context.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
     private static SocketChannel finished(SelectionKey key) {

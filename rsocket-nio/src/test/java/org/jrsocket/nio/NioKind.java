@@ -141,7 +141,7 @@ public abstract class NioKind {
 
             @Override
             void assertUsed(int plain) {
-                if (stack.counts().rdmaConnected() == 0 || stack.counts().tcpAccepted() != plain) {
+                if (context.counts().rdmaConnected() == 0 || context.counts().tcpAccepted() != plain) {
                     throw new AssertionError(counts());
                 }
             }
@@ -160,7 +160,7 @@ public abstract class NioKind {
         return new OverLoopback("policy=auto,memory.rejected=0", rules("bind * * tcp\n")) {
             @Override
             void assertUsed(int plain) {
-                if (stack.counts().rdmaConnected() > 0 || stack.counts().tcpChosen(TcpReason.REFUSED) == 0) {
+                if (context.counts().rdmaConnected() > 0 || context.counts().tcpChosen(TcpReason.REFUSED) == 0) {
                     throw new AssertionError(counts());
                 }
             }
@@ -236,7 +236,7 @@ public abstract class NioKind {
         // a busy machine is not a silent peer
         final LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000));
         final RdmaTransport transport;
-        final TransportContext stack;
+        final TransportContext context;
         private final RSelectorProvider provider;
 
         OverLoopback(String settings, Rules rules) throws Exception {
@@ -244,8 +244,8 @@ public abstract class NioKind {
             TransportHolder holder = TransportHolder.of(transport);
             // A busy machine is not a silent peer.
             String patient = settings.contains("connect.timeout") ? settings : settings + ",connect.timeout=50s";
-            stack = new TransportContext(Settings.read(patient, new Properties(), Map.of()), rules, holder);
-            provider = new RSelectorProvider(stack, holder);
+            context = new TransportContext(Settings.read(patient, new Properties(), Map.of()), rules, holder);
+            provider = new RSelectorProvider(context, holder);
         }
 
         @Override
@@ -259,13 +259,13 @@ public abstract class NioKind {
         }
 
         String counts() {
-            StringBuilder text = new StringBuilder(stack.counts().rdmaConnected() + " connected over RDMA, "
-                    + stack.counts().tcpAccepted() + " accepted over TCP");
+            StringBuilder text = new StringBuilder(context.counts().rdmaConnected() + " connected over RDMA, "
+                    + context.counts().tcpAccepted() + " accepted over TCP");
             for (TcpReason reason : TcpReason.values()) {
                 text.append(", ")
                         .append(reason)
                         .append(' ')
-                        .append(stack.counts().tcpChosen(reason));
+                        .append(context.counts().tcpChosen(reason));
             }
             return text.toString();
         }

@@ -12,7 +12,7 @@ public final class OwnTransport {
 
     private OwnTransport() {}
 
-    public static void share(TransportContext stack, TransportHolder holder) {
-        RSelectorProvider.shareAsOwn(stack, holder);
+    public static void share(TransportContext context, TransportHolder holder) {
+        RSelectorProvider.shareAsOwn(context, holder);
     }
 }

@@ -90,7 +90,7 @@ class ScarceAcceptsTest {
         public static void main(String[] arguments) throws Exception {
             NioKind.OverLoopback kind =
                     new NioKind.OverLoopback("policy=auto", NioKind.rules("bind " + TCP + " * tcp\n"));
-            SocketFactories.install(kind.stack);
+            SocketFactories.install(kind.context);
             Server jdk = Server.channel(ServerSocketChannel.open(), BOTH);
             List<Server> both = List.of(
                     Server.socket(BOTH, 0),

@@ -48,7 +48,7 @@ class PingAndPerfTest {
     private LoopbackProvider verbs;
     private RdmaTransport transport;
     private TransportHolder holder;
-    private TransportContext stack;
+    private TransportContext context;
     private InetAddress address;
 
     @BeforeEach
@@ -58,7 +58,7 @@ class PingAndPerfTest {
         holder = TransportHolder.of(transport);
         // A busy machine is not a silent peer.
         Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
-        stack = new TransportContext(patient, Rules.NONE, holder);
+        context = new TransportContext(patient, Rules.NONE, holder);
         address = InetAddress.getByName("127.0.0.1");
     }
 
@@ -69,7 +69,7 @@ class PingAndPerfTest {
     }
 
     private Server server() throws IOException {
-        return Server.open(stack, address, 0, new PrintStream(served, true, StandardCharsets.UTF_8));
+        return Server.open(context, address, 0, new PrintStream(served, true, StandardCharsets.UTF_8));
     }
 
     private Report report(Report.Format format) {
@@ -85,11 +85,11 @@ class PingAndPerfTest {
     }
 
     private boolean ping(int port, Policy policy, Report.Format format) {
-        return new Ping(stack, policy, report(format)).run("peer", new InetSocketAddress(address, port), 3, 1, 64);
+        return new Ping(context, policy, report(format)).run("peer", new InetSocketAddress(address, port), 3, 1, 64);
     }
 
     private boolean perf(int port, Policy policy, Report.Format format) {
-        return new Perf(stack, policy, report(format), "peer", new InetSocketAddress(address, port))
+        return new Perf(context, policy, report(format), "peer", new InetSocketAddress(address, port))
                 .run(EnumSet.allOf(Perf.Measurement.class), SOME_TIME, 64, 4096);
     }
 
@@ -178,7 +178,7 @@ class PingAndPerfTest {
             port = gone.getLocalPort();
         }
         InetSocketAddress nobody = new InetSocketAddress(address, port);
-        assertFalse(new Ping(stack, Policy.AUTO, report(Report.Format.JSON, true)).run("peer", nobody, 1, 1, 64));
+        assertFalse(new Ping(context, Policy.AUTO, report(Report.Format.JSON, true)).run("peer", nobody, 1, 1, 64));
         assertEquals(1, progress.toString(StandardCharsets.UTF_8).lines().count(), progress::toString);
     }
 

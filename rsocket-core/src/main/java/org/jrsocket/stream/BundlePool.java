@@ -23,15 +23,15 @@ import org.slf4j.LoggerFactory;
  * of the kernel and pins its memory, freeing it as many more. What is kept is bounded in number, bytes and time, and
  * goes when memory is short. Any thread.
  */
-final class ResourcePool {
+final class BundlePool {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ResourcePool.class);
+    private static final Logger LOG = LoggerFactory.getLogger(BundlePool.class);
 
     private static final int MAX_IDLE = 64;
     private static final long MAX_IDLE_BYTES = 32 << 20;
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private record Idle(ConnectionResources bundle, long since) {}
+    private record Idle(Bundle bundle, long since) {}
 
     private final RdmaTransport transport;
     private final Verbs verbs;
@@ -44,7 +44,7 @@ final class ResourcePool {
     private boolean expiring;
     private boolean closed;
 
-    ResourcePool(RdmaTransport transport, Verbs verbs, long idleNanos, MemoryBudget budget) {
+    BundlePool(RdmaTransport transport, Verbs verbs, long idleNanos, MemoryBudget budget) {
         this.transport = transport;
         this.verbs = verbs;
         this.idleNanos = idleNanos;
@@ -57,13 +57,13 @@ final class ResourcePool {
     }
 
     /** One that was kept, or else a new one. When there is no memory for it, what is kept for others goes first. */
-    ConnectionResources obtain(ConnectionResources.Shape shape) throws IOException {
-        ConnectionResources kept = take(shape);
+    Bundle obtain(Bundle.Shape shape) throws IOException {
+        Bundle kept = take(shape);
         if (kept != null) {
             return kept;
         }
         try {
-            return new ConnectionResources(verbs, shape, budget);
+            return new Bundle(verbs, shape, budget);
         } catch (ErrnoException e) {
             if (e.errno() != Errno.ENOMEM || !freeIdle()) {
                 throw e;
@@ -73,12 +73,12 @@ final class ResourcePool {
                 throw e;
             }
         }
-        return new ConnectionResources(verbs, shape, budget);
+        return new Bundle(verbs, shape, budget);
     }
 
-    private synchronized ConnectionResources take(ConnectionResources.Shape shape) {
+    private synchronized Bundle take(Bundle.Shape shape) {
         for (Iterator<Idle> each = idle.iterator(); each.hasNext(); ) {
-            ConnectionResources bundle = each.next().bundle;
+            Bundle bundle = each.next().bundle;
             if (bundle.shape.equals(shape)) {
                 each.remove();
                 idleBytes -= shape.bytes();
@@ -92,16 +92,16 @@ final class ResourcePool {
      * Takes one back whose queue pair is gone: keeps it if it can be used again, and frees what is too much. By a
      * thread that may take its time.
      */
-    void giveBack(ConnectionResources bundle) {
+    void giveBack(Bundle bundle) {
         if (!keep(bundle)) {
             bundle.free();
         }
-        for (ConnectionResources each = takeTooMuch(); each != null; each = takeTooMuch()) {
+        for (Bundle each = takeTooMuch(); each != null; each = takeTooMuch()) {
             each.free();
         }
     }
 
-    private boolean keep(ConnectionResources bundle) {
+    private boolean keep(Bundle bundle) {
         try {
             if (!bundle.renew()) {
                 return false;
@@ -122,7 +122,7 @@ final class ResourcePool {
         }
     }
 
-    private synchronized ConnectionResources takeTooMuch() {
+    private synchronized Bundle takeTooMuch() {
         long most = Math.min(MAX_IDLE_BYTES, budget.most() / 4);
         return idle.size() > MAX_IDLE || idleBytes > most ? removeOldest() : null;
     }
@@ -136,8 +136,8 @@ final class ResourcePool {
     }
 
     /** With lock. */
-    private ConnectionResources removeOldest() {
-        ConnectionResources bundle = idle.removeLast().bundle;
+    private Bundle removeOldest() {
+        Bundle bundle = idle.removeLast().bundle;
         idleBytes -= bundle.shape.bytes();
         return bundle;
     }
@@ -146,7 +146,7 @@ final class ResourcePool {
     private void expire() {
         long now = System.nanoTime();
         try {
-            for (ConnectionResources old = takeOlder(now); old != null; old = takeOlder(now)) {
+            for (Bundle old = takeOlder(now); old != null; old = takeOlder(now)) {
                 reap(old);
             }
         } finally {
@@ -159,7 +159,7 @@ final class ResourcePool {
         }
     }
 
-    private void reap(ConnectionResources bundle) {
+    private void reap(Bundle bundle) {
         try {
             transport.reap(bundle::free);
         } catch (OutOfMemoryError e) { // then here: nobody else has it any more
@@ -167,7 +167,7 @@ final class ResourcePool {
         }
     }
 
-    private synchronized ConnectionResources takeOlder(long now) {
+    private synchronized Bundle takeOlder(long now) {
         return !idle.isEmpty() && now - idle.getLast().since >= idleNanos ? removeOldest() : null;
     }
 
@@ -195,7 +195,7 @@ final class ResourcePool {
 
     /** Nothing of this device, which is lost, is kept any more. */
     void deviceRemoved(Device device) {
-        List<ConnectionResources> gone = new ArrayList<>();
+        List<Bundle> gone = new ArrayList<>();
         synchronized (this) {
             idle.removeIf(each -> {
                 if (each.bundle.shape.device() != device) {

@@ -25,10 +25,10 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.MessageWord;
 
 /**
- * Everything native that one connection owns: the CM id, a queue pair, and a {@link ConnectionResources} of what they
+ * Everything native that one connection owns: the CM id, a queue pair, and a {@link Bundle} of what they
  * need. Made once, freed once, as a whole; the bundle may serve another connection afterwards.
  */
-final class ConnectionHandles {
+final class Endpoint {
 
     /** What we understand beyond rsocket v1: for peers of our own kind. */
     static final int FEATURES = ConnData.FEATURE_RESET | ConnData.FEATURE_RELEASE;
@@ -43,8 +43,8 @@ final class ConnectionHandles {
     int inlineLimit;
 
     private final RdmaTransport transport;
-    private final ResourcePool bundles;
-    private ConnectionResources bundle;
+    private final BundlePool bundles;
+    private Bundle bundle;
     Qp qp;
     // The bundle's.
     final CompChannel channel;
@@ -69,7 +69,7 @@ final class ConnectionHandles {
     private boolean alone; // no queue pair is left
 
     /** Takes over {@code id}, which is freed with the rest. When this fails the id is still the caller's. */
-    ConnectionHandles(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
+    Endpoint(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
         this.transport = transport;
         this.cm = transport.cm();
         this.bundles = transport.bundles();
@@ -81,7 +81,7 @@ final class ConnectionHandles {
         try {
             sendSlots = Math.min(config.sendQueue(), most);
             receiveSlots = Math.min(config.receiveQueue() + Inbound.SPARE_RECEIVES, most);
-            bundle = bundles.obtain(new ConnectionResources.Shape(
+            bundle = bundles.obtain(new Bundle.Shape(
                     device, sendSlots, receiveSlots, config.firstSendSlab(), config.firstReceiveSlab()));
             channel = bundle.channel;
             recvCq = bundle.recvCq;
@@ -206,7 +206,7 @@ final class ConnectionHandles {
                 credits(),
                 grantTable.address(),
                 bundle.grantMr.getRkey(),
-                ConnectionResources.TABLE_ENTRIES,
+                Bundle.TABLE_ENTRIES,
                 firstReceive.address(),
                 firstReceive.remoteKey(),
                 firstReceive.length());

@@ -23,14 +23,14 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
 
 /**
- * What an {@link ConnectionHandles} needs besides its id and its queue pair: a protection domain, two completion queues
+ * What an {@link Endpoint} needs besides its id and its queue pair: a protection domain, two completion queues
  * on one channel, and registered memory. It serves one connection at a time and, as a whole, another one after it.
  *
  * <p>A remote key opens memory only to queue pairs of its own protection domain, and this domain never holds more than
  * one. So a peer that remembers the keys of a connection that is over has no queue pair left that they would work with,
  * and the next connection's peer gets at nothing but its own.
  */
-final class ConnectionResources {
+final class Bundle {
 
     /** Event cookies, see {@link CompChannel#takeEvent()}. */
     static final int RECV_COOKIE = 0;
@@ -90,7 +90,7 @@ final class ConnectionResources {
     WcBatch receiveCompletions;
 
     /** @throws IOException when the device, the system or {@code budget} refuses */
-    ConnectionResources(Verbs verbs, Shape shape, MemoryBudget budget) throws IOException {
+    Bundle(Verbs verbs, Shape shape, MemoryBudget budget) throws IOException {
         this.verbs = verbs;
         this.shape = shape;
         this.budget = budget;
@@ -215,10 +215,10 @@ final class ConnectionResources {
 
     private void freeAll() {
         if (sendCq != null) {
-            attempt("ibv_destroy_cq", ConnectionResources::destroyCq, sendCq, null);
+            attempt("ibv_destroy_cq", Bundle::destroyCq, sendCq, null);
         }
         if (recvCq != null) {
-            attempt("ibv_destroy_cq", ConnectionResources::destroyCq, recvCq, null);
+            attempt("ibv_destroy_cq", Bundle::destroyCq, recvCq, null);
         }
         if (channel != null) {
             attempt("ibv_destroy_comp_channel", Verbs::destroyCompChannel, verbs, channel);
