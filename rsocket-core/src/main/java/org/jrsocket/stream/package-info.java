@@ -21,15 +21,13 @@
  * {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover};
  * {@code StreamCore}; the connection manager's events, the reapers and the service thread ({@code CmEvents},
  * {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers},
- * {@code Endpoint}, {@code BundlePool}), and what they are
- * made of. Arrows that point up, and why:
+ * {@code Endpoint}, {@code BundlePool}), and what they are made of. Arrows that point up, and why:
  *
  * <ul>
  *   <li>To the transport, from those that exist within it and take from it the settings, the pool, the counts or the
  *       service thread: {@code Farewells}, {@code CmConnect}, {@code CmListener}, {@code Handshake}, {@code PollSet},
- *       {@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamCore},
- *       {@code Endpoint}, {@code BundlePool}.
- *       {@code OpenStreams} adds up what the transport tells of them.
+ *       {@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamCore}, {@code Endpoint},
+ *       {@code BundlePool}. {@code OpenStreams} adds up what the transport tells of them.
  *   <li>A {@code Handshake} tells the {@code CmListener} that made it what it came to.
  *   <li>{@code StreamCore} makes {@code StreamWaiter}, {@code StreamEffects} and {@code StreamLeftover}, which work on
  *       it: waking, ending and what writers left are what the protocol's effects ask for.
