@@ -25,9 +25,12 @@ final class DecisionLog {
 
     /** @param what for example {@code "connecting to"} */
     void tcpInstead(String what, InetSocketAddress address, TcpReason reason, Exception detail) {
-        boolean first;
-        synchronized (warned) {
-            first = warned.add(reason);
+        boolean expected = reason == TcpReason.NO_DEVICE && address.getAddress().isLoopbackAddress();
+        boolean first = false;
+        if (!expected) {
+            synchronized (warned) {
+                first = warned.add(reason);
+            }
         }
         if (first) {
             LOG.warn(

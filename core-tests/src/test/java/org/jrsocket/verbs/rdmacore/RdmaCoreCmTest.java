@@ -40,6 +40,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The connection manager on a real device. */
 @Tag("device")
@@ -138,17 +141,24 @@ public class RdmaCoreCmTest {
         events.destroyEventChannel();
     }
 
-    /** The kernel would look for it on the network, and hear nothing. */
-    @Test
-    void shouldNotReachALoopbackAddressFromADevicesAddress() throws Exception {
+    /** The kernel takes them for the wildcard. */
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "127.1.2.3", "::1"})
+    void shouldServeNoLoopbackAddress(String loopback) throws Exception {
         CmChannel events = cm.createEventChannel();
         CmId id = cm.createId(events, RdmaCm.RDMA_PS_TCP);
-        InetSocketAddress from = new InetSocketAddress(RdmaCoreLink.address4(), 0);
-        ErrnoException e = assertThrows(
-                ErrnoException.class, () -> id.resolveAddr(from, new InetSocketAddress("127.0.0.1", 7471), 2000));
-        assertEquals(Errno.ENODEV, e.errno());
+        InetSocketAddress there = new InetSocketAddress(loopback, 7471);
+        InetSocketAddress device = new InetSocketAddress(RdmaCoreLink.address4(), 0);
+        assertNoDevice(() -> id.bindAddr(there));
+        assertNoDevice(() -> id.resolveAddr(null, there, 2000));
+        assertNoDevice(() -> id.resolveAddr(device, there, 2000));
+        assertNoDevice(() -> id.resolveAddr(there, device, 2000));
         id.destroyId();
         events.destroyEventChannel();
+    }
+
+    private static void assertNoDevice(Executable call) {
+        assertEquals(Errno.ENODEV, assertThrows(ErrnoException.class, call).errno());
     }
 
     @Test

@@ -140,6 +140,7 @@ public final class RdmaCoreCm extends Cm {
     public void bindAddr(RdmaCmId cmId, SocketAddress address) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         byte[] sockaddr = RdmaCoreSockaddr.encode(address);
+        checkNoLoopback(address, "rdma_bind_addr");
         synchronized (id.lock) {
             long handle = id.handle();
             check(Native.bindAddress(handle, sockaddr), "rdma_bind_addr", address);
@@ -163,21 +164,22 @@ public final class RdmaCoreCm extends Cm {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         byte[] to = RdmaCoreSockaddr.encode(destination);
         byte[] from = source == null ? null : RdmaCoreSockaddr.encodeSource(source, destination);
-        if (isLoopback(destination) && source != null && !isWildcard(source) && !isLoopback(source)) {
-            // From a device's address the kernel would ask the network for it, where nobody answers.
-            check(-Errno.ENODEV, "rdma_resolve_addr", destination);
-        }
+        checkNoLoopback(destination, "rdma_resolve_addr");
+        checkNoLoopback(source, "rdma_resolve_addr");
         synchronized (id.lock) {
             check(Native.resolveAddress(id.handle(), from, to, timeoutMillis), "rdma_resolve_addr", destination);
         }
     }
 
-    private static boolean isLoopback(SocketAddress address) {
-        return address instanceof InetSocketAddress ip && ip.getAddress().isLoopbackAddress();
-    }
-
-    private static boolean isWildcard(SocketAddress address) {
-        return address instanceof InetSocketAddress ip && ip.getAddress().isAnyLocalAddress();
+    /**
+     * No device serves a loopback address, but the kernel does not say so: its {@code cma_any_addr} (cma.c) takes such
+     * an address for the wildcard. A listener there would be heard on every device, by the network; a request to there
+     * from a device's address would be sent to the network, where nobody answers.
+     */
+    private static void checkNoLoopback(SocketAddress address, String call) throws IOException {
+        if (address instanceof InetSocketAddress ip && ip.getAddress().isLoopbackAddress()) {
+            check(-Errno.ENODEV, call, address);
+        }
     }
 
     @Override
