@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RulesTest {
 
@@ -138,6 +139,32 @@ class RulesTest {
     @Test
     void shouldAdmitNobodyByANameThatCannotBeLookedUp() throws Exception {
         assertFalse(admit(rules("accept no-such-host.invalid *"), "127.0.0.1", 1));
+        assertFalse(admit(rules("accept no-such-host.invalid * tcp", "accept * *"), "127.0.0.1", 1));
+        assertTrue(admit(rules("accept no-such-host.invalid 80-90 tcp", "accept * *"), "127.0.0.1", 1));
+    }
+
+    @Test
+    void shouldSayWhichLinesHaveNamesThatCannotBeLookedUp() throws Exception {
+        assertEquals(
+                "2 rules (sdp.conf line 1: no-such-host.invalid cannot be looked up, so this line matches nothing; "
+                        + "sdp.conf line 2: neither_this.invalid cannot be looked up, so this line refuses everybody)",
+                rules("connect no-such-host.invalid *", "accept neither_this.invalid * tcp", "connect * *")
+                        .toString());
+    }
+
+    @Test
+    void shouldReadAFileWithAByteOrderMark() throws Exception {
+        assertEquals(Policy.TCP, connect(rules("\uFEFFconnect * * tcp"), "127.0.0.1", 1));
+        assertEquals(Policy.TCP, connect(rules("\uFEFF", "connect * * tcp"), "127.0.0.1", 1));
+    }
+
+    /** Nobody would notice that such a line matches nothing. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"127.0.0.*", "10.0.0.1-10.0.0.9", "10.0.0.1,10.0.0.2", "*.example.com", "1.2.3.4.5x/8", "a..b"})
+    void shouldRefuseWhatIsNeitherAnAddressNorAHostName(String host) {
+        ConfigurationException e = assertThrows(ConfigurationException.class, () -> rules("accept " + host + " * tcp"));
+        assertTrue(e.getMessage().startsWith("sdp.conf line 1: "), e::getMessage);
     }
 
     @ParameterizedTest

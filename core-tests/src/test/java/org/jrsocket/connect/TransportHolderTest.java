@@ -14,6 +14,7 @@ import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
 
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -141,6 +142,21 @@ class TransportHolderTest {
             assertEquals(1, looks.size());
             looks.remove().run();
             assertSame(late, holder.provider());
+        }
+    }
+
+    /** Such as a file name that the locale cannot have, or a right that a security manager does not give. */
+    @Test
+    void shouldSayThatThereIsNoRdmaWhateverKeepsVerbsFromOpening() {
+        for (Throwable each : List.of(new IllegalArgumentException("odd name"), new NoClassDefFoundError("none"))) {
+            TransportHolder failing = TransportHolder.opening(() -> {
+                if (each instanceof RuntimeException runtime) {
+                    throw runtime;
+                }
+                throw (Error) each;
+            });
+            VerbsUnavailableException e = assertThrows(VerbsUnavailableException.class, failing::provider);
+            assertEquals("RDMA verbs do not open: " + each, e.getMessage());
         }
     }
 

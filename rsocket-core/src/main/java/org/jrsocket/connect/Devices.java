@@ -6,8 +6,11 @@ package org.jrsocket.connect;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.TreeSet;
+import org.jrsocket.verbs.DeviceInfo;
 
 /**
  * Which RDMA devices connections may use: whatever the routes lead to, all, or those that are named, by the kernel's
@@ -32,7 +35,7 @@ public final class Devices {
 
     /** @throws IllegalArgumentException with the reason */
     static Devices parse(String text) {
-        if (text.equals("all")) {
+        if (text.equalsIgnoreCase("all")) {
             return ALL;
         }
         Set<String> names = new HashSet<>();
@@ -68,6 +71,13 @@ public final class Devices {
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException("\"" + word + "\" is not an address");
         }
+    }
+
+    /** Names of devices that this host does not have. */
+    Set<String> missing(Collection<DeviceInfo> present) {
+        Set<String> missing = new TreeSet<>(names);
+        present.forEach(device -> missing.remove(device.name()));
+        return missing;
     }
 
     /** Whether a connection may use this device at this address of this host. */

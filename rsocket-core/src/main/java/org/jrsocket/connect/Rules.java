@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,8 +45,15 @@ public final class Rules {
         ACCEPT
     }
 
+    /** What some editors put at the beginning of a UTF-8 file. */
+    private static final String BYTE_ORDER_MARK = "\uFEFF";
+
+    /** Letters, digits, hyphens and underscores between dots; the last part is no number, or it would be an address. */
+    private static final Pattern HOST_NAME =
+            Pattern.compile("([A-Za-z0-9_-]+\\.)*[A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*\\.?");
+
     /** No rule at all. */
-    public static final Rules NONE = new Rules(List.of(), EnumSet.noneOf(Action.class));
+    public static final Rules NONE = new Rules(List.of(), EnumSet.noneOf(Action.class), List.of());
 
     private static final Logger LOG = LoggerFactory.getLogger(Rules.class);
 
@@ -76,10 +84,12 @@ public final class Rules {
 
     private final List<Rule> rules;
     private final Set<Action> actions; // of its lines, those that match nothing included
+    private final List<String> unknowns; // lines with names that could not be looked up, and what that means
 
-    private Rules(List<Rule> rules, Set<Action> actions) {
+    private Rules(List<Rule> rules, Set<Action> actions, List<String> unknowns) {
         this.rules = List.copyOf(rules);
         this.actions = EnumSet.copyOf(actions);
+        this.unknowns = List.copyOf(unknowns);
     }
 
     /** @throws ConfigurationException naming file, line and reason */
@@ -98,21 +108,25 @@ public final class Rules {
     static Rules parse(String file, List<String> lines) throws ConfigurationException {
         List<Rule> rules = new ArrayList<>();
         Set<Action> actions = EnumSet.noneOf(Action.class);
+        List<String> unknowns = new ArrayList<>();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i).strip();
+            if (i == 0 && line.startsWith(BYTE_ORDER_MARK)) {
+                line = line.substring(1).strip();
+            }
             if (!line.isEmpty() && !line.startsWith("#")) {
                 String where = file + " line " + (i + 1);
                 try {
-                    actions.add(addRules(rules, line.split("\\s+"), where));
+                    actions.add(addRules(rules, unknowns, line.split("\\s+"), where));
                 } catch (IllegalArgumentException e) {
                     throw new ConfigurationException(where, e.getMessage() + ": " + line);
                 }
             }
         }
-        return new Rules(rules, actions);
+        return new Rules(rules, actions, unknowns);
     }
 
-    private static Action addRules(List<Rule> rules, String[] words, String where) {
+    private static Action addRules(List<Rule> rules, List<String> unknowns, String[] words, String where) {
         if (words.length < 3 || words.length > 5) {
             throw new IllegalArgumentException(
                     "expected \"bind|connect|accept address port [auto|rdma|tcp [devices]]\"");
@@ -134,6 +148,9 @@ public final class Rules {
             throw new IllegalArgumentException("a prefix length needs a numeric address");
         }
         Devices.checkLiteral(host);
+        if (!isLiteral(host) && !HOST_NAME.matcher(host).matches()) {
+            throw new IllegalArgumentException("\"" + host + "\" is neither an address nor a host name");
+        }
         try {
             for (InetAddress address : InetAddress.getAllByName(host)) {
                 byte[] network = address.getAddress();
@@ -146,8 +163,15 @@ public final class Rules {
             if (isLiteral(host)) {
                 throw new IllegalArgumentException("not an address");
             }
-            // A name server that is away for a moment must not keep a service from starting.
-            LOG.warn("{}: {} cannot be looked up, so this line matches nothing", where, host);
+            // A name server that is away for a moment must not keep a service from starting, nor open it to somebody.
+            boolean refuses = action == Action.ACCEPT && policy == Policy.TCP;
+            if (refuses) {
+                rules.add(new Rule(action, null, 0, ports[0], ports[1], policy, devices));
+            }
+            String unknown = where + ": " + host + " cannot be looked up, so this line "
+                    + (refuses ? "refuses everybody" : "matches nothing");
+            LOG.warn("{}", unknown);
+            unknowns.add(unknown);
         }
         return action;
     }
@@ -243,6 +267,6 @@ public final class Rules {
 
     @Override
     public String toString() {
-        return rules.size() + " rules";
+        return rules.size() + " rules" + (unknowns.isEmpty() ? "" : " (" + String.join("; ", unknowns) + ")");
     }
 }

@@ -7,9 +7,12 @@ package org.jrsocket.connect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.Access;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
@@ -98,9 +101,8 @@ public final class TransportContext {
         if (settings.rules() == null) {
             throw new ConfigurationException("rules", "the settings name no file");
         }
-        Rules read = Rules.load(settings.rules());
-        rules = read;
-        return read + " of " + settings.rules();
+        rules = Rules.load(settings.rules());
+        return describeRules();
     }
 
     /** What is remembered of peers at this moment. */
@@ -141,6 +143,30 @@ public final class TransportContext {
                 ? "no RDMA, and connections that must use it will fail: "
                 : settings.expectsDevice() ? "TCP only until there is RDMA: " : "TCP only: ";
         return what + reason.getMessage();
+    }
+
+    /**
+     * Devices that the settings name, and that this host does not have.
+     *
+     * @return what to say of them, or null if there are none
+     */
+    public String withoutDevices(List<DeviceInfo> present) {
+        Set<String> missing = settings.devices().missing(present);
+        return missing.isEmpty()
+                ? null
+                : "devices: this host has no RDMA device " + String.join(", ", missing) + ", only "
+                        + present.stream().map(DeviceInfo::name).sorted().collect(Collectors.joining(", "));
+    }
+
+    /** Whether the settings let connections use this device. */
+    public boolean mayUse(DeviceInfo device) {
+        return device.ports().stream().flatMap(port -> port.gids().stream()).anyMatch(gid -> settings.devices()
+                .include(device.name(), gid.address()));
+    }
+
+    /** The rules and where they are from, for people; null if the settings name no file. */
+    public String describeRules() {
+        return settings.rules() == null ? null : rules + " of " + settings.rules();
     }
 
     /** Who may connect over RDMA to this process's listener there, by the rules of the moment. */

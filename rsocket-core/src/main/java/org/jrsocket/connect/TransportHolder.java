@@ -146,7 +146,7 @@ public final class TransportHolder implements StreamFactory {
                 provider = opener.open();
             } catch (VerbsUnavailableException e) {
                 throw keep(e);
-            } catch (OutOfMemoryError e) {
+            } catch (RuntimeException | LinkageError | OutOfMemoryError e) { // TCP goes on
                 throw keep(unavailable("RDMA verbs do not open: " + e, e));
             }
         }

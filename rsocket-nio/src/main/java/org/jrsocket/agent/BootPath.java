@@ -136,11 +136,12 @@ final class BootPath {
     static String mistaken(List<File> agents) {
         String mistaken = null;
         for (File agent : agents) {
-            File beside = new File(agent.getParentFile(), NAME);
-            if (agent.getName().equals(NAME)) {
+            File real = real(agent); // the JVM looks beside what a link leads to
+            File beside = new File(real.getParentFile(), NAME);
+            if (real.getName().equals(NAME)) {
                 return null;
             }
-            if (beside.isFile() && agent.isFile() && !isSame(agent, beside)) {
+            if (beside.isFile() && real.isFile() && !real(beside).equals(real)) {
                 mistaken = "the agent that runs is " + beside + ", not " + agent
                         + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
             }
@@ -148,11 +149,11 @@ final class BootPath {
         return mistaken;
     }
 
-    private static boolean isSame(File one, File other) {
+    private static File real(File file) {
         try {
-            return one.getCanonicalFile().equals(other.getCanonicalFile());
+            return file.getCanonicalFile();
         } catch (IOException e) {
-            return true; // nobody can say
+            return file; // nobody can say
         }
     }
 

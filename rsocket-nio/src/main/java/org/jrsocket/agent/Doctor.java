@@ -10,6 +10,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.ConnectAttempt;
@@ -56,22 +58,24 @@ final class Doctor {
                 + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
         out.println("settings: " + settings);
         TransportContext context = TransportContext.open(settings, holder);
+        if (context.describeRules() != null) {
+            out.println("rules: " + context.describeRules());
+        }
         boolean usable = false;
         try {
             VerbsProvider provider = holder.provider();
             out.println("verbs: " + provider.description());
             boolean active = false;
+            boolean works = false;
             for (DeviceInfo device : provider.devices()) {
                 print(device);
                 active |= isActive(device);
-                usable |= isActive(device) && tryQueuePair(device);
+                boolean worksHere = isActive(device) && tryQueuePair(device);
+                works |= worksHere;
+                usable |= worksHere && context.mayUse(device);
             }
-            out.println(
-                    usable
-                            ? "RDMA: can be used"
-                            : active
-                                    ? "RDMA: cannot be used: no device makes a queue pair, see above"
-                                    : "RDMA: no port is active; bring its link up");
+            usable &= context.mayUseRdma();
+            out.println("RDMA: " + verdict(context, usable, works, active, provider.devices()));
         } catch (VerbsUnavailableException e) {
             out.println("RDMA: cannot be used: " + e.getMessage());
         } catch (IOException e) {
@@ -80,6 +84,22 @@ final class Doctor {
         out.println("locked memory: " + LockedMemory.describe(settings.streamConfig()));
         out.println("a server here listens over " + listening(context));
         return peer == null ? usable ? 0 : 1 : tryPeer(context, peer);
+    }
+
+    private static String verdict(
+            TransportContext context, boolean usable, boolean works, boolean active, List<DeviceInfo> devices) {
+        String missing = context.withoutDevices(devices);
+        if (usable) {
+            return "can be used" + (missing == null ? "" : "; " + missing);
+        } else if (!active) {
+            return "no port is active; bring its link up";
+        } else if (!works) {
+            return "cannot be used: no device makes a queue pair, see above";
+        } else if (!context.mayUseRdma()) {
+            return "could be used, but policy and rules want TCP alone";
+        }
+        return "could be used, but the setting devices names no device that is usable here"
+                + (missing == null ? "" : " (" + missing + ")");
     }
 
     private static boolean isActive(DeviceInfo device) {
@@ -191,6 +211,6 @@ final class Doctor {
     }
 
     private static String millisSince(long start) {
-        return String.format("%.1f", (System.nanoTime() - start) / 1e6);
+        return String.format(Locale.ROOT, "%.1f", (System.nanoTime() - start) / 1e6);
     }
 }

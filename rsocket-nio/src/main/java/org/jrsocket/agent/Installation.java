@@ -45,9 +45,10 @@ final class Installation {
             "the agent was not attached: this program has jrsocket's classes in use, from its own class path, and the "
                     + "JVM has put the agent's before them, which breaks its connections; restart it";
 
-    private static final String HAS_SERVERS =
-            "TCP only for java.net sockets: the agent was attached after the JVM's first server socket, "
-                    + "which might accept no more; start the JVM with -javaagent";
+    private static final String NET_ONLY_TCP = "TCP only for java.net sockets";
+
+    private static final String HAS_SERVERS = "the agent was attached after the JVM's first server socket, "
+            + "which might accept no more; start the JVM with -javaagent";
 
     /**
      * What does its work for the first time under an application's security manager has to be loaded before (JDK 17).
@@ -119,10 +120,11 @@ final class Installation {
     private static void run(String arguments, Instrumentation instrumentation, TransportHolder holder, boolean attached)
             throws ConfigurationException {
         LogLevel level = LogLevel.WARN;
+        TransportContext context = null;
         try {
             Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
             level = settings.log();
-            TransportContext context = TransportContext.open(settings, holder);
+            context = TransportContext.open(settings, holder);
             if (STARTED.getAndSet(true)) {
                 warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
                 return;
@@ -132,7 +134,11 @@ final class Installation {
         } catch (ConfigurationException e) {
             throw e;
         } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must live
-            warn(level, "TCP only: " + e);
+            if (context != null) {
+                tcpOnly(context, attached, "TCP only", e.toString());
+            } else {
+                warn(level, "TCP only: " + e);
+            }
             if (level.compareTo(LogLevel.DEBUG) >= 0) {
                 e.printStackTrace();
             }
@@ -151,7 +157,10 @@ final class Installation {
         installed = context;
         try {
             if (context.mayUseRdma()) { // else nothing of RDMA is opened, before policy or rules change at run time
-                holder.provider();
+                String missing = context.withoutDevices(holder.provider().devices());
+                if (missing != null) {
+                    warn(context.settings().log(), missing);
+                }
             }
         } catch (VerbsUnavailableException e) {
             warn(context.settings().log(), context.withoutRdma(e));
@@ -162,15 +171,15 @@ final class Installation {
         }
         NativeLibrary.OS.keep();
         if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
-            warn(context.settings().log(), HAS_SERVERS);
+            tcpOnly(context, true, NET_ONLY_TCP, HAS_SERVERS);
             net = false;
         }
         Management.register(context, holder, instrumentation);
         if (net) {
-            installNet(context);
+            installNet(context, attached);
         }
         if (nio) {
-            installNio(context, holder);
+            installNio(context, holder, attached);
         }
         for (String name : NEEDED_LATER) {
             Class.forName(name);
@@ -209,26 +218,44 @@ final class Installation {
         return nio == null ? net == null : nio.equals(NIO);
     }
 
-    private static void installNet(TransportContext context) {
+    private static void installNet(TransportContext context, boolean attached) throws ConfigurationException {
         try {
             SocketFactories.install(context);
         } catch (IOException e) {
-            warn(context.settings().log(), "TCP only for java.net sockets: " + e.getMessage());
+            tcpOnly(context, attached, NET_ONLY_TCP, e.getMessage());
         }
     }
 
-    private static void installNio(TransportContext context, TransportHolder holder) {
+    private static void installNio(TransportContext context, TransportHolder holder, boolean attached)
+            throws ConfigurationException {
         try {
             RSelectorProvider.install(context, holder);
             NettyNatives.leaveOut(System.getProperties());
         } catch (IOException e) {
-            warn(context.settings().log(), "TCP only for NIO channels: " + e.getMessage());
+            tcpOnly(context, attached, "TCP only for NIO channels", e.getMessage());
             return;
         }
         try {
             RAsynchronousChannelProvider.install();
         } catch (IOException e) {
-            warn(context.settings().log(), "TCP only for asynchronous channels: " + e.getMessage());
+            tcpOnly(context, attached, "TCP only for asynchronous channels", e.getMessage());
+        }
+    }
+
+    /**
+     * Some sockets of this JVM cannot be ours.
+     *
+     * @throws ConfigurationException some connection must use RDMA, and would use TCP unnoticed
+     */
+    private static void tcpOnly(TransportContext context, boolean attached, String what, String reason)
+            throws ConfigurationException {
+        if (!context.mayUse(Policy.RDMA)) {
+            warn(context.settings().log(), what + ": " + reason);
+        } else if (attached) { // nothing ends a program that runs, but it hears of it
+            Agent.say(what + ", and connections that must use RDMA do not fail: " + reason);
+        } else {
+            throw new ConfigurationException(
+                    what, reason + "; policy or rules want RDMA alone, so this JVM does not start");
         }
     }
 

@@ -5,7 +5,9 @@
 package org.jrsocket.agent;
 
 import java.lang.management.ManagementFactory;
-import javax.management.JMException;
+import java.security.AccessController;
+import java.security.PrivilegedActionException;
+import java.security.PrivilegedExceptionAction;
 import javax.management.MBeanServer;
 import javax.management.MBeanServerBuilder;
 import javax.management.MBeanServerDelegate;
@@ -53,10 +55,13 @@ public final class PlatformBuilder extends MBeanServerBuilder {
         register(ManagementFactory.getPlatformMBeanServer(), bean);
     }
 
+    /** Whoever starts JMX need not have the right to register beans. */
+    @SuppressWarnings("removal") // of the security manager: JDK 17 has one
     static void register(MBeanServer server, TransportBean bean) {
         try {
-            server.registerMBean(bean, new ObjectName(TransportBean.NAME));
-        } catch (JMException | RuntimeException e) {
+            AccessController.doPrivileged((PrivilegedExceptionAction<Object>)
+                    () -> server.registerMBean(bean, new ObjectName(TransportBean.NAME)));
+        } catch (PrivilegedActionException | RuntimeException e) {
             LoggerFactory.getLogger(PlatformBuilder.class).warn("no JMX bean {}", TransportBean.NAME, e);
         }
     }

@@ -16,6 +16,8 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -28,9 +30,16 @@ final class RServerSocketAdaptor extends ServerSocket {
     private final RServerSocketChannel channel;
     private volatile int timeout; // milliseconds
 
-    RServerSocketAdaptor(RServerSocketChannel channel) throws IOException {
+    private RServerSocketAdaptor(RServerSocketChannel channel) {
         super(new NoSocketImpl());
         this.channel = channel;
+    }
+
+    /** See {@link RSocketAdaptor#of}. */
+    @SuppressWarnings("removal") // of the security manager: JDK 17 has one
+    static RServerSocketAdaptor of(RServerSocketChannel channel) {
+        return AccessController.doPrivileged(
+                (PrivilegedAction<RServerSocketAdaptor>) () -> new RServerSocketAdaptor(channel));
     }
 
     @Override

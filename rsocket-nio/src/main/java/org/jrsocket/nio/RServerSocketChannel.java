@@ -5,7 +5,6 @@
 package org.jrsocket.nio;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.ServerSocket;
@@ -371,11 +370,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     public ServerSocket socket() {
         synchronized (stateLock) {
             if (socket == null) {
-                try {
-                    socket = new RServerSocketAdaptor(this);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
+                socket = RServerSocketAdaptor.of(this);
             }
             return socket;
         }

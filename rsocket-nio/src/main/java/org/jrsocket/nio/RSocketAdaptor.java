@@ -7,6 +7,7 @@ package org.jrsocket.nio;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -17,6 +18,9 @@ import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
+import java.security.AccessController;
+import java.security.PrivilegedActionException;
+import java.security.PrivilegedExceptionAction;
 import java.util.Set;
 
 /**
@@ -32,9 +36,20 @@ final class RSocketAdaptor extends Socket {
     private final RSocketChannel channel;
     private volatile int timeout; // milliseconds
 
-    RSocketAdaptor(RSocketChannel channel) throws SocketException {
+    private RSocketAdaptor(RSocketChannel channel) throws SocketException {
         super(new NoSocketImpl());
         this.channel = channel;
+    }
+
+    /** The right to make a socket of one's own kind, which {@code Socket} asks for, is not the application's to have. */
+    @SuppressWarnings("removal") // of the security manager: JDK 17 has one
+    static RSocketAdaptor of(RSocketChannel channel) {
+        try {
+            return AccessController.doPrivileged(
+                    (PrivilegedExceptionAction<RSocketAdaptor>) () -> new RSocketAdaptor(channel));
+        } catch (PrivilegedActionException e) {
+            throw new UncheckedIOException((IOException) e.getException());
+        }
     }
 
     private Socket tcp() {

@@ -5,12 +5,10 @@
 package org.jrsocket.nio;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.Socket;
 import java.net.SocketAddress;
-import java.net.SocketException;
 import java.net.SocketOption;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -204,11 +202,7 @@ final class RSocketChannel extends DataChannel {
     public Socket socket() {
         synchronized (stateLock) {
             if (socket == null) {
-                try {
-                    socket = new RSocketAdaptor(this);
-                } catch (SocketException e) {
-                    throw new UncheckedIOException(e);
-                }
+                socket = RSocketAdaptor.of(this);
             }
             return socket;
         }

@@ -98,6 +98,26 @@ class DoctorTest {
         }
     }
 
+    /** Whoever relies on its status would learn of it from the first connection. */
+    @Test
+    void shouldSayThatSettingsLeaveADeviceUnused() throws Exception {
+        try (LoopbackProvider verbs = new LoopbackProvider()) {
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            TransportHolder holder = TransportHolder.over(verbs, transport);
+            String device = verbs.devices().get(0).name();
+            assertEquals(1, doctor(holder, "devices=nosuch", null));
+            assertSaid("RDMA: could be used, but the setting devices names no device that is usable here "
+                    + "\\(devices: this host has no RDMA device nosuch, only " + device + "\\)");
+            assertEquals(0, doctor(holder, "devices=nosuch+" + device, null));
+            assertSaid("RDMA: can be used; devices: this host has no RDMA device nosuch, only " + device);
+            assertEquals(0, doctor(holder, "devices=ALL", null));
+            assertSaid("RDMA: can be used");
+            assertEquals(1, doctor(holder, "policy=tcp", null));
+            assertSaid("RDMA: could be used, but policy and rules want TCP alone");
+            transport.close();
+        }
+    }
+
     @Test
     void shouldTellPeersApart() throws Exception {
         try (LoopbackProvider verbs = new LoopbackProvider()) {
