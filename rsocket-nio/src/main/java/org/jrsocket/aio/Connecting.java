@@ -28,21 +28,15 @@ final class Connecting {
         CONNECTED
     }
 
-    /** A connect that waits for the selector. */
-    record Pending(
-            SocketAddress target,
-            PendingFuture<Void> future,
-            CompletionHandler<Void, Object> handler,
-            Object attachment) {}
-
     private final RAsynchronousSocketChannel owner;
     private final SocketChannel channel;
     private final Readiness readiness;
 
     // Written with readiness.
     private volatile State state;
-    private volatile SocketAddress remote; // once connected, as the application gave it
-    private Pending pending;
+    private SocketAddress target; // as the application gave it
+    private volatile SocketAddress remote; // the same, once connected
+    private WaitingOperation<Void> pending;
 
     /** @param remote of a channel that is connected already, or null */
     Connecting(RAsynchronousSocketChannel owner, SocketChannel channel, Readiness readiness, SocketAddress remote) {
@@ -63,28 +57,31 @@ final class Connecting {
     }
 
     /** @param handler null for a future */
-    @SuppressWarnings("unchecked") // the handler of the caller's attachment
     <A> Future<Void> start(SocketAddress target, A attachment, CompletionHandler<Void, ? super A> handler) {
         if (!owner.isOpen()) {
-            return tell(new ClosedChannelException(), attachment, handler);
+            return Handlers.tellAtOnce(owner.group(), handler, attachment, null, new ClosedChannelException());
         }
         Addresses.checked(target);
         synchronized (readiness) {
             switch (state) {
                 case CONNECTED -> throw new AlreadyConnectedException();
                 case CONNECTING -> throw new ConnectionPendingException();
-                default -> state = State.CONNECTING;
+                default -> {
+                    state = State.CONNECTING;
+                    this.target = target;
+                }
             }
         }
         Throwable failure = null;
         try {
             if (channel.connect(target)) {
-                connected(target);
+                connected();
             } else {
                 PendingFuture<Void> future =
                         handler == null ? new PendingFuture<>(owner, owner::refuseTransfers) : null;
+                WaitingOperation<Void> operation = WaitingOperation.of(future, handler, attachment);
                 synchronized (readiness) {
-                    failure = await(new Pending(target, future, (CompletionHandler<Void, Object>) handler, attachment));
+                    failure = await(operation);
                 }
                 if (failure == null) {
                     return future;
@@ -98,33 +95,19 @@ final class Connecting {
         } catch (Throwable e) {
             failure = e;
         }
-        return tell(failure == null ? null : failed(failure), attachment, handler);
+        return Handlers.tellAtOnce(owner.group(), handler, attachment, null, failure == null ? null : failed(failure));
     }
 
-    /** What is complete at once. */
-    private <A> Future<Void> tell(Throwable failure, A attachment, CompletionHandler<Void, ? super A> handler) {
-        if (handler == null) {
-            return PendingFuture.of(null, failure);
+    /** With readiness; as {@link Readiness#await}. */
+    private Throwable await(WaitingOperation<Void> operation) {
+        Throwable failure = readiness.await(SelectionKey.OP_CONNECT);
+        if (failure == null) {
+            pending = operation;
         }
-        Handlers.deliver(owner.group(), handler, attachment, null, failure);
-        return null;
+        return failure;
     }
 
-    /** With readiness. @return why it cannot wait, or null */
-    private Throwable await(Pending waiting) {
-        if (!owner.isOpen()) {
-            return new AsynchronousCloseException();
-        }
-        try {
-            readiness.await(SelectionKey.OP_CONNECT);
-            pending = waiting;
-            return null;
-        } catch (IOException e) {
-            return e;
-        }
-    }
-
-    private void connected(SocketAddress target) throws AsynchronousCloseException {
+    private void connected() throws AsynchronousCloseException {
         synchronized (readiness) {
             if (!owner.isOpen()) {
                 throw new AsynchronousCloseException();
@@ -134,9 +117,13 @@ final class Connecting {
         }
     }
 
-    /** The channel is closed before anybody hears why. @return what they hear */
+    /**
+     * Closes the channel before anybody hears of the failure.
+     *
+     * @return what they hear
+     */
     private Throwable failed(Throwable failure) {
-        Throwable told = failure instanceof ClosedChannelException ? new AsynchronousCloseException() : failure;
+        Throwable told = Handlers.translate(failure);
         try {
             owner.close();
         } catch (IOException e) {
@@ -145,10 +132,10 @@ final class Connecting {
         return told;
     }
 
-    /** What waited is the caller's now. @return null if nothing did */
-    Pending take() {
+    /** The connect that waits, or null. It is the caller's from now on. */
+    WaitingOperation<Void> take() {
         synchronized (readiness) {
-            Pending taken = pending;
+            WaitingOperation<Void> taken = pending;
             pending = null;
             return taken;
         }
@@ -156,7 +143,7 @@ final class Connecting {
 
     /** The selector says that it is time. */
     void proceed(boolean direct) {
-        Pending waited;
+        WaitingOperation<Void> waited;
         synchronized (readiness) {
             waited = take();
             if (waited == null) {
@@ -170,7 +157,7 @@ final class Connecting {
                 synchronized (readiness) {
                     readiness.giveUp(SelectionKey.OP_CONNECT); // else a selector of the JDK's finds it over and over
                 }
-                connected(waited.target);
+                connected();
             } else {
                 synchronized (readiness) {
                     failure = await(waited);
@@ -182,17 +169,6 @@ final class Connecting {
         } catch (Throwable e) {
             failure = e;
         }
-        tell(waited, failure == null ? null : failed(failure), direct);
-    }
-
-    /** What waited, and was taken. */
-    void tell(Pending waited, Throwable failure, boolean direct) {
-        if (waited.handler == null) {
-            waited.future.set(null, failure);
-        } else if (direct) {
-            Handlers.call(waited.handler, waited.attachment, null, failure);
-        } else {
-            Handlers.handOver(owner.group(), waited.handler, waited.attachment, null, failure);
-        }
+        waited.tell(owner.group(), null, failure == null ? null : failed(failure), direct);
     }
 }

@@ -4,8 +4,11 @@
  */
 package org.jrsocket.aio;
 
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.CompletionHandler;
 import java.nio.channels.ShutdownChannelGroupException;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
@@ -42,8 +45,61 @@ final class Handlers {
         }
     }
 
-    /** By the thread that started the operation, which is complete. */
-    static <V, A> void deliver(
+    /**
+     * Tells of an operation that is complete at once. By the thread that started it.
+     *
+     * @param handler null for a future
+     * @return the future, or null
+     */
+    static <V, A> Future<V> tellAtOnce(
+            RAsynchronousChannelGroup group,
+            CompletionHandler<V, ? super A> handler,
+            A attachment,
+            V value,
+            Throwable failure) {
+        if (handler == null) {
+            return PendingFuture.of(value, failure);
+        }
+        deliver(group, handler, attachment, value, failure);
+        return null;
+    }
+
+    /**
+     * Tells of an operation that had to wait.
+     *
+     * @param future null if there is a handler
+     * @param handler null if there is a future
+     * @param direct whether this thread may call handlers
+     * @return false if nobody will ever have the value, because the future was cancelled before
+     */
+    static <V> boolean tell(
+            RAsynchronousChannelGroup group,
+            PendingFuture<V> future,
+            CompletionHandler<V, Object> handler,
+            Object attachment,
+            V value,
+            Throwable failure,
+            boolean direct) {
+        if (handler == null) {
+            return future.set(value, failure);
+        }
+        if (direct) {
+            call(handler, attachment, value, failure);
+        } else {
+            handOver(group, handler, attachment, value, failure);
+        }
+        return true;
+    }
+
+    /** What to tell of an operation whose channel was closed while it was under way; other failures as they are. */
+    static Throwable translate(Throwable failure) {
+        return failure instanceof ClosedChannelException && !(failure instanceof AsynchronousCloseException)
+                ? new AsynchronousCloseException()
+                : failure;
+    }
+
+    /** At once if this thread is one of the group's and has not called too many, else on the pool. */
+    private static <V, A> void deliver(
             RAsynchronousChannelGroup group,
             CompletionHandler<V, ? super A> handler,
             A attachment,

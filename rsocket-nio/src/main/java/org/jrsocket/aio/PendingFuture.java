@@ -26,7 +26,7 @@ final class PendingFuture<V> implements Future<V> {
         this.onCancel = onCancel;
     }
 
-    /** Complete. */
+    /** One that is complete. */
     static <V> PendingFuture<V> of(V value, Throwable failure) {
         PendingFuture<V> complete = new PendingFuture<>(null, null);
         complete.set(value, failure);

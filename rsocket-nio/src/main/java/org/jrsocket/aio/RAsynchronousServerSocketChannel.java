@@ -39,13 +39,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
     private volatile boolean closed;
     private boolean killed;
     private boolean busy; // an accept is on its way
-    private Accepting accepting; // that waits
-
-    /** An accept that waits for the selector. */
-    private record Accepting(
-            PendingFuture<AsynchronousSocketChannel> future,
-            CompletionHandler<AsynchronousSocketChannel, Object> handler,
-            Object attachment) {}
+    private WaitingOperation<AsynchronousSocketChannel> accepting; // null unless it waits
 
     private RAsynchronousServerSocketChannel(RAsynchronousChannelGroup group, ServerSocketChannel channel) {
         super(group.provider());
@@ -55,7 +49,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
     }
 
     /**
-     * Over one that is closed if this fails.
+     * Over {@code channel}, which is closed if this fails.
      *
      * @throws ShutdownChannelGroupException the group takes no more
      */
@@ -103,16 +97,10 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         start(attachment, Objects.requireNonNull(handler, "'handler' is null"));
     }
 
-    @SuppressWarnings("unchecked") // the handler of the caller's attachment
     private <A> Future<AsynchronousSocketChannel> start(
             A attachment, CompletionHandler<AsynchronousSocketChannel, ? super A> handler) {
         if (closed) {
-            ClosedChannelException failure = new ClosedChannelException();
-            if (handler == null) {
-                return PendingFuture.of(null, failure);
-            }
-            Handlers.deliver(group, handler, attachment, null, failure);
-            return null;
+            return Handlers.tellAtOnce(group, handler, attachment, null, new ClosedChannelException());
         }
         begin();
         AsynchronousSocketChannel accepted = null;
@@ -120,23 +108,21 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         try {
             accepted = take();
         } catch (Throwable e) {
-            failure = translate(e);
+            failure = Handlers.translate(e);
         }
         if (accepted == null && failure == null) {
-            PendingFuture<AsynchronousSocketChannel> future;
-            Accepting waiting;
+            WaitingOperation<AsynchronousSocketChannel> operation;
             try {
-                future = handler == null ? new PendingFuture<>(this, this::kill) : null;
-                waiting = new Accepting(
-                        future, (CompletionHandler<AsynchronousSocketChannel, Object>) handler, attachment);
+                operation = WaitingOperation.of(
+                        handler == null ? new PendingFuture<>(this, this::kill) : null, handler, attachment);
             } catch (Error e) { // lack of memory: nothing was begun
                 end();
                 throw e;
             }
             synchronized (readiness) {
-                failure = await(waiting);
+                failure = await(operation);
                 if (failure == null) {
-                    return future;
+                    return operation.future();
                 }
             }
         }
@@ -173,7 +159,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         }
     }
 
-    /** A connection may have been dropped. */
+    /** An accept was cancelled, and may have dropped a connection: no more of them. */
     private void kill() {
         synchronized (readiness) {
             killed = true;
@@ -190,27 +176,18 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         }
     }
 
-    private static Throwable translate(Throwable failure) {
-        return failure instanceof ClosedChannelException ? new AsynchronousCloseException() : failure;
-    }
-
-    /** With readiness. @return why it cannot wait, or null */
-    private Throwable await(Accepting pending) {
-        if (closed) {
-            return new AsynchronousCloseException();
+    /** With readiness; as {@link Readiness#await}. */
+    private Throwable await(WaitingOperation<AsynchronousSocketChannel> operation) {
+        Throwable failure = readiness.await(SelectionKey.OP_ACCEPT);
+        if (failure == null) {
+            accepting = operation;
         }
-        try {
-            readiness.await(SelectionKey.OP_ACCEPT);
-            accepting = pending;
-            return null;
-        } catch (IOException e) {
-            return translate(e);
-        }
+        return failure;
     }
 
     @Override
     public void onReady(int ops, boolean direct) {
-        Accepting pending;
+        WaitingOperation<AsynchronousSocketChannel> pending;
         synchronized (readiness) {
             pending = accepting;
             accepting = null;
@@ -224,7 +201,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         try {
             accepted = take();
         } catch (Throwable e) {
-            failure = translate(e);
+            failure = Handlers.translate(e);
         }
         if (accepted == null && failure == null) {
             synchronized (readiness) {
@@ -235,18 +212,9 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
             }
         }
         end();
-        tell(pending, accepted, failure, direct);
-    }
-
-    private void tell(Accepting pending, AsynchronousSocketChannel accepted, Throwable failure, boolean direct) {
-        if (pending.handler == null) {
-            if (!pending.future.set(accepted, failure) && accepted != null) {
-                discard(accepted); // it was cancelled: nobody will ever have it
-            }
-        } else if (direct) {
-            Handlers.call(pending.handler, pending.attachment, accepted, failure);
-        } else {
-            Handlers.handOver(group, pending.handler, pending.attachment, accepted, failure);
+        boolean told = pending.tell(group, accepted, failure, direct);
+        if (!told && accepted != null) {
+            discard(accepted);
         }
     }
 
@@ -267,7 +235,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
 
     @Override
     public void close() throws IOException {
-        Accepting pending;
+        WaitingOperation<AsynchronousSocketChannel> pending;
         synchronized (readiness) {
             if (closed) {
                 return;
@@ -284,7 +252,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
                     group.loop().forget(); // else clients could go on connecting
                 }
                 if (pending != null) {
-                    tell(pending, null, new AsynchronousCloseException(), false);
+                    pending.tell(group, null, new AsynchronousCloseException(), false);
                 }
             } finally {
                 group.remove(this);

@@ -54,7 +54,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
     }
 
     /**
-     * Not connected if {@code channel} is not, which is closed if this fails.
+     * Over {@code channel}, connected or not, which is closed if this fails.
      *
      * @throws java.nio.channels.ShutdownChannelGroupException the group takes no more
      */
@@ -256,7 +256,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
 
     @Override
     public void close() throws IOException {
-        Connecting.Pending unconnected;
+        WaitingOperation<Void> unconnected;
         synchronized (readiness) {
             if (closed) {
                 return;
@@ -275,7 +275,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         } finally {
             try {
                 if (unconnected != null) {
-                    connecting.tell(unconnected, new AsynchronousCloseException(), false);
+                    unconnected.tell(group, null, new AsynchronousCloseException(), false);
                 }
                 if (unread) {
                     reading.fail(new AsynchronousCloseException());

@@ -4,7 +4,7 @@
  */
 package org.jrsocket.aio;
 
-import java.io.IOException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
@@ -16,13 +16,16 @@ import java.nio.channels.Selector;
  * One channel in its group's selector. Its monitor is the channel's lock: guards the key and the operations that wait.
  *
  * <p>An interest is given up late: when the selector reports it and nobody waits. So a channel that is read again and
- * again has its key changed never. What is found while an earlier find is still to be handled is given up at once, else
+ * again never has its key changed. What is found while an earlier find is still to be handled is given up at once, else
  * the selector would find it over and over.
  */
 final class Readiness {
 
-    /** What handles it. */
+    /** What handles it: the channel that the application has. */
     interface Handler {
+        /** Whether anybody may still wait. */
+        boolean isOpen();
+
         /**
          * @param ops of the selection key
          * @param direct whether this thread may call handlers
@@ -47,9 +50,16 @@ final class Readiness {
         this.handler = handler;
     }
 
-    /** From now on these are reported. With this. */
-    void await(int ops) throws IOException {
+    /**
+     * From now on these are reported. With this.
+     *
+     * @return null, or how the operation fails that wants to wait, because the channel or the group is closed
+     */
+    AsynchronousCloseException await(int ops) {
         assert Thread.holdsLock(this);
+        if (!handler.isOpen()) {
+            return new AsynchronousCloseException();
+        }
         try {
             if (key == null) {
                 key = channel.register(selector, ops, this);
@@ -57,10 +67,11 @@ final class Readiness {
             } else {
                 arm(armed | ops);
             }
-        } catch (CancelledKeyException | ClosedSelectorException e) {
-            ClosedChannelException closed = new ClosedChannelException();
+            return null;
+        } catch (ClosedChannelException | CancelledKeyException | ClosedSelectorException e) {
+            AsynchronousCloseException closed = new AsynchronousCloseException();
             closed.initCause(e);
-            throw closed;
+            return closed;
         }
     }
 
@@ -71,7 +82,7 @@ final class Readiness {
         }
     }
 
-    /** Nobody waits for these. With this. */
+    /** Nobody waits for these any more. With this. */
     void giveUp(int ops) {
         assert Thread.holdsLock(this);
         if (key != null && (armed & ops) != 0) {
@@ -83,7 +94,7 @@ final class Readiness {
         }
     }
 
-    /** By the thread that selects. @return whether it is to be handled */
+    /** By the thread that selects. Returns whether it is to be handled. */
     synchronized boolean found() {
         if (found == 0) {
             found = seen;

@@ -6,7 +6,6 @@ package org.jrsocket.aio;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.CompletionHandler;
 import java.nio.channels.InterruptedByTimeoutException;
@@ -47,29 +46,31 @@ abstract class Transfer {
         this.op = op;
     }
 
-    /** Without waiting. */
+    /** Moves what can be moved without waiting; as the channel's call. */
     abstract long attempt(ByteBuffer one) throws IOException;
 
-    /** Without waiting. */
+    /** The same, with several. */
     abstract long attempt(ByteBuffer[] many) throws IOException;
 
     /** How an operation fails once this direction is shut; null if it finds the end of the stream. */
     abstract IOException afterShut();
 
-    /** Another operation is on its way. */
+    /** What is thrown while another operation is on its way. */
     abstract IllegalStateException pending();
 
-    /** What a caller hears after a time limit or a cancellation. */
+    /** The message for operations after a time limit or a cancellation. */
     abstract String refusal();
 
     // ---- starting ----
 
     /**
-     * An operation of the application's.
+     * Starts an operation of the application's.
      *
-     * @param one or {@code many}
-     * @param timeout of what is greater than 0
+     * @param one null if there are {@code many}
+     * @param many null if there is {@code one}
+     * @param timeout 0 or less for no limit
      * @param handler null for a future
+     * @return the future, or null
      */
     <A> Future<?> submit(
             ByteBuffer one,
@@ -89,16 +90,13 @@ abstract class Transfer {
         };
     }
 
-    /** What is complete at once. */
+    /** Tells of an operation that is complete at once. */
     @SuppressWarnings("unchecked") // the handler takes what its operation has
     private <A> Future<?> tell(
             ByteBuffer[] many, long n, Throwable failure, A attachment, CompletionHandler<?, ? super A> handler) {
         Object value = failure == null ? value(many, n) : null;
-        if (handler == null) {
-            return PendingFuture.of(value, failure);
-        }
-        Handlers.deliver(channel.group(), (CompletionHandler<Object, ? super A>) handler, attachment, value, failure);
-        return null;
+        return Handlers.tellAtOnce(
+                channel.group(), (CompletionHandler<Object, ? super A>) handler, attachment, value, failure);
     }
 
     private enum Admission {
@@ -107,7 +105,7 @@ abstract class Transfer {
         NOTHING_TO_DO
     }
 
-    /** Without waiting for its turn. */
+    /** An operation gets its turn now, or never. */
     private Admission admit(boolean somethingToDo) {
         synchronized (lock) {
             if (killed) {
@@ -159,10 +157,10 @@ abstract class Transfer {
                 return result;
             }
         }
-        return finishAtOnce(n, translate(failure));
+        return finishAtOnce(n, Handlers.translate(failure));
     }
 
-    /** @return why it cannot wait, or null */
+    /** With a time limit perhaps; as {@link Readiness#await}. */
     private Throwable suspend(PendingFuture<Object> result, long timeout, TimeUnit unit) {
         synchronized (lock) {
             if (timeout > 0) { // first, as it may fail
@@ -214,24 +212,13 @@ abstract class Transfer {
         return n;
     }
 
-    /** With lock. @return why it cannot wait, or null */
+    /** With lock; as {@link Readiness#await}. */
     private Throwable suspend() {
-        if (!channel.isOpen()) {
-            return new AsynchronousCloseException();
-        }
-        try {
-            channel.readiness().await(op);
+        Throwable failure = channel.readiness().await(op);
+        if (failure == null) {
             waiting = true;
-            return null;
-        } catch (IOException e) {
-            return e;
         }
-    }
-
-    private Throwable translate(Throwable failure) {
-        return failure instanceof ClosedChannelException && !(failure instanceof AsynchronousCloseException)
-                ? new AsynchronousCloseException()
-                : failure;
+        return failure;
     }
 
     // ---- going on ----
@@ -265,10 +252,10 @@ abstract class Transfer {
                 }
             }
         }
-        finish(failure == null ? value(many, n) : null, translate(failure), direct);
+        finish(failure == null ? value(many, n) : null, Handlers.translate(failure), direct);
     }
 
-    /** An operation that was taken, or is the caller's otherwise. */
+    /** Ends an operation that is the caller's: it was taken, or its time limit took it. */
     private void finish(Object value, Throwable failure, boolean direct) {
         CompletionHandler<Object, Object> told = handler;
         Object with = attachment;
@@ -278,13 +265,7 @@ abstract class Transfer {
         if (limit != null) {
             limit.cancel(false);
         }
-        if (told == null) {
-            result.set(value, failure);
-        } else if (direct) {
-            Handlers.call(told, with, value, failure);
-        } else {
-            Handlers.handOver(channel.group(), told, with, value, failure);
-        }
+        Handlers.tell(channel.group(), result, told, with, value, failure, direct);
     }
 
     /** The next may start. */
