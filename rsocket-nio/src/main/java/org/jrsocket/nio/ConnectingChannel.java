@@ -27,8 +27,8 @@ import org.jrsocket.stream.RdmaStream;
 /** How a socket channel comes to its connection: bound, connected over RDMA or else over TCP, blocking or not. */
 abstract class ConnectingChannel extends DualChannel {
 
-    /** Whether a connect without a time limit sees a close before it begins: JDK 25's does, JDK 17's does not. */
-    private static final boolean LOOKS_FIRST = Runtime.version().feature() >= 24;
+    /** Whether a connect without a time limit sees a close before it begins, as with later JDKs. */
+    private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
     private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
 
@@ -202,7 +202,7 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    /** Without RDMA. @return whether it is connected */
+    /** Without RDMA. Returns whether it is connected. */
     private boolean connectTcp(TcpCall call) throws IOException {
         boolean connected = tcpGuard(call);
         if (connected) {

@@ -16,6 +16,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.util.Set;
@@ -24,8 +25,6 @@ import java.util.concurrent.TimeUnit;
 /** {@link ServerSocketChannel#socket()} of our channels. Safe for use by many threads. */
 @SuppressWarnings("UnsynchronizedOverridesSynchronized") // the channel has locks of its own, as the JDK's adaptor does
 final class RServerSocketAdaptor extends ServerSocket {
-
-    private static final int DEFAULT_BACKLOG = 50;
 
     private final RServerSocketChannel channel;
     private volatile int timeout; // milliseconds
@@ -44,14 +43,14 @@ final class RServerSocketAdaptor extends ServerSocket {
 
     @Override
     public void bind(SocketAddress local) throws IOException {
-        bind(local, DEFAULT_BACKLOG);
+        bind(local, RServerSocketChannel.DEFAULT_BACKLOG);
     }
 
     @Override
     public void bind(SocketAddress local, int backlog) throws IOException {
         try {
             channel.bind(local == null ? new InetSocketAddress(0) : local, backlog);
-        } catch (java.nio.channels.UnresolvedAddressException e) {
+        } catch (UnresolvedAddressException e) {
             throw SocketErrors.socket(e);
         } catch (Exception e) {
             throw SocketErrors.io(e);
@@ -70,7 +69,7 @@ final class RServerSocketAdaptor extends ServerSocket {
         return local == null ? -1 : local.getPort();
     }
 
-    /** Not blocking, it accepts a connection that waits. */
+    /** On a channel that does not block: accepts a connection if one waits. */
     @Override
     public Socket accept() throws IOException {
         try {

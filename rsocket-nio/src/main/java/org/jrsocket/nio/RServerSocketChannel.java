@@ -36,13 +36,11 @@ import org.jrsocket.stream.StreamConfig;
  */
 final class RServerSocketChannel extends ServerSocketChannel implements RdmaSelectable {
 
-    private static final int DEFAULT_BACKLOG = 50;
+    /** Where nobody names one, or one below 1; the JDK's. */
+    static final int DEFAULT_BACKLOG = 50;
 
-    /**
-     * Whether a blocking accept without a time limit sees that the channel is closed before it waits: JDK 25's does,
-     * JDK 17's does not.
-     */
-    private static final boolean LOOKS_FIRST = Runtime.version().feature() >= 24;
+    /** Whether a blocking accept without a time limit sees a close before it waits, as with later JDKs. */
+    private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
     private final RSelectorProvider provider;
     private final ReentrantLock acceptLock = new ReentrantLock();

@@ -30,8 +30,8 @@ import java.util.Set;
 @SuppressWarnings("UnsynchronizedOverridesSynchronized") // the channel has locks of its own, as the JDK's adaptor does
 final class RSocketAdaptor extends Socket {
 
-    /** Since 25 the JDK looks for an unresolved address itself, and closes the socket over it. */
-    private static final boolean CLOSES_WHEN_UNRESOLVED = Runtime.version().feature() >= 24;
+    /** Whether the adaptor itself looks for an unresolved address, and closes over it, as with later JDKs. */
+    private static final boolean CLOSES_WHEN_UNRESOLVED = JdkVersion.AT_LEAST_24;
 
     private final RSocketChannel channel;
     private volatile int timeout; // milliseconds

@@ -18,8 +18,8 @@ import java.nio.channels.UnsupportedAddressTypeException;
 /** What a socket adaptor throws where its channel throws something else: as {@code sun.nio.ch.Net}, to the words. */
 final class SocketErrors {
 
-    /** JDK 25 does, JDK 17 does not. */
-    private static final boolean TRANSLATES_CONNECTED = Runtime.version().feature() >= 24;
+    /** Later JDKs do. */
+    private static final boolean TRANSLATES_CONNECTED = JdkVersion.AT_LEAST_24;
 
     private SocketErrors() {}
 
