@@ -46,7 +46,7 @@ public final class Rdma {
      * @throws IllegalStateException a setting cannot be used, the JDK's internals are not open, or the transport was
      *     shut down; the message says what to do
      */
-    static SelectorProvider provider() {
+    static RSelectorProvider provider() {
         if (over) {
             throw new IllegalStateException("the transport was shut down, by Rdma.shutdown()");
         }
@@ -89,7 +89,7 @@ public final class Rdma {
     /** Why connections cannot use RDMA here, with the remedy in the message; null if they can. */
     public static Throwable unavailabilityCause() {
         try {
-            ((RSelectorProvider) provider()).ensureRdma();
+            provider().ensureRdma();
             return null;
         } catch (VerbsUnavailableException | RuntimeException | LinkageError e) {
             return e;

@@ -51,7 +51,7 @@ public final class RdmaServerSocketChannel extends NioServerSocketChannel {
             accepted.add(new RdmaSocketChannel(this, connection));
             return 1;
         } catch (Throwable e) {
-            LOG.warn("A connection is closed, for it cannot have a channel", e);
+            LOG.warn("{} is closed, because no channel can be made for it", connection, e);
             try {
                 connection.close();
             } catch (Throwable second) {
