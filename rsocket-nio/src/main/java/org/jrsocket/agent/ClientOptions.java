@@ -24,6 +24,7 @@ import picocli.CommandLine.TypeConversionException;
 /** What {@code ping} and {@code perf} have in common. */
 final class ClientOptions {
 
+    /** {@code HOST} alone means this port; a string, for annotations. */
     static final String PORT = "7470";
 
     @Spec(Spec.Target.MIXEE)

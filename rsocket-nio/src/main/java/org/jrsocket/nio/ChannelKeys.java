@@ -29,7 +29,7 @@ final class ChannelKeys {
         all = List.copyOf(fewer);
     }
 
-    /** The channel is another one to its selectors now. */
+    /** What the channel is to its selectors has changed: it has another state, or another channel inside. */
     void refresh() {
         all.forEach(RSelectionKey::refresh);
     }

@@ -7,6 +7,7 @@ package org.jrsocket.nio;
 import java.io.IOException;
 import java.net.ProtocolFamily;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
@@ -128,7 +129,7 @@ abstract class DataChannel extends ConnectingChannel {
                 ensureOpen();
                 n = io.readBlocking(target, nanos);
                 done = true;
-            } catch (java.net.SocketTimeoutException e) {
+            } catch (SocketTimeoutException e) {
                 done = isOpen();
                 throw e;
             } finally {

@@ -27,8 +27,8 @@ import org.jrsocket.stream.RdmaStream;
  *       port \---- accepted: TCP or RDMA at once                       close leads from each to CLOSED
  * </pre>
  *
- * Safe for use by many threads, as the JDK's: readers take turns, so do writers. Locks, in this order: read, write,
- * state.
+ * Safe for use by many threads, as the JDK's: readers take turns, so do writers. Locks: read, write and state, as the
+ * package has them.
  */
 abstract class DualChannel extends SocketChannel implements RdmaSelectable {
 

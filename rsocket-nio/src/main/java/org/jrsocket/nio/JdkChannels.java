@@ -4,7 +4,6 @@
  */
 package org.jrsocket.nio;
 
-import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -17,8 +16,8 @@ import java.nio.channels.spi.SelectorProvider;
 import org.jrsocket.os.NativeLibrary;
 
 /**
- * What of {@code sun.nio.ch} is used, and nothing else; the same on JDK 17 and 25. The package must be open to this
- * class: the agent sees to it, without the agent an option of the JVM does.
+ * All that is used of {@code sun.nio.ch}; the same on JDK 17 and 25. The package must be open to this class: the agent
+ * sees to it, without the agent an option of the JVM does.
  */
 final class JdkChannels {
 
@@ -179,7 +178,7 @@ final class JdkChannels {
     }
 
     /** The descriptor of a JDK selector's epoll set, or -1 if it has none. */
-    static int epollDescriptor(AbstractSelector selector) throws IOException {
+    static int epollDescriptor(AbstractSelector selector) {
         if (EPOLL_FD == null || !EPOLL_SELECTOR.isInstance(selector)) {
             return -1;
         }

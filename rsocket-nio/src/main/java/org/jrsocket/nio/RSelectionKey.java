@@ -16,7 +16,7 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamObserver;
 
 /**
- * One channel in one {@link RSelector}. Safe for use by many threads. The channel is of ours, or one of the JDK's,
+ * One channel in one {@link RSelector}. Safe for use by many threads. The channel is one of ours or of the JDK's,
  * whose key in the JDK's selector then does the work.
  */
 final class RSelectionKey extends AbstractSelectionKey implements StreamObserver {

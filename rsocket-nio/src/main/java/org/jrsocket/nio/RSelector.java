@@ -21,11 +21,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A selector for RDMA, TCP, datagrams and pipes together. What is not RDMA is in a selector of the JDK's inside. Which
- * keys are ready {@link Selection} finds; here are the keys, what of them is selected, and the locks.
- *
- * <p>Locks, in this order: this, the selected-key set, {@code registrations}, a channel's state, a key, the
- * descriptors.
+ * A selector for RDMA, TCP, datagrams and pipes together. What is not RDMA is in a selector of the JDK's inside. This
+ * class has the keys, those that are selected, and the locks: its monitor, the set of selected keys and
+ * {@code registrations}, in the order that the package has. {@link Selection} finds which keys are ready.
  */
 final class RSelector extends AbstractSelector {
 
@@ -39,17 +37,16 @@ final class RSelector extends AbstractSelector {
     private final Selection selection;
     private boolean inSelect; // with this lock
 
-    RSelector(RSelectorProvider provider, AbstractSelector jdk) throws IOException {
+    RSelector(RSelectorProvider provider, AbstractSelector jdk) {
         this(provider, jdk, provider.context().settings().streamConfig().spinNanos());
     }
 
-    RSelector(RSelectorProvider provider, AbstractSelector jdk, long spinNanos) throws IOException {
+    RSelector(RSelectorProvider provider, AbstractSelector jdk, long spinNanos) {
         this(provider, jdk, spinNanos, new HashSet<>(), 0);
     }
 
     /** For one thread that selects again and again, and is the only one to touch the selected keys. */
-    static RSelector forEventLoop(RSelectorProvider provider, AbstractSelector jdk, long lookAfterNanos)
-            throws IOException {
+    static RSelector forEventLoop(RSelectorProvider provider, AbstractSelector jdk, long lookAfterNanos) {
         long spinNanos = provider.context().settings().streamConfig().spinNanos();
         return new RSelector(provider, jdk, spinNanos, new SelectedKeys(), lookAfterNanos);
     }
@@ -59,8 +56,7 @@ final class RSelector extends AbstractSelector {
             AbstractSelector jdk,
             long spinNanos,
             Set<SelectionKey> selected,
-            long lookAfterNanos)
-            throws IOException {
+            long lookAfterNanos) {
         super(provider);
         this.jdk = jdk;
         this.selected = selected;

@@ -5,6 +5,7 @@
 package org.jrsocket.nio;
 
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketException;
@@ -49,7 +50,7 @@ public final class RSelectorProvider extends SelectorProvider {
 
     private static Shared shared; // guarded by the class
     /** Whether a warning is due if there is no RDMA: {@code shared} was made here, so no agent has said it. */
-    private static final AtomicBoolean TO_BE_SAID = new AtomicBoolean();
+    private static final AtomicBoolean WARNING_DUE = new AtomicBoolean();
 
     private final SelectorProvider jdk;
     private final TransportContext context;
@@ -87,7 +88,7 @@ public final class RSelectorProvider extends SelectorProvider {
                         TransportContext.open(Settings.read(null, System.getProperties(), System.getenv()), holder),
                         holder,
                         true);
-                TO_BE_SAID.set(true);
+                WARNING_DUE.set(true);
             } catch (ConfigurationException e) {
                 throw new IllegalStateException("jrsocket: " + e.getMessage(), e);
             }
@@ -116,7 +117,7 @@ public final class RSelectorProvider extends SelectorProvider {
             made = shared;
         }
         if (made != null && made.own) {
-            TO_BE_SAID.set(false); // that there is none any more is no news
+            WARNING_DUE.set(false); // that there is none any more is no news
             made.holder.close();
         }
     }
@@ -278,7 +279,7 @@ public final class RSelectorProvider extends SelectorProvider {
         return ((RSocketChannel) channel).rdma().isTheEndOnly(e);
     }
 
-    // ---- for the parts ----
+    // ---- for other packages of this project ----
 
     /** Closes a channel that a selector has, for one that is no selectable channel itself. */
     public static void closeAtOnce(SocketChannel channel) throws IOException {
@@ -295,9 +296,10 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
-     * Whether ours are needed. So they are also while RDMA is there and cannot be started, for want of a descriptor for
-     * example: each connection finds out for itself, and a selector of the JDK's would never take those that have RDMA.
-     * And so they are, without anything opened, while everything is to use TCP: policy and rules can be changed.
+     * Whether channels and selectors of ours are needed. They are even while RDMA is there but cannot be started, for
+     * want of a descriptor for example: each connection finds out for itself, and a selector of the JDK's would never
+     * take those that have RDMA. They also are while everything is to use TCP, and then nothing is opened to find out:
+     * policy and rules can be changed.
      */
     public boolean isRdmaUsable() {
         if (plainSelectors) {
@@ -310,7 +312,7 @@ public final class RSelectorProvider extends SelectorProvider {
             holder.transport();
             return true;
         } catch (VerbsUnavailableException e) {
-            if (TO_BE_SAID.getAndSet(false)) {
+            if (WARNING_DUE.getAndSet(false)) {
                 LOG.warn("{}", context.withoutRdma(e));
             }
             // connections that must not use TCP have to fail
@@ -318,10 +320,6 @@ public final class RSelectorProvider extends SelectorProvider {
                     || context.mayUse(Policy.RDMA)
                     || context.settings().expectsDevice();
         }
-    }
-
-    SelectorProvider jdk() {
-        return jdk;
     }
 
     TransportContext context() {
@@ -357,7 +355,6 @@ public final class RSelectorProvider extends SelectorProvider {
      * with it.
      */
     static boolean fits(ProtocolFamily family, InetAddress address) {
-        return address instanceof java.net.Inet4Address
-                || family != StandardProtocolFamily.INET && JdkChannels.isIpv6();
+        return address instanceof Inet4Address || family != StandardProtocolFamily.INET && JdkChannels.isIpv6();
     }
 }

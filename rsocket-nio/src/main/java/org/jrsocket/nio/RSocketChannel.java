@@ -89,7 +89,7 @@ final class RSocketChannel extends DataChannel {
         TcpConnection.closed(recorded);
     }
 
-    /** As one that no selector has: with unread data the peer sees a reset, and not the end before. */
+    /** Closes as if no selector had it: with unread data the peer sees a reset, and not the end first. */
     void closeAtOnce() throws IOException {
         closesAtOnce = true;
         close();

@@ -7,8 +7,8 @@ package org.jrsocket.nio;
 import java.net.InetSocketAddress;
 
 /**
- * What a security manager is asked of RDMA connections, in the words of the JDK's own channels. Of TCP's it is asked by
- * those. JDK 24 and later have none.
+ * Asks a security manager about RDMA connections, in the words in which the JDK's own channels ask about TCP's. JDK 24
+ * and later have none.
  */
 @SuppressWarnings("removal")
 final class Rights {

@@ -19,7 +19,7 @@ final class SelectedKeys extends AbstractSet<SelectionKey> {
 
     private RSelectionKey[] keys = new RSelectionKey[64];
     private int size;
-    private int changes; // but those of iterators by themselves
+    private int changes; // except by iterators
 
     @Override
     public int size() {
@@ -33,7 +33,7 @@ final class SelectedKeys extends AbstractSet<SelectionKey> {
 
     private boolean isIn(RSelectionKey key) {
         int at = key.selectedAt;
-        return at >= 0 && at < size && keys[at] == key; // of another selector it may be
+        return at >= 0 && at < size && keys[at] == key; // it may be another selector's
     }
 
     @Override

@@ -68,8 +68,8 @@ final class Selection {
     private long lookedAt; // by the clock, if lookAfterNanos counts
     private long looks; // that were system calls
 
-    Selection(RSelector selector, RSelectorProvider provider, AbstractSelector jdk, long spinNanos, long lookAfterNanos)
-            throws IOException {
+    Selection(
+            RSelector selector, RSelectorProvider provider, AbstractSelector jdk, long spinNanos, long lookAfterNanos) {
         this.selector = selector;
         this.provider = provider;
         this.jdk = jdk;
@@ -247,7 +247,7 @@ final class Selection {
 
     // ---- sleeping ----
 
-    /** Whether it did sleep. */
+    /** Returns whether it slept. */
     private boolean sleepInEpoll(long left) throws IOException {
         int n;
         asleep = IN_EPOLL;
@@ -287,7 +287,7 @@ final class Selection {
         }
     }
 
-    /** With streams, the service thread watches their descriptors for us. Whether it did sleep. */
+    /** With streams, the service thread watches their descriptors for us. Returns whether it slept. */
     private boolean sleepInJdk(long left) throws IOException {
         boolean streams = !descriptors.isEmpty();
         asleep = IN_JDK;

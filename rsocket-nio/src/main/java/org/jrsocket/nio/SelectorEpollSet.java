@@ -6,6 +6,7 @@ package org.jrsocket.nio;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.EventFd;
 import org.jrsocket.stream.RdmaStream;
@@ -27,7 +28,7 @@ final class SelectorEpollSet {
 
     private final int jdkDescriptor; // -1 if unknown
 
-    private final Object lock = new Object();
+    private final Object lock = new Object(); // before a stream's
     // Guarded by lock; the epoll set's own waits are not.
     private Epoll epoll;
     private volatile EventFd wake; // read without it
@@ -62,7 +63,7 @@ final class SelectorEpollSet {
                     return;
                 }
                 if (fd >= keys.length) {
-                    keys = java.util.Arrays.copyOf(keys, Math.max(fd + 1, 2 * keys.length));
+                    keys = Arrays.copyOf(keys, Math.max(fd + 1, 2 * keys.length));
                 }
                 // Another's may be there still: of a stream that its own failure has freed, and whose number this one
                 // got.
@@ -123,8 +124,8 @@ final class SelectorEpollSet {
     }
 
     /**
-     * Ends a wait that is under way or about to be. Takes no lock: a stream's may be held, for which somebody who adds
-     * that stream waits with ours.
+     * Ends a wait that is under way or about to be. Takes no lock: observers of streams come here, which must
+     * not wait, whatever their threads hold.
      */
     void signal() {
         EventFd waker = wake;
@@ -133,7 +134,12 @@ final class SelectorEpollSet {
         }
     }
 
-    /** Waits; negative is for ever, 0 does not wait. @return the number of events for {@link #take} */
+    /**
+     * Waits for events.
+     *
+     * @param nanos 0 does not wait, negative waits for ever
+     * @return the number of events for {@link #take}
+     */
     int await(long nanos) throws IOException {
         return epoll.await(nanos);
     }

@@ -72,8 +72,8 @@ final class ServerPort {
     }
 
     /**
-     * Where the policy wants no TCP nothing ever listens there: a TCP channel that did could not give up its port at
-     * once if it is registered. With stateLock, of an open channel.
+     * Opens an RDMA listener that has its port alone, where the policy wants no TCP. TCP never listens there: a channel
+     * that did, and is registered, could not give up its port at once. With stateLock, of an open channel.
      *
      * @return null if the policy allows TCP, or TCP has to say what is wrong with the call
      */
@@ -104,7 +104,7 @@ final class ServerPort {
         }
     }
 
-    /** Of a port that is yet to be chosen a rule may say so. */
+    /** Whether the policy may want no TCP: of a port that is yet to be chosen, some rule may say so. */
     private boolean mayBeRdmaAlone(InetSocketAddress local) {
         return local.getPort() == 0 ? provider.context().mayUse(Policy.RDMA) : isRdmaAlone(local);
     }

@@ -16,9 +16,6 @@ import java.util.Arrays;
  */
 final class Protocol {
 
-    /** {@code HOST} alone means this port. */
-    static final int PORT = 7470;
-
     static final int MAX_SIZE = 16 << 20;
 
     private static final byte[] GREETING = "jrsocket-perf 1\n".getBytes(StandardCharsets.US_ASCII);

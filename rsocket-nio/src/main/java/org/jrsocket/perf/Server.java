@@ -10,8 +10,10 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.connect.RdmaListeners;
@@ -82,7 +84,7 @@ public final class Server implements AutoCloseable {
     private static boolean hasIpv6() throws IOException {
         try (ServerSocket any = new ServerSocket(0, 1, InetAddress.getByAddress(new byte[16]))) {
             return any.isBound();
-        } catch (java.net.SocketException e) {
+        } catch (SocketException e) {
             return false;
         }
     }
@@ -152,7 +154,7 @@ public final class Server implements AutoCloseable {
         if (request == null) {
             return; // it only wanted to know how long connecting takes
         }
-        say(link.remote() + ": " + request.task().name().toLowerCase(java.util.Locale.ROOT) + ", " + request.size()
+        say(link.remote() + ": " + request.task().name().toLowerCase(Locale.ROOT) + ", " + request.size()
                 + " bytes, over " + link.transport());
         byte[] buffer = new byte[request.size()];
         switch (request.task()) {

@@ -62,7 +62,8 @@ class EventLoopSelectorTest extends SelectionFairnessSuite {
     /** That looks once, if its keys are always busy. */
     private RSelector patient() throws IOException {
         RSelectorProvider provider = (RSelectorProvider) kind.provider();
-        return closing(RSelector.forEventLoop(provider, provider.jdk().openSelector(), TimeUnit.HOURS.toNanos(1)));
+        return closing(RSelector.forEventLoop(
+                provider, JdkChannels.defaultProvider().openSelector(), TimeUnit.HOURS.toNanos(1)));
     }
 
     @Test
