@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * The chunks that a connection has registered to send from, the least recently used first. A key of one connection
  * opens nothing on another, so each registers for itself: when it first sends from a chunk. They end with their chunks,
  * when nothing has moved for some seconds, when another one needs the room, and with the connection at the latest. Any
- * thread, for buffers are released by any.
+ * thread, for buffers are released by any. The monitor is taken before the stream's lock and a chunk's.
  */
 final class Registrations {
 

@@ -11,11 +11,15 @@
  * transport. This package adds what a socket's interface cannot have: memory that is lent, for sending until the peer's
  * device has acknowledged it, and for reading until the application has released it.
  *
- * <p>May use Netty, {@code nio}, {@code stream}, and of {@code os} and {@code verbs} native memory and exceptions.
+ * <p>May use Netty, {@code nio}, {@code stream}, of {@code os} and {@code verbs} native memory and exceptions, and
+ * slf4j.
  *
  * <p>From top to bottom: the handler and the server channel; the channel; {@code MessageWriter} and its
  * {@code FileReader}, the configuration, {@code LentSends}, {@code Registrations}, {@code LendingHandle} and
  * {@code LentByteBuf}, which are a connection's; the allocator, its arenas and their chunks, which are not. An
  * arena's chunks know the size class to which their pieces go back.
+ *
+ * <p>Locks: {@code Registrations} holds its monitor while it takes the lock of its stream, or a chunk's. So a stream
+ * must not hold its lock when it calls back. The monitor of a size class is never held together with any of these.
  */
 package org.jrsocket.netty;

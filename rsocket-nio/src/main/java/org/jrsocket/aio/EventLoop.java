@@ -30,7 +30,8 @@ import java.util.function.Consumer;
  * <p>Threads of the pool call handlers. An internal thread, in groups whose pool is not a fixed one, only finishes
  * operations, so it is always there; it leads while no thread of the pool is free to.
  *
- * <p>Locks: {@code lock} is never held while a channel's is taken, nor during a selection.
+ * <p>{@code lock} is never held while a channel's {@link Readiness} is taken, nor during a selection; the package has
+ * the whole order.
  */
 final class EventLoop {
 
@@ -48,7 +49,7 @@ final class EventLoop {
         /** Soon, on another thread, {@link EventLoop#tick}. */
         void scheduleTick();
 
-        /** The selector fails. */
+        /** The selector has failed, and nobody selects any more. */
         void failed(IOException e);
     }
 
@@ -136,7 +137,7 @@ final class EventLoop {
         }
     }
 
-    /** So many threads of the pool, and so many of ours. */
+    /** Starts so many threads of the pool, and so many internal ones. */
     void start(int pooled, int internal) {
         for (int i = 0; i < pooled + internal; i++) {
             Worker worker = new Worker(i >= pooled);
@@ -183,7 +184,7 @@ final class EventLoop {
 
     // ---- who does what ----
 
-    /** Waits for something to do. @return false if there will be nothing more */
+    /** Waits for something to do. Returns false if there will be nothing more. */
     private boolean next(Worker me) throws IOException {
         lock.lock();
         try {
@@ -242,8 +243,7 @@ final class EventLoop {
             }
             return false;
         }
-        // a thread that is here is better than one that is away, and one that calls handlers better than one that does
-        // not
+        // A thread that is here is better than one that is away, and one that calls handlers than one that does not.
         return leader == null || leader == me || leader.works || leader.internal && !me.internal;
     }
 
@@ -306,7 +306,7 @@ final class EventLoop {
         }
     }
 
-    /** With lock. @return false if everybody has something to do */
+    /** With lock. Returns false if everybody has something to do. */
     private boolean callSomebody() {
         Worker called = idle.poll();
         if (called == null) {
