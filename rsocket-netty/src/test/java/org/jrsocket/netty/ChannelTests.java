@@ -18,6 +18,8 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -55,8 +57,8 @@ abstract class ChannelTests {
         verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(30_000));
         transport = RdmaTransport.over(verbs);
         TransportHolder holder = TransportHolder.of(transport);
-        Settings settings = Settings.read(
-                "policy=auto,memory.rejected=0,connect.timeout=50s", new java.util.Properties(), java.util.Map.of());
+        Settings settings =
+                Settings.read("policy=auto,memory.rejected=0,connect.timeout=50s", new Properties(), Map.of());
         provider = new RSelectorProvider(new TransportContext(settings, Rules.NONE, holder), holder);
         loops = new MultiThreadIoEventLoopGroup(
                 2, new DefaultThreadFactory("netty", true), RdmaIoHandler.newFactory(provider));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ResourceLeakDetector;
@@ -60,7 +61,7 @@ class EventLoopCostTest extends ChannelTests {
             left = count;
         }
 
-        void ping(io.netty.channel.Channel channel) {
+        void ping(Channel channel) {
             channel.writeAndFlush(channel.alloc().directBuffer(64).writeZero(64), channel.voidPromise());
         }
 

@@ -9,12 +9,15 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundInvoker;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelPromise;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.local.LocalIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -69,7 +72,7 @@ final class ProgramActions {
 
     ProgramActions() throws IOException {
         unheard.bind(new InetSocketAddress("127.0.0.1", 0));
-        inUse = new ServerSocket(0, 5, java.net.InetAddress.getByName("127.0.0.1"));
+        inUse = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.1"));
         add(16, "write", this::write);
         add(3, "flush", (world, on, chance) -> {
             on.out(chance).flush();
@@ -119,7 +122,7 @@ final class ProgramActions {
                 "half",
                 (world, on, chance) -> "" + on.channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true));
         add(2, "marks", (world, on, chance) -> {
-            on.channel.config().setWriteBufferWaterMark(new io.netty.channel.WriteBufferWaterMark(10, 100));
+            on.channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(10, 100));
             return "";
         });
         add(
@@ -174,7 +177,7 @@ final class ProgramActions {
                 cancelled.cancel(false);
                 yield cancelled;
             }
-            case 2 -> new io.netty.channel.DefaultChannelPromise(channel, wrongLoops.next()).setSuccess();
+            case 2 -> new DefaultChannelPromise(channel, wrongLoops.next()).setSuccess();
             case 3 -> world.any(chance).channel.newPromise();
             case 4 -> null;
             case 5, 6 -> channel.newProgressivePromise();

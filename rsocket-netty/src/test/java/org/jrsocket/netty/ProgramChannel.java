@@ -5,6 +5,7 @@
 package org.jrsocket.netty;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -302,7 +303,7 @@ final class ProgramChannel {
         public void channelRead(ChannelHandlerContext unused, Object message) {
             if (message instanceof ByteBuf bytes) {
                 ByteArrayOutputStream copy = new ByteArrayOutputStream();
-                copy.writeBytes(io.netty.buffer.ByteBufUtil.getBytes(bytes));
+                copy.writeBytes(ByteBufUtil.getBytes(bytes));
                 bytes.release();
                 some = true;
                 add(new Entry("read", copy));

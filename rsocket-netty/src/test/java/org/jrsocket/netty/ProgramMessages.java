@@ -13,6 +13,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FileRegion;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -140,7 +141,7 @@ final class ProgramMessages {
         private long given;
 
         OddRegion(int kind, long count) {
-            super(new java.io.File("none"), 0, count);
+            super(new File("none"), 0, count);
             this.kind = kind;
         }
 

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.ChannelConfig;
@@ -166,7 +167,7 @@ final class ProgramOptions {
         if (value instanceof WriteBufferWaterMark mark) {
             return mark.low() + ".." + mark.high();
         }
-        return value.equals(io.netty.buffer.ByteBufAllocator.DEFAULT) || value == RdmaByteBufAllocator.DEFAULT
+        return value.equals(ByteBufAllocator.DEFAULT) || value == RdmaByteBufAllocator.DEFAULT
                 ? "default"
                 : value.getClass().getSimpleName();
     }

@@ -12,6 +12,7 @@ import io.netty.channel.ServerChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
@@ -58,7 +60,7 @@ class RandomProgramsTest {
     static {
         try {
             ACTIONS = new ProgramActions();
-        } catch (java.io.IOException e) {
+        } catch (IOException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
@@ -199,9 +201,7 @@ class RandomProgramsTest {
         if (chance.nextInt(3) > 0) {
             return "not now";
         }
-        world.loops
-                .shutdownGracefully(0, 10, java.util.concurrent.TimeUnit.SECONDS)
-                .sync();
+        world.loops.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
         return after(world, "");
     }
 

@@ -7,13 +7,17 @@ package org.jrsocket.netty;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.resolver.AddressResolver;
+import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -47,10 +51,10 @@ class ScarceAcceptsTest {
                 Program.class,
                 folder,
                 RdmaServerSocketChannel.class,
-                io.netty.bootstrap.Bootstrap.class,
-                io.netty.buffer.ByteBuf.class,
-                io.netty.resolver.AddressResolver.class,
-                io.netty.util.AttributeKey.class);
+                Bootstrap.class,
+                ByteBuf.class,
+                AddressResolver.class,
+                AttributeKey.class);
     }
 
     /** What the new JVM does. */

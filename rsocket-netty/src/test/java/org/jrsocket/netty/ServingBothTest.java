@@ -18,6 +18,7 @@ import io.netty.channel.socket.nio.NioChannelOption;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.Map;
@@ -57,8 +58,8 @@ class ServingBothTest extends ChannelTests {
             client.writeAndFlush(Pattern.fill(client.alloc().directBuffer(100_000), 0, 100_000));
             plain.getOutputStream().write(content);
             assertEquals(
-                    java.nio.ByteBuffer.wrap(content),
-                    java.nio.ByteBuffer.wrap(plain.getInputStream().readNBytes(content.length)));
+                    ByteBuffer.wrap(content),
+                    ByteBuffer.wrap(plain.getInputStream().readNBytes(content.length)));
             checker.await();
         }
     }

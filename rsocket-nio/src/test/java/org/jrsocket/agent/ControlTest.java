@@ -88,7 +88,7 @@ class ControlTest {
         return answers.readLine();
     }
 
-    /** Runs {@code ctl PID WORDS}. @return what it printed, without the last line's end */
+    /** Runs {@code ctl PID WORDS}. Returns what it printed, without the last line's end. */
     private String ctl(int status, String... words) {
         String[] args = new String[words.length + 2];
         args[0] = "ctl";

@@ -21,6 +21,7 @@ import java.nio.channels.AsynchronousChannelGroup;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.AsynchronousServerSocketChannel;
 import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.CompletionHandler;
 import java.nio.channels.IllegalChannelGroupException;
 import java.nio.channels.ShutdownChannelGroupException;
 import java.util.ArrayList;
@@ -245,8 +246,7 @@ abstract class AioGroupSuite extends AioSuite {
         }
     }
 
-    private record Throwing(CountDownLatch called, boolean error)
-            implements java.nio.channels.CompletionHandler<Integer, Object> {
+    private record Throwing(CountDownLatch called, boolean error) implements CompletionHandler<Integer, Object> {
         @Override
         public void completed(Integer result, Object attachment) {
             called.countDown();

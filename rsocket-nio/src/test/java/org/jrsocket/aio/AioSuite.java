@@ -161,7 +161,7 @@ abstract class AioSuite {
         return text(target);
     }
 
-    /** Writes until a write waits. @return that write */
+    /** Writes until a write waits. Returns that write. */
     static Future<Integer> fill(AsynchronousSocketChannel channel) throws Exception {
         Future<Integer> write;
         int quick;

@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.ReadPendingException;
 import java.nio.channels.WritePendingException;
@@ -303,11 +304,10 @@ abstract class AioTransferSuite extends AioSuite {
         Pair pair = pair();
         assertEquals(pair.client(), pair.client().shutdownOutput());
         pair.client().shutdownOutput();
-        assertFails(
-                java.nio.channels.ClosedChannelException.class, pair.client().write(text("no")));
+        assertFails(ClosedChannelException.class, pair.client().write(text("no")));
         Told<Integer> told = new Told<>();
         pair.client().write(ByteBuffer.allocate(0), null, told);
-        assertFails(java.nio.channels.ClosedChannelException.class, told.outcome);
+        assertFails(ClosedChannelException.class, told.outcome);
         assertEquals(-1, get(pair.server().read(ByteBuffer.allocate(1))));
         get(pair.server().write(text("in")));
         assertEquals("in", read(pair.client(), 2));

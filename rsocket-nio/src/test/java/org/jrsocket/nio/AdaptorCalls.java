@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Random;
 import org.jrsocket.testkit.programs.RandomPrograms;
@@ -42,7 +43,7 @@ final class AdaptorCalls {
     }
 
     private static String bytes(byte[] target, int offset, int n) {
-        return n + (n > 0 ? " " + ChannelWorld.text(java.nio.ByteBuffer.wrap(target, offset, n)) : "");
+        return n + (n > 0 ? " " + ChannelWorld.text(ByteBuffer.wrap(target, offset, n)) : "");
     }
 
     private static String read(ChannelWorld world, Random chance) throws Exception {

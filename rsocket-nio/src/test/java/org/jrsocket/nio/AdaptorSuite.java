@@ -18,8 +18,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -273,7 +275,7 @@ abstract class AdaptorSuite extends NioSuite {
     void shouldStillKnowAPeerThatRefused() throws IOException {
         InetSocketAddress dead = deadPort();
         SocketChannel client = open();
-        assertThrows(java.net.ConnectException.class, () -> client.connect(dead));
+        assertThrows(ConnectException.class, () -> client.connect(dead));
         assertPeer(dead, client.socket());
     }
 
@@ -302,7 +304,7 @@ abstract class AdaptorSuite extends NioSuite {
     void shouldFailToConnectThroughTheSocket() throws IOException {
         SocketChannel client = open();
         InetSocketAddress dead = deadPort();
-        assertThrows(java.net.ConnectException.class, () -> client.socket().connect(dead, 5000));
+        assertThrows(ConnectException.class, () -> client.socket().connect(dead, 5000));
         assertFalse(client.isOpen());
     }
 
@@ -315,7 +317,7 @@ abstract class AdaptorSuite extends NioSuite {
                 UnknownHostException.class,
                 () -> socket.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
         SocketException e =
-                assertThrows(SocketException.class, () -> open().socket().connect(new java.net.SocketAddress() {}));
+                assertThrows(SocketException.class, () -> open().socket().connect(new SocketAddress() {}));
         assertEquals("Unsupported address type", e.getMessage());
     }
 

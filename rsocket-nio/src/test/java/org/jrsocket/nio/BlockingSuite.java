@@ -15,11 +15,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.Channel;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetBoundException;
@@ -29,6 +31,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -38,8 +41,7 @@ import org.junit.jupiter.api.Test;
 /** Threads that wait in channels: their turns, interrupts, closing under them; and listening and accepting. */
 abstract class BlockingSuite extends NioSuite {
 
-    private static void assertClosedByInterrupt(Failing f, java.nio.channels.Channel channel)
-            throws InterruptedException {
+    private static void assertClosedByInterrupt(Failing f, Channel channel) throws InterruptedException {
         Throwable e = f.join();
         assertSame(ClosedByInterruptException.class, e == null ? null : e.getClass());
         assertTrue(f.interrupted);
@@ -185,7 +187,7 @@ abstract class BlockingSuite extends NioSuite {
             byte mark = (byte) i;
             writers.add(background(() -> {
                 byte[] block = new byte[1000];
-                java.util.Arrays.fill(block, mark);
+                Arrays.fill(block, mark);
                 for (int n = 0; n < 50; n++) {
                     p.client().write(ByteBuffer.wrap(block));
                 }
@@ -327,7 +329,7 @@ abstract class BlockingSuite extends NioSuite {
         SocketAddress address = listener.getLocalAddress();
         listener.close();
         SocketChannel client = open();
-        assertThrows(java.net.ConnectException.class, () -> client.connect(address));
+        assertThrows(ConnectException.class, () -> client.connect(address));
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -367,8 +368,7 @@ final class ChannelCalls {
     }
 
     @SuppressWarnings("unchecked") // the same
-    private static Object set(java.nio.channels.ServerSocketChannel listener, SocketOption<?> option, Object value)
-            throws IOException {
+    private static Object set(ServerSocketChannel listener, SocketOption<?> option, Object value) throws IOException {
         return listener.setOption((SocketOption<Object>) option, value);
     }
 

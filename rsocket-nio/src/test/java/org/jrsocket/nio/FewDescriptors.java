@@ -17,7 +17,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.connect.TransportContext;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.platform.commons.JUnitException;
 
 /** A JVM that may have few descriptors, and a program in it that takes all of them. */
 public final class FewDescriptors {
@@ -35,13 +38,13 @@ public final class FewDescriptors {
                 program,
                 FewDescriptors.class,
                 RSelectorProvider.class,
-                org.jrsocket.connect.TransportContext.class,
-                org.jrsocket.verbs.loopback.LoopbackProvider.class,
+                TransportContext.class,
+                LoopbackProvider.class,
                 com.ibm.disni.verbs.RdmaProvider.class,
                 org.slf4j.LoggerFactory.class,
                 Test.class,
                 org.opentest4j.AssertionFailedError.class,
-                org.junit.platform.commons.JUnitException.class));
+                JUnitException.class));
         needed.addAll(List.of(more));
         Set<String> places = new LinkedHashSet<>();
         for (Class<?> one : needed) {

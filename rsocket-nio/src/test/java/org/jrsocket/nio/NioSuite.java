@@ -18,6 +18,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -135,7 +136,7 @@ abstract class NioSuite {
     }
 
     static ByteBuffer text(String s) {
-        return ByteBuffer.wrap(s.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        return ByteBuffer.wrap(s.getBytes(StandardCharsets.UTF_8));
     }
 
     static String read(SocketChannel channel, int n) throws IOException {
@@ -152,7 +153,7 @@ abstract class NioSuite {
                 Thread.onSpinWait();
             }
         }
-        return new String(b.array(), 0, b.position(), java.nio.charset.StandardCharsets.UTF_8);
+        return new String(b.array(), 0, b.position(), StandardCharsets.UTF_8);
     }
 
     /** Writes until nothing fits any more. */
@@ -171,7 +172,7 @@ abstract class NioSuite {
         return sum;
     }
 
-    /** Blocking, and its next write has to wait. @return what it has written already */
+    /** Blocking, and its next write has to wait. Returns what it has written already. */
     static long full(SocketChannel channel) throws IOException {
         channel.configureBlocking(false);
         long sum = fill(channel);

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
@@ -166,7 +167,7 @@ abstract class OptionSuite extends NioSuite {
             for (SocketOption<?> option : channel.supportedOptions()) {
                 try {
                     assertNotNull(channel.getOption(option), option.name());
-                } catch (UnsupportedOperationException | java.net.SocketException e) {
+                } catch (UnsupportedOperationException | SocketException e) {
                     assertTrue(
                             option.name().startsWith("TCP_") || option.name().startsWith("SO_INCOMING"),
                             option + ": " + e);

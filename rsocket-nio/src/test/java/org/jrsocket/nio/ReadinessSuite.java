@@ -7,10 +7,12 @@ package org.jrsocket.nio;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.Pipe;
@@ -109,11 +111,10 @@ abstract class ReadinessSuite extends NioSuite {
         Pair p = nonBlockingPair();
         Selector selector = selector();
         SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);
-        p.server().setOption(java.net.StandardSocketOptions.SO_LINGER, 0);
+        p.server().setOption(StandardSocketOptions.SO_LINGER, 0);
         p.server().close();
         await(selector, key, SelectionKey.OP_READ);
-        IOException e = org.junit.jupiter.api.Assertions.assertThrows(
-                IOException.class, () -> p.client().read(bytes(1)));
+        IOException e = assertThrows(IOException.class, () -> p.client().read(bytes(1)));
         assertEquals("Connection reset", e.getMessage());
     }
 

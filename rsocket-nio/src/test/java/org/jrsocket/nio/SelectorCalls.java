@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -289,7 +290,7 @@ final class SelectorCalls {
             }
             case 2 -> what += set.remove(first(world, all));
             case 3 -> what += set.add(first(world, all));
-            case 4 -> what += set.removeIf(key -> key.channel() instanceof java.nio.channels.SocketChannel);
+            case 4 -> what += set.removeIf(key -> key.channel() instanceof SocketChannel);
             case 5 -> what += set.retainAll(List.of());
             case 6 -> what += set.contains(null) + " " + set.isEmpty() + " " + all.containsAll(set);
             default -> what += set.removeAll(Set.copyOf(all));

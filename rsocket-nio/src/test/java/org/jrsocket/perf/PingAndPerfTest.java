@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.List;
@@ -244,7 +245,7 @@ class PingAndPerfTest {
             assertEquals("jrsocket-perf 1\n", new String(greeting, StandardCharsets.US_ASCII));
             try {
                 assertEquals(-1, stranger.getInputStream().read());
-            } catch (java.net.SocketException e) {
+            } catch (SocketException e) {
                 // a reset, because not all of it was read
             }
         }
