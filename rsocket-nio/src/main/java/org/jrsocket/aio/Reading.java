@@ -37,7 +37,7 @@ final class Reading extends Transfer {
     @Override
     long attempt(ByteBuffer[] many) throws IOException {
         if (failureTold) {
-            return -1;
+            return hasRemaining(many) ? -1 : 0; // as the JDK's, which without room does not look
         }
         try {
             return channel.read(many);

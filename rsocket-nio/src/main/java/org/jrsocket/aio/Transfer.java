@@ -193,9 +193,10 @@ abstract class Transfer {
         if (n != 0) {
             return false;
         }
-        if (many == null) {
-            return one.hasRemaining();
-        }
+        return many == null ? one.hasRemaining() : hasRemaining(many);
+    }
+
+    static boolean hasRemaining(ByteBuffer[] many) {
         for (ByteBuffer each : many) {
             if (each.hasRemaining()) {
                 return true;

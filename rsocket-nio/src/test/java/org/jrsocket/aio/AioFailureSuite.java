@@ -218,5 +218,9 @@ abstract class AioFailureSuite extends AioSuite {
         Told<Long> next = new Told<>();
         pair.server.read(targets, 0, 2, 0, TimeUnit.SECONDS, null, next);
         assertEquals(-1L, next.get());
+        Told<Long> withoutRoom = new Told<>();
+        ByteBuffer[] full = {ByteBuffer.allocate(0)};
+        pair.server.read(full, 0, 1, 0, TimeUnit.SECONDS, null, withoutRoom);
+        assertEquals(0L, withoutRoom.get());
     }
 }
