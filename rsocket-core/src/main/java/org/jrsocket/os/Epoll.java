@@ -7,17 +7,17 @@ package org.jrsocket.os;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** An {@code epoll(7)} set. One thread waits; any thread may change the set. */
+/**
+ * An {@code epoll(7)} set. One thread waits, and closes the set or has ended its wait before another does. Any thread may
+ * change the set at any time: what comes after {@link #close} touches nothing, though the set's number may be another
+ * descriptor's by then.
+ */
 public final class Epoll implements AutoCloseable {
 
     /** Readable. */
     public static final int IN = 0x001;
-    /** Writable. */
-    public static final int OUT = 0x004;
     /** Report once, then stay silent until {@link #modify} arms it again. */
     public static final int ONESHOT = 1 << 30;
-    /** Report on change only. */
-    public static final int EDGE = 1 << 31;
 
     private static final int EVENT_SIZE = 16;
 
@@ -25,7 +25,7 @@ public final class Epoll implements AutoCloseable {
     private final int capacity;
     private final NativeMemory memory;
     private final ByteBuffer events;
-    private boolean closed;
+    private boolean closed; // guarded by this
 
     /**
      * @param capacity events reported by one wait at most
@@ -48,19 +48,35 @@ public final class Epoll implements AutoCloseable {
         return fd;
     }
 
-    /** @param data what {@link #data} gives back for this descriptor's events */
-    public void add(int target, int interest, long data) throws IOException {
+    /**
+     * Adds a descriptor.
+     *
+     * @param data what {@link #data} gives back for this descriptor's events
+     * @throws IOException the set is closed, the descriptor is in it already, or the kernel has no memory
+     */
+    public synchronized void add(int target, int interest, long data) throws IOException {
+        if (closed) {
+            throw new IOException("the epoll set is closed");
+        }
         check(OsNative.epollCtl(fd, 1, target, interest, data), "add", target);
     }
 
-    /** Changes interest and data; arms a ONESHOT entry again. */
-    public void modify(int target, int interest, long data) throws IOException {
-        check(OsNative.epollCtl(fd, 3, target, interest, data), "modify", target);
+    /**
+     * Changes interest and data; arms a ONESHOT entry again. Nothing when the set is closed.
+     *
+     * @throws IOException the descriptor is not in the set
+     */
+    public synchronized void modify(int target, int interest, long data) throws IOException {
+        if (!closed) {
+            check(OsNative.epollCtl(fd, 3, target, interest, data), "modify", target);
+        }
     }
 
-    /** Removes the descriptor; harmless if it is not in the set. */
-    public void remove(int target) {
-        OsNative.epollCtl(fd, 2, target, 0, 0);
+    /** Removes the descriptor; harmless if it is not in the set, or the set is closed. */
+    public synchronized void remove(int target) {
+        if (!closed) {
+            OsNative.epollCtl(fd, 2, target, 0, 0);
+        }
     }
 
     /**
@@ -80,12 +96,9 @@ public final class Epoll implements AutoCloseable {
         return n;
     }
 
+    /** What {@link #add} or {@link #modify} was given for the descriptor of the index-th event. */
     public long data(int index) {
         return events.getLong(index * EVENT_SIZE + 8);
-    }
-
-    public int ready(int index) {
-        return events.getInt(index * EVENT_SIZE);
     }
 
     private static void check(int rc, String op, int target) throws IOException {
