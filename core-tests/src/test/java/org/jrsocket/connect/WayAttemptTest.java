@@ -197,6 +197,7 @@ class WayAttemptTest {
         assertEquals(waiting.subList(0, 50), told);
         RdmaConnectException why = waiting.get(0).failure();
         assertEquals(Reason.TIMEOUT, why.reason());
+        assertEquals("it did not answer the request of another connection", why.getMessage());
         for (WayAttempt each : waiting) {
             assertSame(why, assertThrows(RdmaConnectException.class, each::await));
         }

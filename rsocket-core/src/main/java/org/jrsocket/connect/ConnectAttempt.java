@@ -232,8 +232,7 @@ public final class ConnectAttempt {
 
     /** For people: why {@link #await} returned null, with what the device or the library said to that. */
     public String explanation() {
-        String said = detail == null ? null : detail.getMessage();
-        return (failure == null ? "" : failure.text()) + (said == null ? "" : " (" + said + ")");
+        return failure == null ? "" : failure.text(detail);
     }
 
     /** Ends the attempt; {@link #await} then says "Socket closed". Harmless when it is over. */

@@ -34,20 +34,19 @@ final class DecisionLog {
         }
         if (first) {
             LOG.warn(
-                    "{} {} over TCP, not RDMA: {}{}. Further ones of this kind are logged at debug level only.",
+                    "{} {} over TCP, not RDMA: {}. Further ones of this kind are logged at debug level only.",
                     what,
                     address,
-                    reason.text(),
-                    because(detail));
+                    reason.text(detail));
         } else if (LOG.isDebugEnabled()) { // else the text would be made for nothing, and many may connect at once
-            LOG.debug("{} {} over TCP: {}{}", what, address, reason.text(), because(detail));
+            LOG.debug("{} {} over TCP: {}", what, address, reason.text(detail));
         }
     }
 
     /** What TCP comes to is not known yet: if the peer is down, it is no fallback. */
     void rdmaFailed(InetSocketAddress remote, TcpReason reason, Exception detail) {
         if (LOG.isDebugEnabled()) {
-            LOG.debug("connecting to {} over RDMA failed, trying TCP: {}{}", remote, reason.text(), because(detail));
+            LOG.debug("connecting to {} over RDMA failed, trying TCP: {}", remote, reason.text(detail));
         }
     }
 

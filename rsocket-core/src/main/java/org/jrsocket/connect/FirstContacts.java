@@ -150,7 +150,11 @@ final class FirstContacts {
         }
     }
 
-    /** With the lock. @return the one that is to begin, if any waits */
+    /**
+     * With the lock.
+     *
+     * @return the one that is to begin, if any waits
+     */
     private static Collection<WayAttempt> replaceFirst(Contact contact) {
         if (contact.waiting.isEmpty()) {
             return List.of();
@@ -162,7 +166,7 @@ final class FirstContacts {
 
     /** What those hear that another one has found out for. */
     static RdmaConnectException silent() {
-        return new RdmaConnectException(Reason.TIMEOUT, "it did not answer another one", null);
+        return new RdmaConnectException(Reason.TIMEOUT, "it did not answer the request of another connection", null);
     }
 
     private void removeIfOver(InetAddress host, Contact contact) {

@@ -54,6 +54,20 @@ public enum TcpReason {
         return text;
     }
 
+    /** The same, with what the device, the library or the peer said, where that says more. */
+    String text(Exception detail) {
+        String said = detail == null ? null : detail.getMessage();
+        return said == null || saysAll() ? text : text + " (" + said + ")";
+    }
+
+    /** Whether the exception's message is the same in other words, for those who see it without this. */
+    private boolean saysAll() {
+        return switch (this) {
+            case DENIED, BUSY, UNABLE, UNREACHABLE -> true;
+            default -> false;
+        };
+    }
+
     static TcpReason of(RdmaConnectException.Reason reason) {
         return switch (reason) {
             case NO_DEVICE -> NO_DEVICE;

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.connect.PeerMemory.Standing;
 import org.jrsocket.connect.Ways.Way;
@@ -33,7 +34,7 @@ final class WayAttempt implements PendingConnect.Observer {
         /** Whether the connection may use this device, to which the way has led. */
         boolean mayUse(Way way, String device, InetAddress from);
 
-        /** @throws VerbsUnavailableException and so it says of each attempt */
+        /** @throws VerbsUnavailableException there is no RDMA */
         ServiceLoop service() throws VerbsUnavailableException;
 
         /** As {@link StreamFactory#takeCmEvents}. */
@@ -205,7 +206,10 @@ final class WayAttempt implements PendingConnect.Observer {
 
     private void leaveInTime() {
         if (leftToWait() <= 0) {
-            leave(Reason.TIMEOUT, "another one has asked, and has heard nothing so far");
+            long waitedMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            leave(
+                    Reason.TIMEOUT,
+                    "it did not answer the request of another connection (waited " + waitedMillis + " ms)");
         }
     }
 

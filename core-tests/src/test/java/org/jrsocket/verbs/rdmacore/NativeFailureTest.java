@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,10 +17,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeLibraryTest;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmChannel;
+import org.jrsocket.verbs.CmId;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -146,6 +152,96 @@ public class NativeFailureTest {
         StringBuilder text = new StringBuilder();
         expected.forEach(status -> text.append(status).append(' '));
         assertEquals(text.toString(), run(Statuses.class));
+    }
+
+    private static final String UNWILLING = """
+            #include <errno.h>
+            #include <fcntl.h>
+            #include <rdma/rdma_cma.h>
+
+            struct rdma_event_channel *rdma_create_event_channel(void)
+            {
+                static struct rdma_event_channel channel;
+
+                channel.fd = open("/dev/zero", O_RDONLY);
+                return &channel;
+            }
+
+            static int fail(const void *used, int why)
+            {
+                errno = why;
+                return used ? -1 : 0;
+            }
+
+            int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+                               enum rdma_port_space space)
+            {
+                static struct rdma_cm_id made;
+
+                made.channel = channel;
+                made.context = context;
+                *id = &made;
+                return space == RDMA_PS_TCP ? 0 : fail(id, EMFILE);
+            }
+
+            int rdma_set_option(struct rdma_cm_id *id, int level, int name, void *value, size_t length)
+            {
+                return fail(id, level == RDMA_OPTION_ID && name == RDMA_OPTION_ID_TOS && *(char *)value && length
+                                    ? ENOMEM : EIO);
+            }
+
+            int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **out)
+            {
+                return fail(channel, out ? EIO : EBUSY);
+            }
+
+            int rdma_destroy_id(struct rdma_cm_id *id)
+            {
+                return fail(id, EBUSY);
+            }
+            """;
+
+    /** Prints what the calls say that fail. */
+    static final class Subjects {
+
+        public static void main(String[] args) throws Exception {
+            RdmaCoreLibrary.require();
+            RdmaCoreProvider provider = new RdmaCoreProvider(new RdmaCoreProbe());
+            provider.install();
+            Cm cm = provider.openCm();
+            CmChannel channel = cm.createEventChannel();
+            System.out.println(message(() -> cm.createId(channel, RdmaCm.RDMA_PS_UDP)));
+            CmId id = cm.createId(channel, RdmaCm.RDMA_PS_TCP);
+            System.out.println(message(() -> {
+                cm.setOption(id, Cm.OPTION_TOS, 8);
+                return "";
+            }));
+            System.out.println(message(() -> cm.getCmEvent(channel, 0)).replace("fd " + channel.getFd(), "fd N"));
+            System.out.println(message(() -> cm.destroyCmId(id)));
+        }
+
+        private static String message(Callable<?> call) throws Exception {
+            try {
+                return "no failure: " + call.call();
+            } catch (ErrnoException e) {
+                return e.getMessage();
+            }
+        }
+    }
+
+    @Test
+    void shouldSayWhatTheCallThatFailedWasAbout() throws Exception {
+        List<String> said = run(folder, UNWILLING, Subjects.class)
+                .lines()
+                .filter(line -> !line.startsWith("SLF4J"))
+                .toList();
+        assertEquals(
+                List.of(
+                        "rdma_create_id (port space 0x111): Too many open files",
+                        "rdma_set_option (TOS=8, id 2, no device): Cannot allocate memory",
+                        "rdma_get_cm_event (event channel, fd N): Input/output error",
+                        "rdma_destroy_id (id 2, no device): Device or resource busy"),
+                said);
     }
 
     /** Gives a device back. */

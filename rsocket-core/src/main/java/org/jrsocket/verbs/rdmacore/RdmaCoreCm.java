@@ -62,7 +62,7 @@ public final class RdmaCoreCm extends Cm {
     public int destroyEventChannel(RdmaEventChannel eventChannel) throws IOException {
         RdmaCoreCmChannel channel = (RdmaCoreCmChannel) eventChannel;
         for (RdmaCoreCmId watch : channel.watches) {
-            ((RdmaCoreDevice) watch.getVerbs()).watched(null);
+            ((RdmaCoreDevice) watch.getVerbs()).setWatch(null);
             destroyQuietly(watch);
         }
         channel.watches.clear();
@@ -124,7 +124,7 @@ public final class RdmaCoreCm extends Cm {
                 if (handle != 0) {
                     int rc = Native.destroyId(handle);
                     id.channel().idDestroyed();
-                    check(rc, "rdma_destroy_id", "");
+                    check(rc, "rdma_destroy_id", id);
                 }
             }
         }
@@ -266,8 +266,21 @@ public final class RdmaCoreCm extends Cm {
     public void setOption(CmId cmId, int option, int value) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            check(Native.setOption(id.handle(), option, value), "rdma_set_option", option);
+            int rc = Native.setOption(id.handle(), option, value);
+            if (rc < 0) { // the text is built only on failure
+                check(rc, "rdma_set_option", optionName(option) + "=" + value + ", " + id);
+            }
         }
+    }
+
+    private static String optionName(int option) {
+        return switch (option) {
+            case OPTION_TOS -> "TOS";
+            case OPTION_REUSEADDR -> "REUSEADDR";
+            case OPTION_AFONLY -> "AFONLY";
+            case OPTION_ACK_TIMEOUT -> "ACK_TIMEOUT";
+            default -> "option " + option;
+        };
     }
 
     @Override
@@ -392,13 +405,13 @@ public final class RdmaCoreCm extends Cm {
             watch = (RdmaCoreCmId) createId(id.channel(), RDMA_PS_UDP);
             bindAddr(watch, new InetSocketAddress(local.getAddress(), 0));
             id.channel().watches.add(watch);
-            device.watched(watch);
+            device.setWatch(watch);
             watched = true;
         } catch (IOException | RuntimeException e) {
             LOG.debug("the removal of {} will be heard of only while there are connections", device, e);
         } finally {
             if (!watched) { // the next id tries again
-                device.watched(null);
+                device.setWatch(null);
                 if (watch != null) {
                     destroyQuietly(watch);
                 }

@@ -25,7 +25,7 @@ import org.jrsocket.verbs.ConnParam;
  */
 public final class RdmaCoreCmChannel extends CmChannel {
 
-    // struct event in cm.c, which asserts these offsets
+    // Offsets in struct event of cm.c, which asserts them.
     private static final int TYPE = 0;
     private static final int STATUS = 4;
     private static final int COOKIE = 8;
@@ -50,7 +50,7 @@ public final class RdmaCoreCmChannel extends CmChannel {
     // For lack of memory, guarded by this:
     private boolean unread; // the event that the natives copied
     private Taken again; // could not be handled
-    /** Of this channel, each bound to a device; see {@link RdmaCoreDevice#watched}. */
+    /** Of this channel, each bound to a device; see {@link RdmaCoreDevice#setWatch}. */
     final Queue<RdmaCoreCmId> watches = new ConcurrentLinkedQueue<>();
 
     private RdmaCoreCmChannel(long channel, int fd) throws IOException {
@@ -97,7 +97,9 @@ public final class RdmaCoreCmChannel extends CmChannel {
             if (rc == -Errno.EAGAIN) {
                 return null;
             }
-            check(rc, "rdma_get_cm_event", "");
+            if (rc < 0) { // the text is built only on failure
+                check(rc, "rdma_get_cm_event", "event channel, fd " + getFd());
+            }
             unread = true; // until all of it could be allocated
         }
         ByteBuffer event = memory.buffer();
@@ -132,7 +134,10 @@ public final class RdmaCoreCmChannel extends CmChannel {
     }
 
     synchronized long createId(long cookie, int portSpace) throws IOException {
-        long id = check(Native.createId(handle(), cookie, portSpace), "rdma_create_id", "");
+        long id = Native.createId(handle(), cookie, portSpace);
+        if (id <= 0) { // the text is built only on failure
+            check(id, "rdma_create_id", "port space 0x" + Integer.toHexString(portSpace));
+        }
         ids.incrementAndGet();
         return id;
     }

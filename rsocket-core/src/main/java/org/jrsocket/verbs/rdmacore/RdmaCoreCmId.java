@@ -128,4 +128,10 @@ public final class RdmaCoreCmId extends CmId {
     public int portNumber() {
         return port;
     }
+
+    /** For errors, of ids that are destroyed too: those have no addresses any more. */
+    @Override
+    public String toString() {
+        return "id " + cookie + (device == null ? ", no device" : " on " + device);
+    }
 }

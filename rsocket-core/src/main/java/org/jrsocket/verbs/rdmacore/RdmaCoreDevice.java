@@ -93,18 +93,18 @@ public final class RdmaCoreDevice extends Device {
         if (!isOpen) {
             return -1;
         }
-        int type = Native.asyncEvent(handle);
-        if (type == -Errno.EAGAIN || type == -Errno.EINTR) {
+        int event = Native.asyncEvent(handle);
+        if (event == -Errno.EAGAIN || event == -Errno.EINTR) {
             return -1;
         }
-        if (type == -Errno.EIO) {
+        if (event == -Errno.EIO) {
             // the kernel cut this context off its device; the descriptor stays readable for ever
-            type = EVENT_DEVICE_FATAL;
+            event = EVENT_DEVICE_FATAL;
         }
-        return check(type, "ibv_get_async_event", name);
+        return check(event, "ibv_get_async_event", name);
     }
 
-    /** Whether nobody has done so before; whoever asks hands over a {@link #watched} then. */
+    /** Whether nobody has done so before; whoever asks calls {@link #setWatch} then. */
     boolean claimWatch() {
         return claimed.compareAndSet(false, true);
     }
@@ -113,7 +113,7 @@ public final class RdmaCoreDevice extends Device {
      * An id that is bound to this device, so that the connection manager tells of its removal even if there is no other
      * id, and librdmacm does not close the context before {@link #detach}; null if there is none any more.
      */
-    void watched(RdmaCoreCmId id) {
+    void setWatch(RdmaCoreCmId id) {
         watch = id;
         claimed.set(id != null);
     }
@@ -129,7 +129,10 @@ public final class RdmaCoreDevice extends Device {
         }
         int rc = Native.detachDevice(handle);
         if (rc < 0) {
-            LOG.warn("RDMA device {} is still held by this process: {}", name, Errno.describe(-rc));
+            LOG.warn(
+                    "RDMA device {} is still held by this process, and its removal waits until that ends: {}",
+                    name,
+                    Errno.describe(-rc));
         }
         RdmaCoreCmId id = watch;
         if (id != null) {
