@@ -22,6 +22,9 @@ enum { IWARP, MAX_QP, MAX_QP_WR, MAX_CQE, MAX_MR, PORTS, VECTORS, CMD_FD, ASYNC_
 /* The same for portAttributes. */
 enum { STATE, ETHERNET, MTU, GIDS, PORT_ELEMENTS };
 
+_Static_assert(IBV_PORT_ACTIVE == 4, "RdmaCoreInfo.ACTIVE");
+_Static_assert(IBV_EVENT_DEVICE_FATAL == 8 && IBV_EVENT_PORT_ACTIVE == 9 && IBV_EVENT_PORT_ERR == 10, "Device.java");
+
 /* Whether it is one that detach_device has been at: older librdmacm gives such a context out again. */
 static int is_detached(const struct ibv_context *context)
 {
@@ -155,7 +158,24 @@ static jint port_gid(JNIEnv *env, jclass type, jlong device, jint port, jint ind
 	return 0;
 }
 
-/* The type of one event, acknowledged; -EAGAIN if there is none. */
+/* The number of the port that an event is about, 0 if it is about something else. */
+static int port_of(const struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PKEY_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_GID_CHANGE:
+		return event->element.port_num & 0xff;
+	default:
+		return 0;
+	}
+}
+
+/* The type of one event, acknowledged, and its port above the eight bits of that; -EAGAIN if there is none. */
 static jint async_event(JNIEnv *env, jclass type, jlong device)
 {
 	(void)env;
@@ -166,7 +186,7 @@ static jint async_event(JNIEnv *env, jclass type, jlong device)
 	if (ibv_get_async_event(jrs_pointer(device), &event))
 		return errno ? -errno : -EIO;
 	ibv_ack_async_event(&event);
-	return event.event_type;
+	return (jint)event.event_type | port_of(&event) << 8;
 }
 
 /* Opened before it is needed: a process without a descriptor to spare must be able to give a device back. */

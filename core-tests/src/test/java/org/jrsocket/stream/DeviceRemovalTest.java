@@ -201,15 +201,15 @@ class DeviceRemovalTest {
     void shouldTakeTheEventsOfADevice() throws Exception {
         try (StreamPair pair = connect()) {
             List<String> warnings = RawPeerTests.warningsIn(() -> {
-                verbs.faults().asyncEvent(device, Device.EVENT_PORT_ERR);
-                verbs.faults().asyncEvent(device, Device.EVENT_PORT_ACTIVE);
+                verbs.faults().asyncEvent(device, Device.EVENT_PORT_ERR | 2 << 8);
+                verbs.faults().asyncEvent(device, Device.EVENT_PORT_ACTIVE | 2 << 8);
                 RawPeer.await(() -> !device.hasEvents(), () -> "nobody takes them");
                 CompletableFuture.runAsync(() -> {}, transport.service()::execute)
                         .get(60, TimeUnit.SECONDS); // it has dealt with them
             });
             assertEquals(2, warnings.size(), warnings.toString());
-            assertTrue(warnings.get(0).contains("a port of RDMA device pluggable is down"), warnings.toString());
-            assertTrue(warnings.get(1).contains("a port of RDMA device pluggable is up"), warnings.toString());
+            assertTrue(warnings.get(0).contains("port 2 of RDMA device pluggable is down"), warnings.toString());
+            assertTrue(warnings.get(1).contains("port 2 of RDMA device pluggable is up"), warnings.toString());
             pair.client.write(new byte[] {7}, 0, 1, StreamPair.PATIENCE); // a link that was down is no loss in itself
             assertEquals(1, pair.server.read(new byte[1], 0, 1, StreamPair.PATIENCE));
         }

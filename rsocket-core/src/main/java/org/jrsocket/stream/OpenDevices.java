@@ -50,15 +50,21 @@ final class OpenDevices {
 
     private void takeEvents(Device device) {
         try {
-            for (int type = device.takeAsyncEvent(); type >= 0; type = device.takeAsyncEvent()) {
-                switch (type) {
+            for (int event = device.takeAsyncEvent(); event >= 0; event = device.takeAsyncEvent()) {
+                int port = Device.eventPort(event);
+                switch (Device.eventType(event)) {
                     case Device.EVENT_DEVICE_FATAL -> {
                         removed(device);
                         return;
                     }
-                    case Device.EVENT_PORT_ERR -> LOG.warn("a port of RDMA device {} is down", device.name());
-                    case Device.EVENT_PORT_ACTIVE -> LOG.warn("a port of RDMA device {} is up", device.name());
-                    default -> LOG.debug("RDMA device {}: asynchronous event {}", device.name(), type);
+                    case Device.EVENT_PORT_ERR -> LOG.warn("port {} of RDMA device {} is down", port, device.name());
+                    case Device.EVENT_PORT_ACTIVE -> LOG.warn("port {} of RDMA device {} is up", port, device.name());
+                    default ->
+                        LOG.debug(
+                                "RDMA device {}: asynchronous event {}, port {}",
+                                device.name(),
+                                Device.eventType(event),
+                                port);
                 }
             }
         } catch (IOException e) {

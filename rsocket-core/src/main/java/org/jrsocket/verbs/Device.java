@@ -15,6 +15,13 @@ import org.jrsocket.os.ErrnoException;
  */
 public abstract class Device extends IbvContext {
 
+    /** {@code IBV_EVENT_DEVICE_FATAL}: the device is gone. */
+    public static final int EVENT_DEVICE_FATAL = 8;
+    /** {@code IBV_EVENT_PORT_ACTIVE}. */
+    public static final int EVENT_PORT_ACTIVE = 9;
+    /** {@code IBV_EVENT_PORT_ERR}: the link went down. */
+    public static final int EVENT_PORT_ERR = 10;
+
     private int users; // guarded by this
     private volatile boolean lost; // written with this object's lock
 
@@ -43,9 +50,19 @@ public abstract class Device extends IbvContext {
     /**
      * Takes and acknowledges one asynchronous event ({@code ibv_get_async_event}), without blocking.
      *
-     * @return {@code enum ibv_event_type}, or -1 if there is none
+     * @return an event for {@link #eventType} and {@link #eventPort}, or -1 if there is none
      */
     public abstract int takeAsyncEvent() throws IOException;
+
+    /** {@code enum ibv_event_type} of an event. */
+    public static int eventType(int event) {
+        return event & 0xff;
+    }
+
+    /** The number of the port that an event is about, from 1; 0 if it is about something else. */
+    public static int eventPort(int event) {
+        return event >> 8;
+    }
 
     /**
      * To be called before anything is made on the device that {@link #release} will follow. Until then {@link #detach}
@@ -96,11 +113,4 @@ public abstract class Device extends IbvContext {
      * from its users waits for this.
      */
     protected void detach() {}
-
-    /** {@code IBV_EVENT_DEVICE_FATAL}: the device is gone. */
-    public static final int EVENT_DEVICE_FATAL = 8;
-    /** {@code IBV_EVENT_PORT_ACTIVE}. */
-    public static final int EVENT_PORT_ACTIVE = 9;
-    /** {@code IBV_EVENT_PORT_ERR}: the link went down. */
-    public static final int EVENT_PORT_ERR = 10;
 }

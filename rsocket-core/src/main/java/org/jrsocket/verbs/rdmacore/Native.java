@@ -7,7 +7,7 @@ package org.jrsocket.verbs.rdmacore;
 /**
  * Every native method that needs rdma-core. Implemented by {@code src/main/native/rdma}, one C file per concept,
  * registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws, and nothing on the
- * data path blocks, allocates or calls back. Handles are addresses of the C objects and are not checked: their owners,
+ * data path sleeps in the kernel, allocates or calls back. Handles are addresses of the C objects and are not checked: their owners,
  * the {@code RdmaCore} classes, must keep them alive. Call only after {@link RdmaCoreLibrary#require()}.
  */
 public final class Native {
@@ -45,7 +45,7 @@ public final class Native {
 
     static native int portGid(long device, int port, int index, byte[] out);
 
-    /** The type of an event, which is acknowledged; -EAGAIN if there is none. */
+    /** The type of an event, which is acknowledged, in bits 0 to 7, and its port above; -EAGAIN if there is none. */
     static native int asyncEvent(long device);
 
     /** Closes the kernel's side of a context that stays allocated: whatever is done with it afterwards fails. */
