@@ -31,12 +31,21 @@ struct event {
 	uint8_t private_data_length;
 	uint8_t private_data[UINT8_MAX];
 };
+_Static_assert(offsetof(struct event, type) == 0 && offsetof(struct event, status) == 4, "RdmaCoreCmChannel.java");
 _Static_assert(offsetof(struct event, cookie) == 8 && offsetof(struct event, listener_cookie) == 16,
 	       "RdmaCoreCmChannel.java");
 _Static_assert(offsetof(struct event, new_id) == 24 && offsetof(struct event, device) == 32, "RdmaCoreCmChannel.java");
 _Static_assert(offsetof(struct event, port) == 40 && offsetof(struct event, responder_resources) == 44,
 	       "RdmaCoreCmChannel.java");
+_Static_assert(offsetof(struct event, initiator_depth) == 45 && offsetof(struct event, flow_control) == 46,
+	       "RdmaCoreCmChannel.java");
+_Static_assert(offsetof(struct event, retry_count) == 47 && offsetof(struct event, rnr_retry_count) == 48,
+	       "RdmaCoreCmChannel.java");
+_Static_assert(offsetof(struct event, private_data_length) == 49, "RdmaCoreCmChannel.java");
 _Static_assert(offsetof(struct event, private_data) == 50 && sizeof(struct event) <= 312, "RdmaCoreCmChannel.java");
+
+_Static_assert(RDMA_OPTION_ID_TOS == 0 && RDMA_OPTION_ID_REUSEADDR == 1, "Cm.java");
+_Static_assert(RDMA_OPTION_ID_AFONLY == 2 && RDMA_OPTION_ID_ACK_TIMEOUT == 3, "Cm.java");
 
 static jlong create_channel(JNIEnv *env, jclass type)
 {

@@ -2,8 +2,9 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What happens per message: post, poll, spin, arm. Nothing here blocks, allocates or touches a Java object; work
- * requests and completions are laid out by Java, so the layouts are checked here.
+ * What happens per message: post, poll, spin, arm. Nothing here sleeps in the kernel, allocates or touches a Java
+ * object; a poll yields to the one that polls the same queue, and a spin waits for as long as it is told. Work requests
+ * and completions are laid out by Java, so the layouts are checked here.
  */
 #include "jrsocket.h"
 #include "cq.h"
@@ -53,7 +54,8 @@ _Static_assert(offsetof(struct ibv_wc, wc_flags) == 36, "WcBatch.FLAGS");
 _Static_assert(IBV_WC_RECV == 128 && IBV_WC_RECV_RDMA_WITH_IMM == 129, "WcBatch's opcodes");
 _Static_assert(IBV_WC_WITH_IMM == 1 << 1, "WcBatch's flags");
 _Static_assert(IBV_WC_WR_FLUSH_ERR == 5 && IBV_WC_REM_ACCESS_ERR == 10, "WcBatch's statuses");
-_Static_assert(IBV_WC_RETRY_EXC_ERR == 12, "WcBatch's statuses");
+_Static_assert(IBV_WC_RETRY_EXC_ERR == 12 && IBV_WC_SUCCESS == 0, "WcBatch's statuses");
+_Static_assert(IBV_WC_LOC_QP_OP_ERR == 2, "WcBatch's statuses");
 
 /* Receives that one library call takes at most. */
 #define CHUNK 64

@@ -86,7 +86,7 @@ public final class Devices {
     }
 
     /** Whether the address itself is named: then it reaches the peers that it is for, whatever networks it is on. */
-    boolean name(InetAddress local) {
+    boolean names(InetAddress local) {
         return addresses.contains(local);
     }
 }

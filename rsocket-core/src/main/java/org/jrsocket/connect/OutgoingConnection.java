@@ -90,12 +90,20 @@ public final class OutgoingConnection {
 
     // ---- blocking ----
 
-    /** As {@link ConnectAttempt#await}. @return null if it is TCP's turn */
+    /**
+     * As {@link ConnectAttempt#await}.
+     *
+     * @return null if it is TCP's turn
+     */
     public RdmaStream awaitRdma() throws IOException {
         return attempt.await();
     }
 
-    /** Connects TCP in the time that is left, or begins to if it does not block. @return whether it is connected */
+    /**
+     * Connects TCP in the time that is left, or begins to if it does not block.
+     *
+     * @return whether it is connected
+     */
     public boolean connectTcp() throws IOException {
         return reported(() -> tcp.connect(millisLeft()));
     }
@@ -105,7 +113,11 @@ public final class OutgoingConnection {
         return limit == 0 ? 0 : (int) Math.max(1, limit - age);
     }
 
-    /** Of one that has begun. @return whether it is connected now */
+    /**
+     * Of one that has begun.
+     *
+     * @return whether it is connected now
+     */
     public boolean finishTcp() throws IOException {
         return tcpConnected || reported(tcp::finish);
     }

@@ -199,7 +199,11 @@ final class PeerMemory {
 
     // ---- learning ----
 
-    /** A request went out. @return whether it is the only one that the host has not answered */
+    /**
+     * A request went out.
+     *
+     * @return whether it is the only one that the host has not answered
+     */
     boolean asked(InetSocketAddress peer) {
         KnownHost host = hostToBe(peer);
         synchronized (host) {
@@ -340,7 +344,11 @@ final class PeerMemory {
         return states;
     }
 
-    /** Forgets all. @return how many peers there were */
+    /**
+     * Forgets all.
+     *
+     * @return how many peers there were
+     */
     int clear() {
         int count = hosts.size() + refusals.size();
         hosts.clear();

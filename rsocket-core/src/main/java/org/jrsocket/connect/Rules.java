@@ -207,7 +207,7 @@ public final class Rules {
     }
 
     /** Whether some rule for a transport says so. */
-    boolean mention(Policy policy) {
+    boolean mentions(Policy policy) {
         for (Rule rule : rules) {
             if (rule.action != Action.ACCEPT && rule.policy == policy) {
                 return true;

@@ -102,7 +102,7 @@ public abstract class SettingKey<T> {
         };
     }
 
-    /** Bytes: a number, or one with {@code k} or {@code m} for KiB and MiB. */
+    /** Bytes: a number, or one with {@code k}, {@code m} or {@code g} for KiB, MiB and GiB. */
     static SettingKey<Integer> size(String name, String fallback, String min, String max) {
         return new SettingKey<>(name, fallback, min + " to " + max) {
             @Override

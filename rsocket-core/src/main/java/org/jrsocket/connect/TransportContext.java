@@ -112,7 +112,11 @@ public final class TransportContext {
                 .toList();
     }
 
-    /** Forgets what is remembered of peers. @return how many there were */
+    /**
+     * Forgets what is remembered of peers.
+     *
+     * @return how many there were
+     */
     public int forgetRemembered() {
         return connector.ways().all().stream()
                 .mapToInt(way -> way.memory().clear())
@@ -129,7 +133,7 @@ public final class TransportContext {
 
     /** Whether some connection might get this policy. */
     public boolean mayUse(Policy policy) {
-        return rules.mention(policy) || unmatched() == policy;
+        return rules.mentions(policy) || unmatched() == policy;
     }
 
     /** Whether some connection might use RDMA, as rules and settings are; the override may say otherwise. */

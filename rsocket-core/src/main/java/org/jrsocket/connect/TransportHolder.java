@@ -147,7 +147,7 @@ public final class TransportHolder implements StreamFactory {
             } catch (VerbsUnavailableException e) {
                 throw keep(e);
             } catch (RuntimeException | LinkageError | OutOfMemoryError e) { // TCP goes on
-                throw keep(unavailable("RDMA verbs do not open: " + e, e));
+                throw keep(failed("RDMA verbs do not open: " + e, e));
             }
         }
         return provider;
@@ -161,7 +161,7 @@ public final class TransportHolder implements StreamFactory {
     }
 
     /** What the application asked for needs no RDMA: whatever is short here is no failure there. */
-    private static VerbsUnavailableException unavailable(String message, Throwable cause) {
+    private static VerbsUnavailableException failed(String message, Throwable cause) {
         return new VerbsUnavailableException(VerbsUnavailableException.Reason.LIBRARY, message, cause);
     }
 
@@ -273,7 +273,7 @@ public final class TransportHolder implements StreamFactory {
                 }
                 transport = open;
             } catch (IOException | OutOfMemoryError e) { // descriptors or threads have run out: later it may work
-                throw unavailable("the RDMA service does not start: " + e.getMessage(), e);
+                throw failed("the RDMA service does not start: " + e.getMessage(), e);
             }
         }
         return transport;

@@ -93,7 +93,7 @@ final class Ways {
             }
             if (address.getAddress().length == peer.getAddress().length
                     && devices.include(each.device(), address)
-                    && (devices.name(address)
+                    && (devices.names(address)
                             || each.network().contains(peer.getAddress()) && taken.add(each.device()))) {
                 found.add(ways.computeIfAbsent(address, key -> new Way(key, newMemory())));
             }

@@ -16,9 +16,10 @@
  * ({@link org.jrsocket.connect.OutgoingConnection.Tcp}, {@link org.jrsocket.connect.TcpPort},
  * {@link org.jrsocket.connect.DualListener.Acceptor}).
  *
- * <p>May use {@code stream}, of {@code verbs} and {@code os} the exceptions and error numbers, {@code jfr} and slf4j.
- * {@link org.jrsocket.connect.TransportHolder} alone opens {@code verbs.rdmacore}. Knows nothing of
- * {@code java.net.SocketImpl} or of channels.
+ * <p>May use {@code stream}, {@code os}, {@code jfr} and slf4j, and of {@code verbs} the provider and the exceptions.
+ * {@link org.jrsocket.connect.TransportHolder} alone opens {@code verbs.rdmacore};
+ * {@link org.jrsocket.connect.Settings} knows the name of its property. Knows nothing of {@code java.net.SocketImpl} or
+ * of channels.
  *
  * <p>Two arrows point both ways: a {@link org.jrsocket.connect.ConnectAttempt} tells the
  * {@link org.jrsocket.connect.Connector} that made it what it came to, and the connector takes rules, counts and log

@@ -13,7 +13,7 @@
  * <p>In which order the transports are tried, and how a listener takes from both, is {@code connect}'s: this package
  * hands it the platform's socket.
  *
- * <p>May use {@code connect}, {@code stream} and slf4j, and the JDK's internals through
+ * <p>May use {@code connect} and {@code stream}, and the JDK's internals through
  * {@link org.jrsocket.net.JdkInternals} alone.
  */
 package org.jrsocket.net;

@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * An {@code epoll(7)} set. One thread waits, and closes the set or has ended its wait before another does. Any thread may
- * change the set at any time: what comes after {@link #close} touches nothing, though the set's number may be another
- * descriptor's by then.
+ * An {@code epoll(7)} set. One thread waits, and closes the set or has ended its wait before another does. Any thread
+ * may change the set at any time: what comes after {@link #close} touches nothing, though the set's number may be
+ * another descriptor's by then.
  */
 public final class Epoll implements AutoCloseable {
 

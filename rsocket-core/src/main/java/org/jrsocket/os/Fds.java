@@ -4,6 +4,8 @@
  */
 package org.jrsocket.os;
 
+import java.io.File;
+
 /**
  * Waiting for descriptors, for threads that may block in the kernel (never a virtual thread: it would pin its carrier).
  */
@@ -33,7 +35,7 @@ public final class Fds {
 
     /** Open descriptors of this process, for leak tests; -1 where /proc is absent. */
     public static int openCount() {
-        String[] names = new java.io.File("/proc/self/fd").list();
+        String[] names = new File("/proc/self/fd").list();
         return names == null ? -1 : names.length;
     }
 }

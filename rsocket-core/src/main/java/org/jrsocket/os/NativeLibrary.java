@@ -24,7 +24,8 @@ import java.util.Set;
 /**
  * A JNI library of ours, which is loaded once, for this machine's architecture: from the resource
  * {@code META-INF/native/linux-<arch>/<name>.so}, by way of a private temporary file that is deleted as soon as it is
- * mapped. A failure is kept, and reported alike to everyone who asks. Safe for use by many threads.
+ * mapped. That there is none for this system is kept, and reported alike to everyone who asks; after another failure
+ * the next one to ask tries again. Safe for use by many threads.
  */
 public final class NativeLibrary {
 
@@ -209,7 +210,7 @@ public final class NativeLibrary {
         }
     }
 
-    /** What differs from try to try is no news. */
+    /** Without the name of the temporary file: the same failure must read the same each time. */
     private static String withoutFile(IOException e) {
         if (e instanceof FileSystemException known) {
             return known.getReason() == null ? known.getClass().getSimpleName() : known.getReason();

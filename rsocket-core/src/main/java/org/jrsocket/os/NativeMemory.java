@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class NativeMemory {
 
     /**
-     * The unit of sizes: the pages of x86-64, of which those of any system are multiples. What a size takes of the
-     * system's memory, {@link #whole} says.
+     * Bytes: sizes are multiples of this, and it divides every system's page size. What a size takes of the system's
+     * memory, {@link #whole} says.
      */
     public static final int PAGE = 4096;
 

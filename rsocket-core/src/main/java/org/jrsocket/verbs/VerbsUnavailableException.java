@@ -11,13 +11,16 @@ public final class VerbsUnavailableException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Classes of reasons, for counters and for tests. */
+    /** Classes of reasons: whether to look again later depends on them. */
     public enum Reason {
-        /** Not Linux, or no library for this architecture in the jar. */
+        /** Not Linux, or no library for this architecture in the jar: that will not change while the process lives. */
         PLATFORM,
-        /** librdmacm or libibverbs, or the JNI library itself, does not load. */
+        /**
+         * librdmacm, libibverbs, the JNI library, the driver's library or the service itself does not load or start, or
+         * no device works.
+         */
         LIBRARY,
-        /** No RDMA device on this host. */
+        /** No RDMA device on this host, or one that cannot be used: it is iWARP, or has the node GUID 0. */
         NO_DEVICE,
         /** The device files cannot be opened. */
         PERMISSION,

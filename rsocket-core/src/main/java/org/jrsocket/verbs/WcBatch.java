@@ -9,8 +9,8 @@ import org.jrsocket.os.NativeMemory;
 
 /**
  * An array of {@code ibv_wc} in off-heap memory, which {@link Cq#poll} fills. Not thread safe; whoever owns a
- * completion queue keeps one. Apart from {@link #id} and {@link #status} an entry's fields mean something only when the
- * status is {@link #SUCCESS}.
+ * completion queue keeps one. {@link #id}, {@link #status}, {@link #vendorError} and {@link #qpNumber} of an entry are
+ * valid whatever the status, its other fields only when that is {@link #SUCCESS}.
  */
 public final class WcBatch {
 
@@ -79,6 +79,7 @@ public final class WcBatch {
         return bytes.getInt(index * SIZE + OPCODE);
     }
 
+    /** The driver's own number for a failure; 0 if it has none. */
     public int vendorError(int index) {
         return bytes.getInt(index * SIZE + VENDOR_ERR);
     }
@@ -92,7 +93,7 @@ public final class WcBatch {
         return NetOrder.swap(bytes.getInt(index * SIZE + IMM));
     }
 
-    /** The queue pair's number; valid whatever the status. */
+    /** The queue pair's number. */
     public int qpNumber(int index) {
         return bytes.getInt(index * SIZE + QP_NUM);
     }

@@ -11,6 +11,6 @@
  * JVM are in {@code jrsocket-testkit}. What callers do per operation (post, poll, arm, wait) works on off-heap memory,
  * allocates nothing and crosses JNI once.
  *
- * <p>It may use DiSNI, slf4j and the JDK, and of this project {@code os}.
+ * <p>It may use DiSNI and the JDK, and of this project {@code os}.
  */
 package org.jrsocket.verbs;

@@ -16,7 +16,7 @@ public final class WireException extends IOException {
     private final String field;
 
     /**
-     * @param field name of the field as the protocol page has it, for example {@code target_sgl.length}
+     * @param field name of the field as in C's structure, for example {@code target_sgl.length}
      * @param value what the peer sent there
      * @param rule what is allowed
      */

@@ -7,8 +7,8 @@ package org.jrsocket.verbs.rdmacore;
 /**
  * Every native method that needs rdma-core. Implemented by {@code src/main/native/rdma}, one C file per concept,
  * registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws, and nothing on the
- * data path sleeps in the kernel, allocates or calls back. Handles are addresses of the C objects and are not checked: their owners,
- * the {@code RdmaCore} classes, must keep them alive. Call only after {@link RdmaCoreLibrary#require()}.
+ * data path sleeps in the kernel, allocates or calls back. Handles are addresses of the C objects and are not checked:
+ * their owners, the {@code RdmaCore} classes, must keep them alive. Call only after {@link RdmaCoreLibrary#require()}.
  */
 public final class Native {
 

@@ -24,7 +24,7 @@ public final class RdmaCoreCq extends Cq {
         int[] out = new int[2];
         this.cq =
                 Native.createCq(device.handle(), channel == null ? 0 : channel.handle(), entries, vector, cookie, out);
-        if (cq <= 0) { // nothing is allocated while the queue is nobody's
+        if (cq <= 0) { // the text is built only on failure: lack of memory for it would lose the queue
             check(cq, "ibv_create_cq", entries + " entries on " + device);
         }
         this.cqe = out[0];

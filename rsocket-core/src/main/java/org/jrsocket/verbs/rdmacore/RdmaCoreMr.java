@@ -22,7 +22,7 @@ public final class RdmaCoreMr extends Mr {
     static RdmaCoreMr register(RdmaCorePd pd, long address, int length, int access) throws IOException {
         int[] keys = new int[3];
         long mr = Native.regMr(pd.handle(), address, Integer.toUnsignedLong(length), access, keys);
-        if (mr <= 0) { // nothing is allocated while the region is nobody's
+        if (mr <= 0) { // the text is built only on failure: lack of memory for it would lose the region
             check(mr, "ibv_reg_mr", Integer.toUnsignedLong(length) + " bytes on " + pd.device());
         }
         try {

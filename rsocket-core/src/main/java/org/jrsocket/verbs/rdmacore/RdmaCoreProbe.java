@@ -92,7 +92,7 @@ public final class RdmaCoreProbe {
         }
         List<String> odd = new ArrayList<>();
         for (String name : names) {
-            checkPorts(name);
+            refuseIwarp(name);
             if ("0000:0000:0000:0000".equals(guid(name))) {
                 odd.add(name);
             }
@@ -109,7 +109,7 @@ public final class RdmaCoreProbe {
      * a connection is one over TCP with bytes that no TCP server expects. So a server could not have the same port over
      * both, nor a client try RDMA first. And the kernel connects within the call, which may take minutes (siw again).
      */
-    private void checkPorts(String name) throws VerbsUnavailableException {
+    private void refuseIwarp(String name) throws VerbsUnavailableException {
         if (text(sys.resolve(name).resolve("node_type")).startsWith("4:") && !Boolean.getBoolean(IWARP_PROPERTY)) {
             throw new VerbsUnavailableException(
                     Reason.NO_DEVICE,

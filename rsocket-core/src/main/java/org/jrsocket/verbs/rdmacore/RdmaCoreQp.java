@@ -46,7 +46,7 @@ public final class RdmaCoreQp extends Qp {
                 attr.getQp_type(),
                 attr.getSq_sig_all() != 0,
                 io);
-        if (created <= 0) { // the subject is made only when somebody reads it
+        if (created <= 0) { // the text is built only on failure
             check(created, "rdma_create_qp", io[0] + " sends, " + io[1] + " receives on " + domain.device());
         }
         qp = created;

@@ -4,6 +4,6 @@
  */
 /**
  * Verbs and CM by rdma-core: the JNI library, and the classes that own its objects. The only package that knows native
- * verbs code. May use {@code verbs.disni}, {@code verbs} and {@code os}.
+ * verbs code. May use {@code verbs.disni}, {@code verbs}, {@code os} and slf4j.
  */
 package org.jrsocket.verbs.rdmacore;
