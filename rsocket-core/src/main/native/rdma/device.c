@@ -9,7 +9,6 @@
 #endif
 #include "jrsocket.h"
 
-#include <endian.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <string.h>
@@ -82,15 +81,6 @@ static jstring device_firmware(JNIEnv *env, jclass type, jlong device)
 	if (ibv_query_device(jrs_pointer(device), &attributes))
 		return NULL;
 	return (*env)->NewStringUTF(env, attributes.fw_ver);
-}
-
-static jlong node_guid(JNIEnv *env, jclass type, jlong device)
-{
-	(void)env;
-	(void)type;
-	struct ibv_context *context = jrs_pointer(device);
-
-	return (jlong)be64toh(ibv_get_device_guid(context->device));
 }
 
 static jint device_attributes(JNIEnv *env, jclass type, jlong device, jintArray out)
@@ -220,7 +210,6 @@ static const JNINativeMethod table[] = {
 	JRS_METHOD("closeDevice", "(J)I", close_device),
 	JRS_METHOD("deviceName", "(J)Ljava/lang/String;", device_name),
 	JRS_METHOD("deviceFirmware", "(J)Ljava/lang/String;", device_firmware),
-	JRS_METHOD("nodeGuid", "(J)J", node_guid),
 	JRS_METHOD("deviceAttributes", "(J[I)I", device_attributes),
 	JRS_METHOD("portAttributes", "(JI[I)I", port_attributes),
 	JRS_METHOD("portState", "(I)Ljava/lang/String;", port_state),

@@ -142,19 +142,6 @@ static jint qp_to_error(JNIEnv *env, jclass type, jlong qp)
 	return jrs_status(ibv_modify_qp(jrs_pointer(qp), &attributes, IBV_QP_STATE));
 }
 
-static jint qp_path_mtu(JNIEnv *env, jclass type, jlong qp)
-{
-	(void)env;
-	(void)type;
-	struct ibv_qp_attr attributes;
-	struct ibv_qp_init_attr init;
-	int rc = ibv_query_qp(jrs_pointer(qp), &attributes, IBV_QP_PATH_MTU, &init);
-
-	if (rc)
-		return jrs_status(rc);
-	return 128 << attributes.path_mtu;
-}
-
 static jint qp_min_rnr_timer(JNIEnv *env, jclass type, jlong qp, jint code)
 {
 	(void)env;
@@ -191,7 +178,6 @@ static const JNINativeMethod table[] = {
 	JRS_METHOD("takeCqEvent", "(J)I", take_cq_event),
 	JRS_METHOD("destroyQp", "(J)I", destroy_qp),
 	JRS_METHOD("qpToError", "(J)I", qp_to_error),
-	JRS_METHOD("qpPathMtu", "(J)I", qp_path_mtu),
 	JRS_METHOD("qpMinRnrTimer", "(JI)I", qp_min_rnr_timer),
 	JRS_METHOD("qpTimers", "(J)I", qp_timers),
 };

@@ -357,7 +357,7 @@ final class PeerMemory {
         return count;
     }
 
-    /** How many peers are remembered, of the kind of which there are most. */
+    /** How many peers are remembered, of the kind of which there are most. For tests. */
     int size() {
         return Math.max(hosts.size(), refusals.size());
     }

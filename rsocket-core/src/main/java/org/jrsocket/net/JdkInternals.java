@@ -48,7 +48,6 @@ final class JdkInternals {
     static final MethodHandle ADDRESS;
     static final MethodHandle PORT;
     static final MethodHandle LOCAL_PORT;
-    static final MethodHandle SUPPORTS_URGENT;
     static final MethodHandle SEND_URGENT;
     static final MethodHandle SET_OPTION;
     static final MethodHandle GET_OPTION;
@@ -83,7 +82,6 @@ final class JdkInternals {
             ADDRESS = method(net, "getInetAddress", InetAddress.class);
             PORT = method(net, "getPort", int.class);
             LOCAL_PORT = method(net, "getLocalPort", int.class);
-            SUPPORTS_URGENT = method(net, "supportsUrgentData", boolean.class);
             SEND_URGENT = method(net, "sendUrgentData", void.class, int.class);
             SET_OPTION = method(net, "setOption", void.class, SocketOption.class, Object.class);
             GET_OPTION = method(net, "getOption", Object.class, SocketOption.class);

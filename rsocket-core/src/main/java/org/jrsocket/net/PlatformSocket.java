@@ -277,14 +277,6 @@ final class PlatformSocket {
         }
     }
 
-    boolean supportsUrgentData() {
-        try {
-            return (boolean) JdkInternals.SUPPORTS_URGENT.invokeExact(impl);
-        } catch (Throwable e) {
-            throw JdkInternals.<RuntimeException>sneak(e);
-        }
-    }
-
     void sendUrgentData(int data) throws IOException {
         try {
             JdkInternals.SEND_URGENT.invokeExact(impl, data);

@@ -77,10 +77,6 @@ final class RdmaSocket {
         this.timeout = timeout;
     }
 
-    RdmaStream stream() {
-        return stream;
-    }
-
     // ---- data ----
 
     InputStream input(Closeable owner) {

@@ -10,7 +10,6 @@ import java.io.IOException;
 public final class ErrnoException extends IOException {
 
     private static final long serialVersionUID = 1L;
-    private final String call;
     private final int errno;
 
     /**
@@ -20,12 +19,7 @@ public final class ErrnoException extends IOException {
      */
     public ErrnoException(String call, String subject, int errno) {
         super(call + (subject.isEmpty() ? "" : " (" + subject + ")") + ": " + Errno.describe(errno));
-        this.call = call;
         this.errno = errno;
-    }
-
-    public String call() {
-        return call;
     }
 
     public int errno() {

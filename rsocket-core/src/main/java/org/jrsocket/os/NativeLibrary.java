@@ -47,7 +47,7 @@ public final class NativeLibrary {
     private final String packages;
     private volatile boolean loaded;
     /** What cannot change while this process lives. */
-    private volatile NativeLibraryException failure; // written with the lock on this
+    private volatile NativeLibraryException failure; // of platform; written with the lock on this
 
     /**
      * @param name of the file, without {@code .so}
@@ -97,7 +97,7 @@ public final class NativeLibrary {
         NativeLibraryException kept = failure;
         if (kept != null) {
             // A new object for each caller, so that the stack trace is the caller's; the first one is the cause.
-            throw new NativeLibraryException(kept.isOfPlatform(), kept.getMessage(), kept);
+            throw new NativeLibraryException(true, kept.getMessage(), kept);
         }
     }
 

@@ -17,7 +17,7 @@ final class OsNative {
      * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
      * be the same.
      */
-    static final int ABI = 6;
+    static final int ABI = 7;
 
     private OsNative() {}
 

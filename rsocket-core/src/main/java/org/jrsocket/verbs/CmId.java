@@ -23,9 +23,6 @@ public abstract class CmId extends RdmaCmId {
     @Override
     public abstract Device getVerbs();
 
-    /** The port number on that device; 0 while the device is not known. */
-    public abstract int portNumber();
-
     /** What the owner tied to the id, so that an event finds its connection without a map. */
     public final Object attachment() {
         return attachment;

@@ -13,7 +13,6 @@ import java.util.List;
  * @param name the kernel's name, for example {@code rxe0} or {@code mlx5_0}
  * @param iwarp whether the transport is iWARP (no RDMA write with immediate data)
  * @param firmware the firmware version, may be empty
- * @param nodeGuid the node GUID, host byte order
  * @param maxQp how many queue pairs the device carries
  * @param maxQpWr work requests a queue can hold
  * @param maxCqe entries a completion queue can hold
@@ -21,15 +20,7 @@ import java.util.List;
  * @param ports its ports, the first has number 1
  */
 public record DeviceInfo(
-        String name,
-        boolean iwarp,
-        String firmware,
-        long nodeGuid,
-        int maxQp,
-        int maxQpWr,
-        int maxCqe,
-        int maxMr,
-        List<Port> ports) {
+        String name, boolean iwarp, String firmware, int maxQp, int maxQpWr, int maxCqe, int maxMr, List<Port> ports) {
 
     /**
      * @param number from 1

@@ -52,11 +52,11 @@ public abstract class Qp extends IbvQP {
     /** The positive errno of the last post that fell short, by the thread that posted. */
     public abstract int postError();
 
-    /** Moves the queue pair to the error state: everything posted completes as flushed. Harmless when repeated. */
+    /**
+     * Moves the queue pair to the error state: everything posted completes as flushed. Harmless when repeated. For
+     * tests.
+     */
     public abstract void toError() throws IOException;
-
-    /** The MTU of the path in bytes, once connected. */
-    public abstract int pathMtu() throws IOException;
 
     /**
      * {@code IBV_QP_MIN_RNR_TIMER}: how long the peer waits after an RNR NAK of ours (code of the IB specification, 1 =
@@ -64,9 +64,9 @@ public abstract class Qp extends IbvQP {
      */
     public abstract void setMinRnrTimer(int code) throws IOException;
 
-    /** The RNR timer in force. */
+    /** The RNR timer in force. For tests. */
     public abstract int minRnrTimer() throws IOException;
 
-    /** The ACK timeout in force: 4.096 us * 2^value, 0 for ever. */
+    /** The ACK timeout in force: 4.096 us * 2^value, 0 for ever. For tests. */
     public abstract int ackTimeout() throws IOException;
 }

@@ -111,10 +111,6 @@ public final class SendBatch {
         return capacity;
     }
 
-    public boolean isFull() {
-        return size == capacity;
-    }
-
     /** Forgets all requests. */
     public void clear() {
         for (int i = 0; i < size - 1; i++) {

@@ -13,7 +13,6 @@ import java.io.IOException;
 public final class WireException extends IOException {
 
     private static final long serialVersionUID = 1L;
-    private final String field;
 
     /**
      * @param field name of the field as in C's structure, for example {@code target_sgl.length}
@@ -22,11 +21,5 @@ public final class WireException extends IOException {
      */
     public WireException(String field, String value, String rule) {
         super("rsocket: " + field + " is " + value + "; " + rule);
-        this.field = field;
-    }
-
-    /** The field at fault. */
-    public String field() {
-        return field;
     }
 }

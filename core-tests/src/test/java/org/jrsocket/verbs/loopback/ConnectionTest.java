@@ -82,7 +82,7 @@ class ConnectionTest {
         assertEquals(State.ESTABLISHED, ((LoopbackId) pair.server.id).state());
         assertEquals(pair.client.id.getSource(), pair.server.id.getDestination());
         assertEquals(pair.client.id.getDestination(), pair.server.id.getSource());
-        assertEquals(1, pair.server.id.portNumber());
+        assertEquals(1, pair.server.id.getPort_num());
         assertSame(provider.device(), pair.server.id.getVerbs());
     }
 

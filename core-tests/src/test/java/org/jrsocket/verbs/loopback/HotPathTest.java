@@ -181,7 +181,10 @@ class HotPathTest {
                 self.append(0, SendBatch.RDMA_WRITE_WITH_IMM, SIGNALED, -1 - toAck.remove(0), peer, 0, 0);
                 sendSlots--;
             }
-            while (sent < messages && sent - acknowledged < slots && sendSlots > 0 && !self.batch.isFull()) {
+            while (sent < messages
+                    && sent - acknowledged < slots
+                    && sendSlots > 0
+                    && self.batch.size() < self.batch.capacity()) {
                 int slot = sent % slots;
                 int length = 1 + random.nextInt(4096);
                 self.memory.buffer().put(half + slot * 4096, pattern, sent & 0xff, length);

@@ -67,9 +67,9 @@ public final class NativeLackOfMemoryScenario implements Supplier<List<String>> 
         }
         cm.destroyCmId(first);
         cm.destroyEventChannel(channel); // with the id that watches the device
-        long left = Native.nodeGuid(context);
-        if (left != 0) {
-            wrong.add(String.format("left of ids, domains, regions, queues: %016x", left));
+        String left = Native.portState(0);
+        if (!left.equals("0, 0, 0, 0")) {
+            wrong.add("left of ids, domains, regions, queues: " + left);
         }
     }
 

@@ -92,7 +92,7 @@ public class RdmaCoreCmTest {
             assertEquals(bound, link.serverId.getSource());
             assertSame(link.clientId.getVerbs(), link.serverId.getVerbs());
             assertSame(link.clientId.getVerbs(), link.listener.getVerbs());
-            assertEquals(1, link.serverId.portNumber());
+            assertEquals(1, link.serverId.getPort_num());
             assertEquals(
                     provider.devices().get(0).name(), link.clientId.getVerbs().name());
             assertSame(link.client.qp, link.clientId.getQp());
@@ -121,7 +121,7 @@ public class RdmaCoreCmTest {
         RdmaCoreLink link = new RdmaCoreLink(new InetSocketAddress(wildcard, 0), RdmaCoreLink.address4());
         try (link) {
             assertNull(link.listener.getVerbs());
-            assertEquals(0, link.listener.portNumber());
+            assertEquals(0, link.listener.getPort_num());
             CmEvent request = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
             link.serverId = request.id();
             assertTrue(((InetSocketAddress) request.id().getDestination()).getAddress() instanceof Inet4Address);

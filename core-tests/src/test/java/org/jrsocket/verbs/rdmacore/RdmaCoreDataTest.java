@@ -332,13 +332,10 @@ public class RdmaCoreDataTest {
     }
 
     @Test
-    void shouldReportThePathAndTakeTheTimer() throws Exception {
+    void shouldTakeTheTimer() throws Exception {
         try (RdmaCoreLink link = link()) {
-            int mtu = link.client.qp.pathMtu();
-            assertTrue(mtu >= 256 && mtu <= 4096 && Integer.bitCount(mtu) == 1, "MTU " + mtu);
-            assertEquals(mtu, link.server.qp.pathMtu());
             link.client.qp.setMinRnrTimer(1);
-            link.server.qp.setMinRnrTimer(1);
+            assertEquals(1, link.client.qp.minRnrTimer());
         }
     }
 

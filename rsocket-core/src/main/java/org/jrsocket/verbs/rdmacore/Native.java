@@ -16,7 +16,7 @@ public final class Native {
      * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
      * be the same.
      */
-    static final int ABI = 6;
+    static final int ABI = 7;
 
     private Native() {}
 
@@ -31,9 +31,6 @@ public final class Native {
 
     /** Null when the device does not answer. */
     static native String deviceFirmware(long device);
-
-    /** In host order. */
-    static native long nodeGuid(long device);
 
     /** Fills the {@code RdmaCoreDevice} elements. */
     static native int deviceAttributes(long device, int[] out);
@@ -152,8 +149,6 @@ public final class Native {
     static native int destroyQp(long qp);
 
     static native int qpToError(long qp);
-
-    static native int qpPathMtu(long qp);
 
     static native int qpMinRnrTimer(long qp, int code);
 

@@ -26,7 +26,6 @@ public final class RdmaCoreCmId extends CmId {
     private final RdmaCoreCmChannel channel;
     private long id; // guarded by lock; 0 once destroyed
     private volatile RdmaCoreDevice device;
-    private volatile int port;
     private volatile int scope = -1; // not looked up
 
     RdmaCoreCmId(RdmaCoreCmChannel channel, long cookie, short portSpace) throws IOException {
@@ -87,7 +86,6 @@ public final class RdmaCoreCmId extends CmId {
     }
 
     void located(RdmaCoreDevice newDevice, int newPort) {
-        port = newPort;
         device = newDevice;
         setVerbs(newDevice);
         setPort_num((byte) newPort);
@@ -122,11 +120,6 @@ public final class RdmaCoreCmId extends CmId {
     @Override
     public Device getVerbs() {
         return device;
-    }
-
-    @Override
-    public int portNumber() {
-        return port;
     }
 
     /** For errors, of ids that are destroyed too: those have no addresses any more. */

@@ -42,7 +42,6 @@ public final class RdmaCoreInfo {
                 name,
                 attributes[RdmaCoreDevice.IWARP] != 0,
                 firmware == null ? "" : firmware,
-                Native.nodeGuid(device),
                 attributes[RdmaCoreDevice.MAX_QP],
                 attributes[RdmaCoreDevice.MAX_QP_WR],
                 attributes[RdmaCoreDevice.MAX_CQE],

@@ -129,11 +129,6 @@ public final class RdmaCoreQp extends Qp {
     }
 
     @Override
-    public synchronized int pathMtu() throws IOException {
-        return check(Native.qpPathMtu(handle()), "ibv_query_qp", context);
-    }
-
-    @Override
     public synchronized void setMinRnrTimer(int code) throws IOException {
         check(Native.qpMinRnrTimer(handle(), code), "ibv_modify_qp", "RNR timer, " + context);
     }

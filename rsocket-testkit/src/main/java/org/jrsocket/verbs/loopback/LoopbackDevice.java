@@ -90,7 +90,7 @@ public final class LoopbackDevice extends Device {
             gids.add(new DeviceInfo.Gid(gids.size(), "RoCE v2", address));
         }
         DeviceInfo.Port port = new DeviceInfo.Port(1, true, "PORT_ACTIVE", true, mtu, List.copyOf(gids));
-        return new DeviceInfo(name, iwarp, "", 1, maxQp, maxQpWr, maxCqe, maxMr, List.of(port));
+        return new DeviceInfo(name, iwarp, "", maxQp, maxQpWr, maxCqe, maxMr, List.of(port));
     }
 
     /**

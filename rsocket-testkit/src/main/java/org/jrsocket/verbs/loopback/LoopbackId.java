@@ -154,13 +154,8 @@ public final class LoopbackId extends CmId {
     }
 
     @Override
-    public int portNumber() {
-        return device == null ? 0 : 1;
-    }
-
-    @Override
     public byte getPort_num() {
-        return (byte) portNumber();
+        return (byte) (device == null ? 0 : 1);
     }
 
     @Override

@@ -511,14 +511,6 @@ public class LoopbackQp extends Qp {
     }
 
     @Override
-    public int pathMtu() throws IOException {
-        if (current != IBV_QPS_RTR && current != IBV_QPS_RTS) {
-            throw new ErrnoException("ibv_query_qp", "not connected", Errno.EINVAL);
-        }
-        return device.mtu;
-    }
-
-    @Override
     public void setMinRnrTimer(int code) throws IOException {
         if (code < 0 || code >= RNR_TIMERS || current != IBV_QPS_RTS) {
             throw new ErrnoException("ibv_modify_qp", "RNR timer " + code, Errno.EINVAL);
