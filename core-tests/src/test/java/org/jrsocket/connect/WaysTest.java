@@ -288,10 +288,10 @@ class WaysTest {
         Files.writeString(entries.resolve("0"), "eth0\n");
         Files.writeString(entries.resolve("1"), "eth0\n");
         Files.writeString(entries.resolve("5"), "eth0.7\n");
-        assertEquals(Set.of("eth0", "eth0.7"), Adapters.interfaces(device, "1"));
+        assertEquals(Set.of("eth0", "eth0.7"), Adapters.interfaces(device, device.resolve("ports/1")));
         Files.createDirectories(device.resolve("device/net/ib0"));
         Files.createDirectories(device.resolve("ports/2"));
-        assertEquals(Set.of("ib0"), Adapters.interfaces(device, "2"));
+        assertEquals(Set.of("ib0"), Adapters.interfaces(device, device.resolve("ports/2")));
     }
 
     @Test

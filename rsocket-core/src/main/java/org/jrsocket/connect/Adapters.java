@@ -8,30 +8,20 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InterfaceAddress;
 import java.net.NetworkInterface;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.AccessController;
-import java.security.PrivilegedActionException;
-import java.security.PrivilegedExceptionAction;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jrsocket.os.Sysfs;
 
 /**
- * The addresses of this host's RDMA devices whose ports are up, as sysfs and the interfaces say. Read when somebody
- * asks and then at most once a second, by one thread; the others take what was there before. Safe for use by many
- * threads.
+ * The addresses of this host's RDMA devices whose ports are up, as sysfs and the interfaces say: read at most once a
+ * second, see {@link Refreshed}. Safe for use by many threads.
  */
 final class Adapters {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Adapters.class);
 
     static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -41,76 +31,38 @@ final class Adapters {
     /** An address by which connections may leave through a device, and the network that it is on. */
     record Local(String device, InetAddress address, LocalNetworks.Prefix network) {}
 
-    /** How they are read. */
-    interface Source {
-        List<Local> read() throws IOException;
-    }
-
-    private static final class Sysfs implements Source {
+    private static final class OfThisHost implements Refreshed.Source<Local> {
 
         @Override
         public List<Local> read() throws IOException {
-            return ofSysfs(Path.of("/sys/class/infiniband"));
+            return Adapters.read(Sysfs.DEVICES);
         }
     }
 
-    private record Reading(List<Local> locals, long at) {}
-
-    private final Source source;
-    private final LongSupplier clock;
-    private volatile Reading reading;
-    private final AtomicBoolean reads = new AtomicBoolean(); // somebody, again
+    private final Refreshed<Local> locals;
 
     Adapters() {
-        this(new Sysfs(), NanoClock.SYSTEM);
+        this(new OfThisHost(), NanoClock.SYSTEM);
     }
 
     /** @param clock nanoseconds, as {@link System#nanoTime} */
-    Adapters(Source source, LongSupplier clock) {
-        this.source = source;
-        this.clock = clock;
+    Adapters(Refreshed.Source<Local> source, LongSupplier clock) {
+        locals = new Refreshed<>("the addresses of the RDMA devices", source, FRESH_NANOS, clock);
     }
 
     /** In alphabetical order of the devices. */
     List<Local> locals() {
-        Reading last = reading;
-        long now = clock.getAsLong();
-        if (last != null && (now - last.at < FRESH_NANOS || !reads.compareAndSet(false, true))) {
-            return last.locals;
-        }
-        try {
-            List<Local> read = last == null ? List.of() : last.locals;
-            try {
-                read = List.copyOf(source.read());
-            } catch (IOException e) {
-                LOG.debug("the addresses of the RDMA devices cannot be read", e);
-            }
-            reading = new Reading(read, now);
-            return read;
-        } finally {
-            if (last != null) {
-                reads.set(false);
-            }
-        }
-    }
-
-    /** With the rights of this project, which an application under a security manager need not have. */
-    @SuppressWarnings("removal") // of JDK 17
-    private static List<Local> ofSysfs(Path sys) throws IOException {
-        try {
-            return AccessController.doPrivileged((PrivilegedExceptionAction<List<Local>>) () -> read(sys));
-        } catch (PrivilegedActionException e) {
-            throw (IOException) e.getException();
-        }
+        return locals.get();
     }
 
     private static List<Local> read(Path sys) throws IOException {
         List<Local> locals = new ArrayList<>();
-        for (String device : names(sys)) {
-            for (String port : names(sys.resolve(device).resolve("ports"))) {
-                if (isUp(sys.resolve(device).resolve("ports").resolve(port))) {
-                    for (String each : interfaces(sys.resolve(device), port)) {
-                        addAddresses(locals, device, each);
+        for (String name : Sysfs.names(sys)) {
+            Path device = sys.resolve(name);
+            for (Path port : Sysfs.ports(device)) {
+                if (Sysfs.isActive(Sysfs.state(port))) {
+                    for (String each : interfaces(device, port)) {
+                        addAddresses(locals, name, each);
                     }
                 }
             }
@@ -118,38 +70,22 @@ final class Adapters {
         return locals;
     }
 
-    private static List<String> names(Path folder) {
-        String[] names = folder.toFile().list();
-        if (names == null) {
-            return List.of(); // gone, or no such device
-        }
-        Arrays.sort(names);
-        return List.of(names);
-    }
-
-    private static boolean isUp(Path port) {
-        try {
-            return Files.readString(port.resolve("state")).startsWith("4:"); // ACTIVE
-        } catch (IOException e) {
-            return false; // the device went
-        }
-    }
-
     /** The network interfaces whose addresses a port has, those of VLANs among them. */
-    static Set<String> interfaces(Path device, String port) {
+    static Set<String> interfaces(Path device, Path port) {
         Set<String> found = new LinkedHashSet<>();
-        Path all = device.resolve("ports").resolve(port).resolve("gid_attrs").resolve("ndevs");
+        Path all = Sysfs.gidAttributes(port, "ndevs");
         int empty = 0;
         for (int i = 0; empty < GAP; i++) {
-            try {
-                found.add(Files.readString(all.resolve(Integer.toString(i))).strip());
-                empty = 0;
-            } catch (IOException e) { // there is no such entry, or nothing in it
+            String name = Sysfs.text(all.resolve(Integer.toString(i)));
+            if (name.isEmpty()) { // there is no such entry, or nothing in it
                 empty++;
+            } else {
+                found.add(name);
+                empty = 0;
             }
         }
         if (found.isEmpty()) { // IP over InfiniBand
-            found.addAll(names(device.resolve("device").resolve("net")));
+            found.addAll(Sysfs.interfaces(device));
         }
         return found;
     }

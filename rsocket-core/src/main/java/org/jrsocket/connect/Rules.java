@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -62,23 +61,13 @@ public final class Rules {
      * @param devices null if it says nothing of them
      */
     private record Rule(
-            Action action, byte[] network, int prefix, int firstPort, int lastPort, Policy policy, Devices devices) {
+            Action action, LocalNetworks.Prefix network, int firstPort, int lastPort, Policy policy, Devices devices) {
 
         boolean matches(Action wanted, byte[] address, int port) {
             return action == wanted
                     && port >= firstPort
                     && port <= lastPort
-                    && (network == null || sameNetwork(address));
-        }
-
-        private boolean sameNetwork(byte[] address) {
-            if (address.length != network.length) {
-                return false;
-            }
-            int whole = prefix / 8;
-            int rest = prefix % 8;
-            return Arrays.equals(address, 0, whole, network, 0, whole)
-                    && (rest == 0 || (address[whole] ^ network[whole]) >> (8 - rest) == 0);
+                    && (network == null || network.contains(address));
         }
     }
 
@@ -139,7 +128,7 @@ public final class Rules {
         }
         Devices devices = words.length == 5 ? Devices.parse(words[4]) : null;
         if (words[1].equals("*")) {
-            rules.add(new Rule(action, null, 0, ports[0], ports[1], policy, devices));
+            rules.add(new Rule(action, null, ports[0], ports[1], policy, devices));
             return action;
         }
         int slash = words[1].indexOf('/');
@@ -157,7 +146,8 @@ public final class Rules {
                 int prefix = slash < 0
                         ? network.length * 8
                         : number(words[1].substring(slash + 1), 0, network.length * 8, "prefix length");
-                rules.add(new Rule(action, network, prefix, ports[0], ports[1], policy, devices));
+                LocalNetworks.Prefix addresses = new LocalNetworks.Prefix(network, prefix);
+                rules.add(new Rule(action, addresses, ports[0], ports[1], policy, devices));
             }
         } catch (UnknownHostException e) {
             if (isLiteral(host)) {

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jrsocket.os.NativeLibrary;
 import org.jrsocket.os.NativeLibraryTest;
+import org.jrsocket.os.Sysfs;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 import org.junit.jupiter.api.BeforeEach;
@@ -138,17 +139,10 @@ public class RdmaCoreProbeTest {
         assertUnavailable(Reason.NO_DEVICE, "mlx5_4 has the node GUID 0", new RdmaCoreProbe(sys, dev));
     }
 
-    @Test
-    void shouldListDevicesInOrder() throws IOException {
-        device("rxe1", "1");
-        device("mlx5_0", "2");
-        assertEquals(java.util.List.of("mlx5_0", "rxe1"), RdmaCoreProbe.deviceNames(sys));
-    }
-
     /** On a host without RDMA nothing of rdma-core may be touched: it need not be installed there. */
     @Test
     void shouldNotLoadAnythingWithoutADevice() throws Exception {
-        assumeTrue(RdmaCoreProbe.deviceNames(RdmaCoreProbe.SYS).isEmpty(), "this host has an RDMA device");
+        assumeTrue(Sysfs.names(Sysfs.DEVICES).isEmpty(), "this host has an RDMA device");
         String output = NativeLibraryTest.java(
                 "-D" + NativeLibrary.LIBRARY_PROPERTY + "=/nonexistent", OpenMain.class.getName());
         assertTrue(output.contains("NO_DEVICE: no RDMA device on this host"), output);

@@ -8,10 +8,10 @@ import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrsocket.os.Sysfs;
 import org.jrsocket.verbs.DeviceInfo;
 
 /** Reads what a device says of itself. */
@@ -73,12 +73,7 @@ public final class RdmaCoreInfo {
     }
 
     private static String gidType(String device, int port, int index) {
-        try {
-            return Files.readString(Path.of(
-                            "/sys/class/infiniband", device, "ports", "" + port, "gid_attrs", "types", "" + index))
-                    .strip();
-        } catch (IOException e) {
-            return ""; // InfiniBand has none
-        }
+        Path types = Sysfs.gidAttributes(Sysfs.port(Sysfs.DEVICES.resolve(device), port), "types");
+        return Sysfs.text(types.resolve(Integer.toString(index))); // InfiniBand has none
     }
 }

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.os.Sysfs;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 
@@ -36,9 +37,10 @@ public final class RdmaCoreProbe {
     /** A system property: whether iWARP devices are used, for programs that use TCP for nothing. */
     public static final String IWARP_PROPERTY = "org.jrsocket.native.iwarp";
 
-    static final Path SYS = Path.of("/sys/class/infiniband");
     private static final Path DEV = Path.of("/dev/infiniband");
     private static final Path LIMITS = Path.of("/proc/self/limits");
+
+    private static final String NO_GUID = "0000:0000:0000:0000";
 
     private static final String ADD_DEVICE =
             "add an RDMA adapter, or a software device: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IF";
@@ -54,7 +56,7 @@ public final class RdmaCoreProbe {
     private volatile List<String> withoutGuid = List.of();
 
     RdmaCoreProbe() {
-        this(SYS, DEV);
+        this(Sysfs.DEVICES, DEV);
     }
 
     /** For tests. */
@@ -75,25 +77,15 @@ public final class RdmaCoreProbe {
         checkConnectionManager();
     }
 
-    /** In alphabetical order. */
-    static List<String> deviceNames(Path sys) {
-        String[] names = sys.toFile().list();
-        if (names == null) {
-            return List.of();
-        }
-        Arrays.sort(names);
-        return List.of(names);
-    }
-
     void checkDevices() throws VerbsUnavailableException {
-        List<String> names = deviceNames(sys);
+        List<String> names = Sysfs.names(sys);
         if (names.isEmpty()) {
             throw new VerbsUnavailableException(Reason.NO_DEVICE, "no RDMA device on this host: " + ADD_DEVICE, null);
         }
         List<String> odd = new ArrayList<>();
         for (String name : names) {
             refuseIwarp(name);
-            if ("0000:0000:0000:0000".equals(guid(name))) {
+            if (NO_GUID.equals(Sysfs.text(sys.resolve(name).resolve("node_guid")))) {
                 odd.add(name);
             }
         }
@@ -110,7 +102,7 @@ public final class RdmaCoreProbe {
      * both, nor a client try RDMA first. And the kernel connects within the call, which may take minutes (siw again).
      */
     private void refuseIwarp(String name) throws VerbsUnavailableException {
-        if (text(sys.resolve(name).resolve("node_type")).startsWith("4:") && !Boolean.getBoolean(IWARP_PROPERTY)) {
+        if (Sysfs.isIwarp(sys.resolve(name)) && !Boolean.getBoolean(IWARP_PROPERTY)) {
             throw new VerbsUnavailableException(
                     Reason.NO_DEVICE,
                     "RDMA device " + name
@@ -164,18 +156,16 @@ public final class RdmaCoreProbe {
 
     /** Unless none of its ports is active and none of its network interfaces has an address. */
     private static boolean mayHaveAddress(Path device) {
-        List<String> ports = deviceNames(device.resolve("ports"));
-        Set<String> interfaces =
-                new TreeSet<>(deviceNames(device.resolve("device").resolve("net")));
-        for (String port : ports) {
-            Path folder = device.resolve("ports").resolve(port);
-            String state = text(folder.resolve("state"));
-            if (state.isEmpty() || state.startsWith("4:")) { // ACTIVE
+        List<Path> ports = Sysfs.ports(device);
+        Set<String> interfaces = new TreeSet<>(Sysfs.interfaces(device));
+        for (Path port : ports) {
+            String state = Sysfs.state(port);
+            if (state.isEmpty() || Sysfs.isActive(state)) {
                 return true;
             }
-            Path ndevs = folder.resolve("gid_attrs").resolve("ndevs");
-            for (String index : deviceNames(ndevs)) {
-                interfaces.add(text(ndevs.resolve(index)));
+            Path ndevs = Sysfs.gidAttributes(port, "ndevs");
+            for (String index : Sysfs.names(ndevs)) { // all of them: an address that is missed may end in a crash
+                interfaces.add(Sysfs.text(ndevs.resolve(index)));
             }
         }
         return ports.isEmpty() || interfaces.stream().anyMatch(RdmaCoreProbe::hasAddress);
@@ -187,19 +177,6 @@ public final class RdmaCoreProbe {
             return found != null && !found.getInterfaceAddresses().isEmpty();
         } catch (IOException e) {
             return true; // as far as is known
-        }
-    }
-
-    private String guid(String name) {
-        return text(sys.resolve(name).resolve("node_guid"));
-    }
-
-    /** Empty if it cannot be read. */
-    private static String text(Path file) {
-        try {
-            return Files.readString(file).strip();
-        } catch (IOException e) {
-            return "";
         }
     }
 
@@ -267,7 +244,7 @@ public final class RdmaCoreProbe {
     private void checkRegistration() throws VerbsUnavailableException {
         List<String> failures = new ArrayList<>();
         boolean opened = false;
-        for (String name : deviceNames(sys)) {
+        for (String name : Sysfs.names(sys)) {
             long device = Native.openDevice(name);
             if (device > 0) {
                 opened = true;

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jrsocket.os.Sysfs;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.Verbs;
@@ -97,7 +98,7 @@ public final class RdmaCoreProvider extends VerbsProvider {
     public List<DeviceInfo> devices() throws IOException {
         List<DeviceInfo> found = new ArrayList<>();
         IOException failure = null;
-        for (String name : RdmaCoreProbe.deviceNames(RdmaCoreProbe.SYS)) {
+        for (String name : Sysfs.names(Sysfs.DEVICES)) {
             try {
                 long device = check(Native.openDevice(name), "ibv_open_device", name);
                 try {
