@@ -5,7 +5,6 @@
 package org.jrsocket.wire;
 
 import java.nio.ByteBuffer;
-import java.util.zip.CRC32;
 
 /**
  * What each side says of itself in the private data of the CM's REQ and REP: C's {@code rs_conn_data}, 40 bytes in
@@ -78,16 +77,13 @@ public record ConnData(
     /** Bytes of C's structure. */
     public static final int SIZE = 40;
     /** Bytes of our extension: all that a REQ has room for. */
-    public static final int EXTENSION_SIZE = 16;
+    public static final int EXTENSION_SIZE = OwnBlock.SIZE;
 
     /** C's own table has two entries, and its writes start at the second. */
     public static final int MIN_ENTRIES = 2;
     /** Nobody needs more; a bound keeps a broken count from becoming a stride through the peer's memory. */
     public static final int MAX_ENTRIES = 1024;
 
-    static final int MAGIC = 0x4a525331; // "JRS1"
-    private static final int EXTENSION_VERSION = 1;
-    private static final int CHECKSUM = SIZE + 12;
     private static final int SCALED = 0x80;
     private static final int MAX_IOMAP = 0x7f << 8;
 
@@ -164,12 +160,7 @@ public record ConnData(
         out.putLong(targetAddr).putInt(targetKey).putInt(targetLength);
         out.putLong(dataAddr).putInt(dataKey).putInt(dataLength);
         if (hasExtension) {
-            out.putInt(MAGIC)
-                    .put((byte) EXTENSION_SIZE)
-                    .put((byte) EXTENSION_VERSION)
-                    .putShort((short) features)
-                    .putInt(0);
-            out.putInt(checksum(bytes));
+            OwnBlock.put(bytes, SIZE, features);
         }
         return bytes;
     }
@@ -197,8 +188,7 @@ public record ConnData(
         long dataAddr = in.getLong(24);
         int dataLength = in.getInt(36);
         check(version, credits, targetAddr, targetLength, dataAddr, dataLength);
-        boolean extended = isExtended(privateData);
-        int features = extended ? Short.toUnsignedInt(in.getShort(SIZE + 6)) : 0;
+        int features = OwnBlock.value(privateData, SIZE);
         return new ConnData(
                 version,
                 flags,
@@ -210,8 +200,8 @@ public record ConnData(
                 dataAddr,
                 in.getInt(32),
                 dataLength,
-                extended,
-                features);
+                features >= 0,
+                Math.max(features, 0));
     }
 
     private static void check(
@@ -242,21 +232,6 @@ public record ConnData(
         if (!Grant.isSound(dataAddr, dataLength)) {
             throw new WireException("data_buf.addr", hex(dataAddr), dataLength + " bytes there pass the end of memory");
         }
-    }
-
-    private static boolean isExtended(byte[] bytes) {
-        ByteBuffer in = ByteBuffer.wrap(bytes);
-        return bytes.length >= SIZE + EXTENSION_SIZE
-                && in.getInt(SIZE) == MAGIC
-                && in.get(SIZE + 4) == EXTENSION_SIZE
-                && in.get(SIZE + 5) == EXTENSION_VERSION
-                && in.getInt(CHECKSUM) == checksum(bytes);
-    }
-
-    private static int checksum(byte[] bytes) {
-        CRC32 crc = new CRC32();
-        crc.update(bytes, 0, CHECKSUM);
-        return (int) crc.getValue();
     }
 
     // C's own scaling: values from 129 to 255 come back as 128.

@@ -4,9 +4,6 @@
  */
 package org.jrsocket.wire;
 
-import java.nio.ByteBuffer;
-import java.util.zip.CRC32;
-
 /**
  * Why a listener of ours refused a request of ours, in the private data of the CM's REJ; an extension of rsocket's,
  * which sends none there and looks at none.
@@ -30,22 +27,12 @@ public final class Refusal {
     /** The listener's host can make no connection, and that will not pass by itself: its settings or its device. */
     public static final int UNABLE = 4;
 
-    private static final int SIZE = 16;
-    private static final int VERSION = 1;
-    private static final int CHECKSUM = 12;
-
     private Refusal() {}
 
     /** Of one of the reasons. */
     public static byte[] encode(int reason) {
-        byte[] bytes = new byte[SIZE];
-        ByteBuffer out = ByteBuffer.wrap(bytes);
-        out.putInt(ConnData.MAGIC)
-                .put((byte) SIZE)
-                .put((byte) VERSION)
-                .putShort((short) reason)
-                .putInt(0)
-                .putInt(checksum(bytes));
+        byte[] bytes = new byte[OwnBlock.SIZE];
+        OwnBlock.put(bytes, 0, reason);
         return bytes;
     }
 
@@ -54,20 +41,7 @@ public final class Refusal {
      * are padding.
      */
     public static int parse(byte[] privateData) {
-        if (privateData.length < SIZE) {
-            return UNKNOWN;
-        }
-        ByteBuffer in = ByteBuffer.wrap(privateData);
-        boolean ours = in.getInt(0) == ConnData.MAGIC
-                && in.get(4) == SIZE
-                && in.get(5) == VERSION
-                && in.getInt(CHECKSUM) == checksum(privateData);
-        return ours ? Short.toUnsignedInt(in.getShort(6)) : UNKNOWN;
-    }
-
-    private static int checksum(byte[] bytes) {
-        CRC32 crc = new CRC32();
-        crc.update(bytes, 0, CHECKSUM);
-        return (int) crc.getValue();
+        int reason = OwnBlock.value(privateData, 0);
+        return reason < 0 ? UNKNOWN : reason;
     }
 }
