@@ -201,7 +201,7 @@ public final class ConnectAttempt {
      * because there is an outcome or RDMA's time is over. On the service thread, or on the caller's if there is an
      * outcome already; must not block.
      */
-    public void whenDecided(Runnable action) {
+    void whenDecided(Runnable action) {
         WayAttempt now = current;
         if (now == null) {
             action.run();
@@ -236,7 +236,7 @@ public final class ConnectAttempt {
     }
 
     /** Ends the attempt; {@link #await} then says "Socket closed". Harmless when it is over. */
-    public void cancel() {
+    void cancel() {
         WayAttempt now;
         synchronized (this) {
             cancelled = true;

@@ -16,7 +16,7 @@ import org.jrsocket.verbs.DeviceInfo;
  * Which RDMA devices connections may use: whatever the routes lead to, all, or those that are named, by the kernel's
  * name for the device or by an address of this host. Immutable.
  */
-public final class Devices {
+final class Devices {
 
     static final String RANGE = "all, or names of devices and addresses of this host with + between them";
 

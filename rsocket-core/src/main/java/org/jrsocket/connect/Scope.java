@@ -11,7 +11,7 @@ import java.net.InetAddress;
  * For which peers RDMA is tried where no rule names them. Everybody beyond would be sent a request that nobody there
  * understands. That the way to the peer begins at a port of an RDMA device is the connection manager's to know.
  */
-public enum Scope {
+enum Scope {
     /** Those that are on-link or have a private address: RoCEv2 is routed within such networks. */
     PRIVATE,
     /** Those on a network that this host is on itself. */

@@ -11,7 +11,7 @@ import java.util.Locale;
  * One setting: its name, what it is when nobody sets it, and what it may be. All of them are made and read while the
  * JVM starts: neither a record that is the key of a map nor a lambda, whose code the JDK makes at run time.
  */
-public abstract class SettingKey<T> {
+abstract class SettingKey<T> {
 
     private static final long[] NANOS = {1_000, 1_000_000, 1_000_000_000, 60_000_000_000L, 3_600_000_000_000L};
     private static final String[] UNITS = {"us", "ms", "s", "m", "h"};

@@ -54,7 +54,7 @@ public final class Settings {
     static final SettingKey<Integer> CLOSE_MAX = SettingKey.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 
     /** All keys, in the order of the documentation. */
-    public static final List<SettingKey<?>> KEYS = List.of(
+    static final List<SettingKey<?>> KEYS = List.of(
             POLICY,
             RULES,
             SCOPE,
@@ -232,12 +232,12 @@ public final class Settings {
     }
 
     /** For which peers RDMA is tried where no rule names them. */
-    public Scope scope() {
+    Scope scope() {
         return get(SCOPE);
     }
 
     /** Whether server sockets may listen over RDMA at all. */
-    public boolean listens() {
+    boolean listens() {
         return get(LISTEN) == Switch.ON;
     }
 
@@ -259,19 +259,19 @@ public final class Settings {
      * How long a host of which nothing is known may leave a request over RDMA unanswered before TCP is tried,
      * nanoseconds.
      */
-    public long connectNanos() {
+    long connectNanos() {
         return connectNanos;
     }
 
     /**
      * The longest that a host which does not answer over RDMA is spared further attempts, nanoseconds; 0 is not at all.
      */
-    public long unansweredNanos() {
+    long unansweredNanos() {
         return get(MEMORY_UNANSWERED);
     }
 
     /** How long an address and port that refused RDMA is spared further attempts, nanoseconds; 0 is not at all. */
-    public long rejectedNanos() {
+    long rejectedNanos() {
         return get(MEMORY_REJECTED);
     }
 
@@ -279,12 +279,12 @@ public final class Settings {
      * The most memory that a stream may have in one direction when an application asks for a buffer size, bytes. TCP
      * has such a limit too, of the kernel.
      */
-    public int maxBuffer() {
+    int maxBuffer() {
         return maxBuffer;
     }
 
     /** How many closed connections may have something to deliver still. */
-    public int maxClosing() {
+    int maxClosing() {
         return get(CLOSE_MAX);
     }
 

@@ -35,7 +35,7 @@ import org.jrsocket.stream.StreamConfig;
  * RDMA listener on the same address and port where policy and devices allow. Without one, everything is the JDK's. Safe
  * for use by many threads, as the JDK's.
  */
-public final class RServerSocketImpl extends SocketImpl {
+final class RServerSocketImpl extends SocketImpl {
 
     private final TransportContext context;
     private final ReentrantLock acceptLock = new ReentrantLock();

@@ -42,7 +42,7 @@ import org.jrsocket.stream.StreamConfig;
  *
  * Safe for use by many threads, as the JDK's.
  */
-public final class RSocketImpl extends SocketImpl {
+final class RSocketImpl extends SocketImpl {
 
     private final TransportContext context;
     private final boolean proxied;

@@ -16,7 +16,7 @@ import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.Verbs;
 
 /** DiSNI's prepared calls that have nothing to prepare. */
-public final class DisniMemoryCalls {
+final class DisniMemoryCalls {
 
     private DisniMemoryCalls() {}
 

@@ -15,7 +15,7 @@ import org.jrsocket.verbs.WcBatch;
  * Batches that DiSNI's verb calls borrow while they execute. A call owns none: many DiSNI programs make one per message
  * and never free it. There are as many as calls ever executed at the same time.
  */
-public final class SvcBatches {
+final class SvcBatches {
 
     /** Requests that one library call takes; longer lists are posted in several. */
     static final int CAPACITY = 32;

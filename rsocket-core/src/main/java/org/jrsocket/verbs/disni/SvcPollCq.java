@@ -13,7 +13,7 @@ import org.jrsocket.verbs.NetOrder;
 import org.jrsocket.verbs.WcBatch;
 
 /** DiSNI's prepared poll: fills the array it was made with. Not thread safe, as in DiSNI. */
-public final class SvcPollCq extends SVCPollCq {
+final class SvcPollCq extends SVCPollCq {
 
     private final Cq cq;
     private final SvcBatches batches;

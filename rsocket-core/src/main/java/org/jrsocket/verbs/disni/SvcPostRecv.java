@@ -15,7 +15,7 @@ import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.RecvBatch;
 
 /** DiSNI's prepared post to a receive queue: a copy of its list. Not thread safe, as in DiSNI. */
-public final class SvcPostRecv extends SVCPostRecv {
+final class SvcPostRecv extends SVCPostRecv {
 
     private final Qp qp;
     private final SvcBatches batches;

@@ -18,7 +18,7 @@ import org.jrsocket.verbs.SendBatch;
  * DiSNI's prepared post to a send queue: a copy of its list, which {@link #getWrMod} changes between executions. RDMA
  * writes, reads and sends of up to {@link SendBatch#MAX_SGE} scatter entries. Not thread safe, as in DiSNI.
  */
-public final class SvcPostSend extends SVCPostSend {
+final class SvcPostSend extends SVCPostSend {
 
     private final Qp qp;
     private final SvcBatches batches;

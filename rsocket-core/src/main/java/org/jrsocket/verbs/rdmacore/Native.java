@@ -10,7 +10,7 @@ package org.jrsocket.verbs.rdmacore;
  * data path sleeps in the kernel, allocates or calls back. Handles are addresses of the C objects and are not checked:
  * their owners, the {@code RdmaCore} classes, must keep them alive. Call only after {@link RdmaCoreLibrary#require()}.
  */
-public final class Native {
+final class Native {
 
     /**
      * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must

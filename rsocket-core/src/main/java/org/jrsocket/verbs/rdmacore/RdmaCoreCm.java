@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * librdmacm. Locks are taken in the order id, channel; neither is held while an event is looked at, so whoever receives
  * events may call anything.
  */
-public final class RdmaCoreCm extends Cm {
+final class RdmaCoreCm extends Cm {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaCoreCm.class);
 

@@ -23,7 +23,7 @@ import org.jrsocket.verbs.ConnParam;
  * {@code rdma_event_channel}, non-blocking. Its lock keeps the taking of an event apart from whatever that event may
  * touch.
  */
-public final class RdmaCoreCmChannel extends CmChannel {
+final class RdmaCoreCmChannel extends CmChannel {
 
     // Offsets in struct event of cm.c, which asserts them.
     private static final int TYPE = 0;

@@ -10,7 +10,7 @@ import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Device;
 
 /** {@code rdma_cm_id}. The C object knows it by its cookie only. */
-public final class RdmaCoreCmId extends CmId {
+final class RdmaCoreCmId extends CmId {
 
     final long cookie;
     /** The cookie as a key: who frees an id has no memory to make one. */

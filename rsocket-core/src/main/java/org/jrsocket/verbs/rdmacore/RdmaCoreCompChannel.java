@@ -11,7 +11,7 @@ import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.CompChannel;
 
 /** {@code ibv_comp_channel}, non-blocking. */
-public final class RdmaCoreCompChannel extends CompChannel {
+final class RdmaCoreCompChannel extends CompChannel {
 
     private final RdmaCoreDevice device;
     /** The completion vector of its queues. */

@@ -12,7 +12,7 @@ import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.WcBatch;
 
 /** {@code ibv_cq}. */
-public final class RdmaCoreCq extends Cq {
+final class RdmaCoreCq extends Cq {
 
     private final RdmaCoreDevice device;
     private long cq; // written under this; 0 once freed

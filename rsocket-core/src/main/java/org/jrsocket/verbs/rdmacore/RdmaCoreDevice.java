@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * An open {@code ibv_context}. Those of CM ids belong to librdmacm, which keeps them open, whether there are ids or
  * not, until it meets a list of devices on which this one is missing.
  */
-public final class RdmaCoreDevice extends Device {
+final class RdmaCoreDevice extends Device {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaCoreDevice.class);
 

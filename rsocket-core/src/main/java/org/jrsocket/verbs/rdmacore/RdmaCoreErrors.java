@@ -8,7 +8,7 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 
 /** Where a negative errno of the natives becomes an exception. */
-public final class RdmaCoreErrors {
+final class RdmaCoreErrors {
 
     private RdmaCoreErrors() {}
 

@@ -15,7 +15,7 @@ import org.jrsocket.os.Sysfs;
 import org.jrsocket.verbs.DeviceInfo;
 
 /** Reads what a device says of itself. */
-public final class RdmaCoreInfo {
+final class RdmaCoreInfo {
 
     // Elements of Native.portAttributes; device.c has the same order.
     private static final int STATE = 0;

@@ -10,7 +10,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 
 /** The JNI library that is linked with librdmacm and libibverbs: see {@link Native}. */
-public final class RdmaCoreLibrary {
+final class RdmaCoreLibrary {
 
     private static final NativeLibrary LIBRARY = new NativeLibrary(
             "libjrsocket",

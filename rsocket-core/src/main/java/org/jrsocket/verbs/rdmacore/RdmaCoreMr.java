@@ -10,7 +10,7 @@ import java.io.IOException;
 import org.jrsocket.verbs.Mr;
 
 /** {@code ibv_mr}. */
-public final class RdmaCoreMr extends Mr {
+final class RdmaCoreMr extends Mr {
 
     private long mr; // guarded by this; 0 once freed
 

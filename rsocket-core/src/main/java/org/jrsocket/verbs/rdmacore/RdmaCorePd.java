@@ -10,7 +10,7 @@ import java.io.IOException;
 import org.jrsocket.verbs.Pd;
 
 /** {@code ibv_pd}. */
-public final class RdmaCorePd extends Pd {
+final class RdmaCorePd extends Pd {
 
     private final RdmaCoreDevice device;
     private long pd; // guarded by this; 0 once freed

@@ -15,7 +15,7 @@ import org.jrsocket.verbs.RecvBatch;
 import org.jrsocket.verbs.SendBatch;
 
 /** {@code ibv_qp} of a CM id. */
-public final class RdmaCoreQp extends Qp {
+final class RdmaCoreQp extends Qp {
 
     private long qp; // written under this; 0 once destroyed
     private int postError; // by the posting thread

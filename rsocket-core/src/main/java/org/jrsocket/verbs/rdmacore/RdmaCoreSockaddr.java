@@ -17,7 +17,7 @@ import java.nio.channels.UnsupportedAddressTypeException;
  * Socket addresses as the C structs {@code sockaddr_in} (16 bytes) and {@code sockaddr_in6} (28 bytes). No name is ever
  * looked up.
  */
-public final class RdmaCoreSockaddr {
+final class RdmaCoreSockaddr {
 
     static final int MAX_SIZE = 28;
 

@@ -17,7 +17,7 @@ import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.disni.DisniVerbs;
 
 /** libibverbs. */
-public final class RdmaCoreVerbs extends DisniVerbs {
+final class RdmaCoreVerbs extends DisniVerbs {
 
     /**
      * Completion vectors are interrupts, which the system spreads over its cores. Channels take turns at them, and the
