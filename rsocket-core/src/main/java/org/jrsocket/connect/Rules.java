@@ -156,7 +156,7 @@ public final class Rules {
             // A name server that is away for a moment must not keep a service from starting, nor open it to somebody.
             boolean refuses = action == Action.ACCEPT && policy == Policy.TCP;
             if (refuses) {
-                rules.add(new Rule(action, null, 0, ports[0], ports[1], policy, devices));
+                rules.add(new Rule(action, null, ports[0], ports[1], policy, devices));
             }
             String unknown = where + ": " + host + " cannot be looked up, so this line "
                     + (refuses ? "refuses everybody" : "matches nothing");
