@@ -378,8 +378,14 @@ class LendingTest extends RawPeerTests {
         memory.close();
         memory.close();
         assertEquals(before, p.client.registeredBytes());
-        transport.limitMemory(transport.registeredMemory() + SIZE - 1);
-        assertThrows(IOException.class, () -> p.client.register(ByteBuffer.allocateDirect(SIZE)));
+        long registered = transport.registeredMemory();
+        transport.limitMemory(registered + SIZE - 1024);
+        IOException e = assertThrows(IOException.class, () -> p.client.register(ByteBuffer.allocateDirect(SIZE)));
+        assertEquals(
+                "memory.registered=" + (registered / 1024 + SIZE / 1024 - 1)
+                        + " KiB lends no more than three quarters: " + registered / 1024
+                        + " KiB registered, 1 MiB wanted on lo0",
+                e.getMessage());
     }
 
     @Test

@@ -204,12 +204,18 @@ class StreamMemoryTest extends RawPeerTests {
     @Test
     void shouldRefuseAConnectionThatCannotHaveItsLeast() throws Exception {
         StreamPair p = pair(DEFAULT);
-        transport.limitMemory(transport.registeredMemory());
+        long registered = transport.registeredMemory();
+        transport.limitMemory(registered);
         RdmaListener listener = listen(DEFAULT);
         IOException e = assertThrows(
                 IOException.class,
                 () -> transport.connect(null, listener.localAddress(), DEFAULT).await(PATIENCE));
-        assertTrue(e.getMessage().contains("bound on registered memory"), e.getMessage());
+        String kib = registered / 1024 + " KiB";
+        assertEquals(
+                "no memory for one more connection on lo0 (memory.registered=" + kib + " is used up: " + kib
+                        + " registered, " + DEFAULT.leastBytes() / 1024
+                        + " KiB wanted on lo0); raise memory.registered",
+                e.getMessage());
         stream(p, 1 << 20); // the others are none the worse
     }
 

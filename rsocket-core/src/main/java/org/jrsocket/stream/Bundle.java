@@ -95,11 +95,7 @@ final class Bundle {
         this.shape = shape;
         this.budget = budget;
         if (!budget.take(shape.bytes())) {
-            throw new ErrnoException(
-                    "registering " + (shape.bytes() >> 10) + " KiB more than the " + (budget.used() >> 10)
-                            + " of this process",
-                    shape.device.name(),
-                    Errno.ENOMEM);
+            throw budget.usedUp(shape.bytes(), shape.device.name());
         }
         Device device = shape.device;
         try {

@@ -11,8 +11,6 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Verbs;
 import org.slf4j.Logger;
@@ -64,8 +62,8 @@ final class BundlePool {
         }
         try {
             return new Bundle(verbs, shape, budget);
-        } catch (ErrnoException e) {
-            if (e.errno() != Errno.ENOMEM || !freeIdle()) {
+        } catch (IOException e) {
+            if (!MemoryBudget.isLack(e) || !freeIdle()) {
                 throw e;
             }
         } catch (OutOfMemoryError e) {

@@ -102,11 +102,12 @@ final class Endpoint {
             }
         } catch (IOException | RuntimeException | Error e) {
             freeQueues();
-            if (e instanceof ErrnoException v && v.errno() == Errno.ENOMEM) {
+            if (MemoryBudget.isLack(e)) {
+                boolean ours = e instanceof MemoryBudget.UsedUp;
                 throw new IOException(
-                        "no memory for one more connection on " + device.name() + " (" + v.getMessage()
-                                + "); raise the locked-memory limit (ulimit -l) or the bound on registered memory",
-                        v);
+                        "no memory for one more connection on " + device.name() + " (" + e.getMessage() + "); raise "
+                                + (ours ? "memory.registered" : "the locked-memory limit (ulimit -l)"),
+                        e);
             }
             throw e;
         }
@@ -117,7 +118,7 @@ final class Endpoint {
         try {
             return createQp(inlineLimits);
         } catch (ErrnoException e) {
-            if (e.errno() != Errno.ENOMEM || !bundles.freeIdle()) {
+            if (!MemoryBudget.isLack(e) || !bundles.freeIdle()) {
                 throw e;
             }
             return createQp(inlineLimits);

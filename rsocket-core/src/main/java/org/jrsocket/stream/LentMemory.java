@@ -4,7 +4,6 @@
  */
 package org.jrsocket.stream;
 
-import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
@@ -48,7 +47,7 @@ public final class LentMemory implements AutoCloseable {
             throw new IllegalArgumentException("only direct buffers can be registered");
         }
         long address = NativeMemory.addressOf(buffer);
-        Mr mr = core.endpoint.slabs.lend(buffer, IbvMr.IBV_ACCESS_LOCAL_WRITE);
+        Mr mr = core.endpoint.slabs.lend(buffer);
         return new LentMemory(core, buffer, address, mr);
     }
 

@@ -4,13 +4,26 @@
  */
 package org.jrsocket.stream;
 
+import java.io.IOException;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 
 /**
  * How much memory a process may have registered with its devices for streams. A stream that is refused makes do with
  * less. Any thread.
  */
 final class MemoryBudget {
+
+    /** The bound refuses, and neither the device nor the system. */
+    static final class UsedUp extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        private UsedUp(String message) {
+            super(message);
+        }
+    }
 
     private final AtomicLong used = new AtomicLong();
     private volatile long most = Long.MAX_VALUE;
@@ -40,6 +53,30 @@ final class MemoryBudget {
             }
         } while (!used.compareAndSet(now, now + bytes));
         return true;
+    }
+
+    /** Why {@code bytes} were refused by {@link #take}. */
+    UsedUp usedUp(long bytes, String device) {
+        return usedUp("is used up", bytes, device);
+    }
+
+    /** Why {@code bytes} were refused by {@link #takeForLending}. */
+    UsedUp usedUpForLending(long bytes, String device) {
+        return usedUp("lends no more than three quarters", bytes, device);
+    }
+
+    private UsedUp usedUp(String why, long bytes, String device) {
+        return new UsedUp("memory.registered=" + size(most) + " " + why + ": " + size(used.get()) + " registered, "
+                + size(bytes) + " wanted on " + device);
+    }
+
+    private static String size(long bytes) {
+        return bytes % (1 << 20) == 0 ? (bytes >> 20) + " MiB" : (bytes >> 10) + " KiB";
+    }
+
+    /** Whether {@code e} says that memory is lacking: by the bound, the device or the system. */
+    static boolean isLack(Throwable e) {
+        return e instanceof UsedUp || e instanceof ErrnoException v && v.errno() == Errno.ENOMEM;
     }
 
     void giveBack(long bytes) {

@@ -111,7 +111,7 @@ final class Refusals {
     /** Whether that is memory or descriptors of this host, or the device has just gone, and its listener with it. */
     static boolean isLack(Throwable why) {
         for (Throwable each = why; each != null; each = each.getCause()) {
-            if (each instanceof OutOfMemoryError) {
+            if (each instanceof OutOfMemoryError || each instanceof MemoryBudget.UsedUp) {
                 return true;
             }
             if (each instanceof ErrnoException e) {

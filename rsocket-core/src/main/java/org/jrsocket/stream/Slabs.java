@@ -11,8 +11,6 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.protocol.SlabSource;
@@ -113,7 +111,10 @@ final class Slabs implements SlabSource {
     }
 
     private RegisteredSlab refuse(int size, Throwable cause) {
-        LOG.debug("no {} KiB more for a connection on {}: {}", size >> 10, device.name(), cause);
+        if (LOG.isDebugEnabled()) { // else the text would be made for nothing, perhaps where there is no heap for it
+            String why = cause == null ? "memory.registered is used up" : cause.toString();
+            LOG.debug("no {} KiB more for a connection on {}: {}", size >> 10, device.name(), why);
+        }
         refused = cause == null && budget.used() >= budget.most() ? 0 : size;
         refusedAt = System.nanoTime();
         budget.isShort();
@@ -137,18 +138,15 @@ final class Slabs implements SlabSource {
      *
      * @throws IOException if the device or that bound refuses
      */
-    Mr lend(ByteBuffer memory, int access) throws IOException {
+    Mr lend(ByteBuffer memory) throws IOException {
         int bytes = memory.capacity();
         if (!budget.takeForLending(bytes)) {
             budget.isShort();
-            throw new ErrnoException(
-                    "registering " + (bytes >> 10) + " KiB more than the " + (budget.used() >> 10) + " of this process",
-                    device.name(),
-                    Errno.ENOMEM);
+            throw budget.usedUpForLending(bytes, device.name());
         }
         Mr mr = null;
         try {
-            mr = verbs.registerMr(pd, NativeMemory.addressOf(memory), bytes, access);
+            mr = verbs.registerMr(pd, NativeMemory.addressOf(memory), bytes, IbvMr.IBV_ACCESS_LOCAL_WRITE);
             lent.put(mr, memory);
             return mr;
         } catch (IOException | RuntimeException | Error e) {
@@ -184,7 +182,7 @@ final class Slabs implements SlabSource {
         }
     }
 
-    /** Frees what the connection has beyond that. There must be no queue pair left. */
+    /** Frees what the connection has beyond what it had from the beginning. There must be no queue pair left. */
     void freeGrown() {
         while (!grown.isEmpty()) { // as above
             free(grown.remove(grown.size() - 1));
