@@ -4,7 +4,9 @@
  */
 package org.jrsocket.stream;
 
+import com.ibm.disni.verbs.IbvWC;
 import java.nio.ByteBuffer;
+import org.jrsocket.os.Errno;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.protocol.Queues;
@@ -156,7 +158,7 @@ final class VerbsQueues implements Queues {
         int done = endpoint.qp.postSend(batch);
         batch.clear();
         if (done < n) {
-            trouble = "posting to the send queue failed, errno " + endpoint.qp.postError();
+            trouble = "posting to the send queue failed: " + Errno.describe(endpoint.qp.postError());
         }
         return done == n;
     }
@@ -170,7 +172,7 @@ final class VerbsQueues implements Queues {
     public int pollSends() {
         int n = sendCq.poll(sent);
         if (n < 0) {
-            trouble = "polling the send completion queue failed, errno " + -n;
+            trouble = "polling the send completion queue failed: " + Errno.describe(-n);
         }
         return n;
     }
@@ -186,7 +188,7 @@ final class VerbsQueues implements Queues {
                 case WcBatch.REMOTE_ACCESS -> "the peer's device refused the key or address that the peer had granted";
                 case WcBatch.LOCAL_QP_OPERATION -> "this host's device could not send; is its link up?";
                 case WcBatch.FLUSHED -> flushed();
-                default -> "work completion status " + status;
+                default -> "a request failed with " + name(status);
             };
         }
         return status == WcBatch.SUCCESS;
@@ -198,7 +200,7 @@ final class VerbsQueues implements Queues {
     public int pollReceives() {
         int n = recvCq.poll(received);
         if (n < 0) {
-            trouble = "polling the receive completion queue failed, errno " + -n;
+            trouble = "polling the receive completion queue failed: " + Errno.describe(-n);
         } else if (iwarp) {
             firstWord = nextWord;
             nextWord = (nextWord + n) % endpoint.receiveSlots;
@@ -220,7 +222,7 @@ final class VerbsQueues implements Queues {
     public boolean isReceived(int index) {
         int status = received.status(index);
         if (status != WcBatch.SUCCESS) {
-            trouble = status == WcBatch.FLUSHED ? flushed() : "receive completion status " + status;
+            trouble = status == WcBatch.FLUSHED ? flushed() : "a receive failed with " + name(status);
         }
         return status == WcBatch.SUCCESS;
     }
@@ -262,9 +264,15 @@ final class VerbsQueues implements Queues {
         }
         boolean all = endpoint.postReceives(count);
         if (!all) {
-            trouble = "posting receives failed, errno " + endpoint.qp.postError();
+            trouble = "posting receives failed: " + Errno.describe(endpoint.qp.postError());
         }
         return all;
+    }
+
+    /** The name of an {@code enum ibv_wc_status}, and its number. */
+    static String name(int status) {
+        IbvWC.IbvWcStatus[] names = IbvWC.IbvWcStatus.values();
+        return status < names.length ? names[status] + " (" + status + ")" : "work completion status " + status;
     }
 
     /** What a queue pair in error gives back says nothing of why it is: what is known of that stays. */
