@@ -114,7 +114,7 @@ class TakenPortTest {
         try (RdmaListener taken = take(port)) {
             assertEquals(port, taken.localAddress().getPort());
             assertEquals(
-                    "Address already in use",
+                    "Address already in use: the RDMA port; see rdma resource show cm_id",
                     assertThrows(BindException.class, () -> impl.listen(BACKLOG))
                             .getMessage());
         } finally {

@@ -109,7 +109,7 @@ public final class DualListener implements AutoCloseable {
 
     private static SocketException unavailable(TcpReason reason, IOException cause) {
         SocketException e = reason == TcpReason.IN_USE
-                ? new BindException("Address already in use")
+                ? new BindException("Address already in use: the RDMA port; see rdma resource show cm_id")
                 : new SocketException("cannot listen over RDMA: " + cause.getMessage());
         e.initCause(cause);
         return e;

@@ -138,7 +138,6 @@ final class Bundle {
             if (e.errno() != Errno.EINVAL) {
                 throw e;
             }
-            // Not as it is: of an address, EINVAL says that no device serves it.
             throw new IOException(
                     shape.device.name() + " makes no completion queue of " + entries + " entries (" + e.getMessage()
                             + "); lower queue.send or queue.receive",

@@ -131,7 +131,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             default -> {
                 RdmaConnectException why = ConnectAnswers.failure(event);
                 if (why != null) {
-                    fail(why.reason(), why.getMessage(), null);
+                    failThere(why.reason(), why.getMessage(), null);
                 }
             }
         }
@@ -140,12 +140,19 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** With lock. */
     private void fail(Throwable e) {
         if (e instanceof WireException) {
-            fail(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
+            failThere(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
+        } else if (e instanceof RdmaConnectException named) {
+            fail(named.reason(), named.getMessage(), named.getCause());
         } else if (e instanceof IOException io) {
             fail(ConnectAnswers.reasonOf(io, request.isFromPort()), e.getMessage(), e);
         } else {
             fail(Reason.RESOURCES, e.toString(), e);
         }
+    }
+
+    /** With lock. For words that do not say that they are of RDMA, and where. */
+    private void failThere(Reason reason, String message, Throwable cause) {
+        fail(reason, message + " (RDMA, " + request.where() + ")", cause);
     }
 
     /** With lock. */
@@ -181,7 +188,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** With lock. */
     private void failLate() {
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        giveUp(Reason.TIMEOUT, "no RDMA connection within " + millis + " ms");
+        giveUp(Reason.TIMEOUT, "no RDMA connection to " + request.where() + " within " + millis + " ms");
     }
 
     /** With lock. */

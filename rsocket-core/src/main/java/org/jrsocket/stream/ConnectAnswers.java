@@ -48,7 +48,10 @@ final class ConnectAnswers {
         }
     }
 
-    /** Why there will be no connection; null if the event does not mean that. */
+    /**
+     * Why there will be no connection; null if the event does not mean that. The words are the JDK's first, as far as it
+     * has any.
+     */
     static RdmaConnectException failure(CmEvent event) {
         int status = event.getStatus();
         return switch (event.type()) {
@@ -76,22 +79,16 @@ final class ConnectAnswers {
     private static RdmaConnectException refused(int status, byte[] privateData) {
         int reason = Refusal.parse(privateData);
         if (reason == Refusal.BUSY) {
-            return failed(
-                    Reason.BUSY,
-                    "Connection refused: the peer's RDMA listener has no room for one more connection at the moment");
+            return failed(Reason.BUSY, "Connection refused: the peer has no room at the moment");
         }
         if (reason == Refusal.UNABLE) {
-            return failed(
-                    Reason.UNABLE,
-                    "Connection refused: the peer's host can make no RDMA connection; the log of the server there says"
-                            + " why");
+            return failed(Reason.UNABLE, "Connection refused: the peer can make none, as its server's log says");
         }
         if (reason == Refusal.DENIED) {
-            return failed(Reason.DENIED, "Connection refused: the peer's rules admit no RDMA from this host");
+            return failed(Reason.DENIED, "Connection refused by the peer's rules");
         }
         boolean nobody = status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED;
-        return failed(
-                Reason.REFUSED, nobody ? "Connection refused" : "Connection refused (reject reason " + status + ")");
+        return failed(Reason.REFUSED, nobody ? "Connection refused" : "Connection refused, reject reason " + status);
     }
 
     private static RdmaConnectException failed(Reason reason, String message) {
@@ -99,7 +96,7 @@ final class ConnectAnswers {
     }
 
     /**
-     * Why a call failed.
+     * Why a call failed that resolves the address or the route, or asks the peer.
      *
      * @param portChosen whether the application has chosen the local port
      */

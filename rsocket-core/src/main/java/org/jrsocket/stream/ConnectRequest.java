@@ -8,8 +8,12 @@ import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 
 /**
@@ -74,6 +78,13 @@ final class ConnectRequest {
         cm.resolveAddr(id, local, remote, RESOLVE_MILLIS);
     }
 
+    /** Where it leads, for people: the peer's address, and the device if that is known. */
+    String where() {
+        String address = remote.toString();
+        Device device = id == null ? null : id.getVerbs();
+        return address.substring(address.indexOf('/') + 1) + (device == null ? "" : " over " + device.name());
+    }
+
     /** Name of the device that the address has led to. */
     String device() {
         return id.getVerbs().name();
@@ -88,9 +99,18 @@ final class ConnectRequest {
         transport.cm().resolveRoute(id, RESOLVE_MILLIS);
     }
 
-    /** Once the device is known: the kernel may be finding the route meanwhile. */
-    void makeEndpoint() throws IOException {
-        endpoint = new Endpoint(transport, id, config);
+    /**
+     * Once the device is known: the kernel may be finding the route meanwhile.
+     *
+     * @throws RdmaConnectException with the reason: of what is made here errno says nothing of the address
+     */
+    void makeEndpoint() throws RdmaConnectException {
+        try {
+            endpoint = new Endpoint(transport, id, config);
+        } catch (IOException e) {
+            boolean gone = e instanceof ErrnoException v && v.errno() == Errno.ENODEV;
+            throw new RdmaConnectException(gone ? Reason.NO_DEVICE : Reason.RESOURCES, e.getMessage(), e);
+        }
     }
 
     /** Asks the peer. */

@@ -132,7 +132,6 @@ final class Endpoint {
             if (e.errno() != Errno.EINVAL) {
                 throw e;
             }
-            // Not as it is: of an address, EINVAL says that no device serves it.
             throw new IOException(
                     device.name() + " makes no queue pair of " + sendSlots + " sends and " + receiveSlots
                             + " receives (" + e.getMessage() + "); lower queue.send or queue.receive",
