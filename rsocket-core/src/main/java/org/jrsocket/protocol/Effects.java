@@ -5,8 +5,8 @@
 package org.jrsocket.protocol;
 
 /**
- * What a step of a half brought about, as bits of one int. {@link Connection} tells the other half what it needs to
- * know, {@link Pump} gives receives back and sends, and the driver does the rest: it wakes whoever waits.
+ * What a step brought about, as bits of one int. {@link Connection} tells each half what it needs to know of the other,
+ * {@link Pump} gives receives back and sends, and the driver does the rest: it wakes whoever waits.
  */
 public final class Effects {
 
@@ -17,39 +17,54 @@ public final class Effects {
 
     /** Bytes can be read that could not be read before. */
     public static final int READABLE = 1;
-    /** The peer sends no more data: SHUTDOWN or DISCONNECT. Tell {@link Outbound#peerEnded}. */
+    /** The peer sends no more data: SHUTDOWN or DISCONNECT. */
     public static final int ENDED = 1 << 1;
-    /** The peer is gone for good: DISCONNECT. Tell {@link Outbound#die} after what was read. */
+    /** The peer is gone for good: DISCONNECT. */
     public static final int GONE = 1 << 2;
     /** The peer closed hard. */
     public static final int RESET = 1 << 3;
     /** The peer closed hard after it had said that no more data comes: readers see the end, writers that it is gone. */
     public static final int RESET_AFTER_END = 1 << 12;
-    /** A new credit limit, {@link Inbound#limit}: tell {@link Outbound#limit}. */
+    /** For {@link Connection} alone: a new credit limit, {@link Inbound#limit}. */
     public static final int LIMIT = 1 << 4;
-    /**
-     * A grant came with the limit: take entry {@link Inbound#tableIndex} and tell {@link Outbound#grant}, then
-     * {@link Inbound#entryTaken}.
-     */
+    /** For {@link Connection} alone: a grant came with the limit, in entry {@link Inbound#tableIndex}. */
     public static final int GRANT = 1 << 5;
-    /** A grant may have come with the limit (iWARP does not say): as {@link #GRANT}, if the entry's length is not 0. */
+    /**
+     * For {@link Connection} alone: a grant may have come with the limit, as iWARP does not say. It has if the entry's
+     * length is not 0.
+     */
     public static final int GRANT_POSSIBLE = 1 << 6;
-    /** Memory can be granted, or a slab is free again: see {@link Inbound#finished} and {@link Inbound#grantWanted}. */
+    /**
+     * For {@link Connection} alone: memory can be granted, or a slab is free again. See {@link Inbound#finished} and
+     * {@link Inbound#grantWanted}.
+     */
     public static final int MEMORY = 1 << 7;
     /**
-     * The peer sent what no peer may send; {@link Inbound#violation} or {@link Outbound#violation} says what. The
-     * connection is over.
+     * The peer sent what no peer may send; {@link Connection#violation} says what, or, if that is null, the driver's
+     * queues know: it was no message. The connection is over.
      */
     public static final int VIOLATION = 1 << 8;
 
     // From Outbound.
 
-    /** Something can be built that could not be built before: call {@link Outbound#build}. */
+    /** Something can be built that could not be built before: call {@link Pump#flush}. */
     public static final int SEND = 1 << 9;
     /** The peer's device acknowledged more: {@link Outbound#acknowledged} moved on, and send memory is free again. */
     public static final int ACKNOWLEDGED = 1 << 10;
-    /** All that was asked for is out and acknowledged, including the end of the stream. */
+    /**
+     * All that was asked for is out and acknowledged, including the end of the stream. A driver may ask
+     * {@link Outbound#isDrained} instead.
+     */
     public static final int DRAINED = 1 << 11;
+
+    // From Pump.
+
+    /**
+     * The connection is over, because the peer broke the rules or because the queues failed, which know why. The driver
+     * may move the queue pair to error once nothing is left to be sent: after a violation the peer is still told of the
+     * end.
+     */
+    public static final int FAILED = 1 << 13;
 
     private Effects() {}
 

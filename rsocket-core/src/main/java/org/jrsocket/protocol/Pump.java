@@ -17,19 +17,12 @@ import org.jrsocket.wire.Imm;
  */
 public final class Pump {
 
-    /**
-     * An effect: the connection is over, and {@link #failure} says why. The driver may move the queue pair to error
-     * once nothing is left to be sent: after a violation the peer is still told of the end.
-     */
-    public static final int FAILED = 1 << 30;
-
     /** Send queue slots that any one step of {@link Connection#build} takes at most. */
     private static final int MOST_SLOTS = 2;
 
     private final Connection connection;
     private final Queues queues;
     private final int pollLimit;
-    private String failure;
 
     /**
      * @param pollLimit messages taken at a time at most, so that a peer that floods us does not hold a thread; as many
@@ -69,7 +62,7 @@ public final class Pump {
         if (Effects.has(effects | sends, Effects.SEND | Effects.VIOLATION)) {
             effects |= flush();
         }
-        boolean failed = Effects.has(effects, FAILED) && !Effects.has(effects, Effects.VIOLATION);
+        boolean failed = Effects.has(effects, Effects.FAILED) && !Effects.has(effects, Effects.VIOLATION);
         return sends | (failed ? effects | pollSends() : effects);
     }
 
@@ -81,22 +74,22 @@ public final class Pump {
             n = queues.pollReceives();
             for (int i = 0; i < n; i++) {
                 effects |= receive(i);
-                if (Effects.has(effects, FAILED)) {
+                if (Effects.has(effects, Effects.FAILED)) {
                     return effects;
                 }
             }
             left -= n;
             effects |= repost();
         } while (n >= queues.batch() && left > 0);
-        return n < 0 ? effects | receiveFailed("the receive completion queue cannot be polled") : effects;
+        return n < 0 ? effects | receiveFailed() : effects;
     }
 
     private int receive(int i) {
         if (!queues.isReceived(i)) {
-            return receiveFailed("the queue pair is in error");
+            return receiveFailed();
         }
         if (!queues.isMessage(i)) {
-            return violated("a message that is not rsocket's");
+            return violated();
         }
         int imm = queues.imm(i);
         int effects = Effects.NONE;
@@ -104,7 +97,7 @@ public final class Pump {
             effects = pollSends(); // what was acknowledged before it counts; after it nothing does
         }
         effects |= connection.received(imm, queues.length(i));
-        return Effects.has(effects, Effects.VIOLATION) ? effects | violated(connection.violation()) : effects;
+        return Effects.has(effects, Effects.VIOLATION) ? effects | violated() : effects;
     }
 
     private int repost() {
@@ -112,7 +105,7 @@ public final class Pump {
         if (count == 0) {
             return Effects.NONE;
         }
-        return queues.postReceives(count) ? connection.reposted() : receiveFailed("receives cannot be posted");
+        return queues.postReceives(count) ? connection.reposted() : receiveFailed();
     }
 
     private int pollSends() {
@@ -122,12 +115,12 @@ public final class Pump {
             n = queues.pollSends();
             for (int i = 0; i < n; i++) {
                 if (!queues.isSent(i)) {
-                    return effects | sendFailed("a request failed");
+                    return effects | sendFailed();
                 }
                 effects |= connection.sendCompleted();
             }
         } while (n >= queues.batch());
-        return n < 0 ? effects | sendFailed("the send completion queue cannot be polled") : effects;
+        return n < 0 ? effects | sendFailed() : effects;
     }
 
     /**
@@ -167,7 +160,7 @@ public final class Pump {
     }
 
     private int post() {
-        return queues.post() ? Effects.NONE : sendFailed("requests cannot be posted");
+        return queues.post() ? Effects.NONE : sendFailed();
     }
 
     /**
@@ -176,7 +169,7 @@ public final class Pump {
      */
     public int flush() {
         int effects = build();
-        if (connection.out().waitsForCompletion() && !Effects.has(effects, FAILED)) {
+        if (connection.out().waitsForCompletion() && !Effects.has(effects, Effects.FAILED)) {
             effects |= pollSends();
             effects |= build();
         }
@@ -188,7 +181,7 @@ public final class Pump {
         do {
             again = connection.build(queues) > 0 && queues.room() < MOST_SLOTS; // else all that may go was built
             if (!queues.post()) {
-                return sendFailed("requests cannot be posted");
+                return sendFailed();
             }
         } while (again);
         return Effects.NONE;
@@ -221,30 +214,18 @@ public final class Pump {
         return poll() | flush();
     }
 
-    private int violated(String what) {
+    private int violated() {
         connection.violated();
-        return Effects.VIOLATION | failed("protocol error: the peer sent " + what);
+        return Effects.VIOLATION | Effects.FAILED;
     }
 
-    private int receiveFailed(String what) {
+    private int receiveFailed() {
         connection.receiveFailed();
-        return failed(what);
+        return Effects.FAILED;
     }
 
-    private int sendFailed(String what) {
+    private int sendFailed() {
         connection.sendFailed(); // what has arrived is still in the receive queue, and behind it that queue's own end
-        return failed(what);
-    }
-
-    private int failed(String what) {
-        if (failure == null) {
-            failure = what;
-        }
-        return FAILED;
-    }
-
-    /** Why the connection is over, or null. */
-    public String failure() {
-        return failure;
+        return Effects.FAILED;
     }
 }

@@ -53,12 +53,11 @@ final class StreamEffects {
         if (Effects.has(effects, Effects.VIOLATION)) {
             String violation = core.connection.violation();
             protocolError(violation != null ? violation : core.queues.trouble());
-        } else if (Effects.has(effects, Pump.FAILED)) {
+        } else if (Effects.has(effects, Effects.FAILED)) {
             if (core.queues.isPathLost() && isWanted()) {
                 core.transport.pathLost(core.local, core.remote);
             }
-            String trouble = core.queues.trouble();
-            fail(new SocketException("Connection reset"), trouble != null ? trouble : pump.failure());
+            fail(new SocketException("Connection reset"), core.queues.trouble());
         }
         if (Effects.has(effects, Effects.READABLE)) {
             if (core.closed) { // a reset, as with TCP: nobody will read what comes after a close
@@ -91,7 +90,7 @@ final class StreamEffects {
         try {
             record(cause, detail);
             core.die();
-            core.note(Pump.FAILED);
+            core.note(Effects.FAILED);
         } finally {
             core.exit();
         }

@@ -21,7 +21,7 @@ import org.jrsocket.wire.ConnData;
  */
 final class EngineEnd extends End implements SimCompletions.Channel {
 
-    private static final int OVER = Effects.GONE | Effects.VIOLATION | Pump.FAILED;
+    private static final int OVER = Effects.GONE | Effects.VIOLATION | Effects.FAILED;
     private static final int READER = Effects.READABLE | Effects.ENDED | Effects.RESET | OVER;
     private static final int WRITER = Effects.ACKNOWLEDGED | Effects.RESET | OVER;
     private static final int CLOSER = Effects.DRAINED | OVER;
@@ -286,13 +286,13 @@ final class EngineEnd extends End implements SimCompletions.Channel {
                 throw simulation.failure(name + " finds that its peer broke the protocol: " + connection.violation());
             }
         }
-        if (Effects.has(effects, Pump.FAILED) && !failed) {
+        if (Effects.has(effects, Effects.FAILED) && !failed) {
             failed = true;
             if (queuePair.works() && peer().keepsRules()) {
-                throw simulation.failure(name + " fails, and its queue pair works: " + pump.failure());
+                throw simulation.failure(name + " fails, and its queue pair works: " + queues.trouble());
             }
             if (simulation.tracing) {
-                simulation.trace(name + " has failed: " + pump.failure());
+                simulation.trace(name + " has failed: " + queues.trouble());
             }
             queuePair.toError();
         }

@@ -29,6 +29,7 @@ class SimQueues implements Queues {
     private SimMemory.Region staging; // grants on their way, one place for each request
     private int stagingSlots;
     private int staged;
+    private String trouble;
 
     private final boolean[] received = new boolean[BATCH];
     private final boolean[] message = new boolean[BATCH];
@@ -62,6 +63,7 @@ class SimQueues implements Queues {
         stagingSlots = slots;
         staging = memory.register(slots * Grant.SIZE);
         staged = 0;
+        trouble = null;
     }
 
     void free() {
@@ -159,6 +161,7 @@ class SimQueues implements Queues {
 
     @Override
     public boolean isReceived(int index) {
+        trouble = received[index] ? trouble : "a receive failed";
         return received[index];
     }
 
@@ -191,7 +194,13 @@ class SimQueues implements Queues {
 
     @Override
     public boolean isSent(int index) {
+        trouble = sent[index] ? trouble : "a request failed";
         return sent[index];
+    }
+
+    /** What went wrong last, for people; null if nothing did. */
+    String trouble() {
+        return trouble;
     }
 
     @Override
