@@ -51,7 +51,7 @@ public final class Connection {
     // ---- told of the device ----
 
     /** A message arrived. Arguments as for {@link Inbound#message}. */
-    public int received(int imm, int length) {
+    int received(int imm, int length) {
         int effects = in.message(imm, length);
         if (Effects.has(effects, Effects.LIMIT)) {
             effects |= takeUpdate(effects);
@@ -101,14 +101,14 @@ public final class Connection {
     }
 
     /** The receives that {@link Inbound#toRepost} counted went back to the device. */
-    public int reposted() {
+    int reposted() {
         boolean low = in.reposted();
         out.announceCredits(in.creditLimit(), low);
         return low ? Effects.SEND : Effects.NONE;
     }
 
     /** The oldest request that asked for a completion is complete. */
-    public int sendCompleted() {
+    int sendCompleted() {
         int effects = out.completed();
         in.grantsReached(out.grantsAcknowledged());
         sendMemory.acknowledged(out.acknowledged());
@@ -121,7 +121,7 @@ public final class Connection {
     }
 
     /** Nothing more will arrive or be sent. What has arrived can still be read. */
-    public void receiveFailed() {
+    void receiveFailed() {
         in.die();
         out.die();
     }
@@ -134,7 +134,7 @@ public final class Connection {
     }
 
     /** Appends whatever may go: see {@link Outbound#build}. */
-    public int build(RequestSink sink) {
+    int build(RequestSink sink) {
         int built = out.build(sink);
         in.announced(out.announcedLimit());
         in.grantsPosted(out.grantsBuilt());

@@ -75,7 +75,7 @@ public final class Inbound {
      * @param imm its immediate data, in host order
      * @param length bytes that came with it, or {@link #UNKNOWN_LENGTH}
      */
-    public int message(int imm, int length) {
+    int message(int imm, int length) {
         if (state == State.GONE) {
             return Effects.NONE;
         }
@@ -165,12 +165,12 @@ public final class Inbound {
     }
 
     /** What the peer did wrong, after {@link Effects#VIOLATION}. */
-    public String violation() {
+    String violation() {
         return violation;
     }
 
     /** The connection failed: nothing more will arrive. */
-    public void die() {
+    void die() {
         if (state != State.GONE) {
             to(State.GONE);
             memory.end();
@@ -178,29 +178,29 @@ public final class Inbound {
     }
 
     /** The limit of the last {@link Effects#LIMIT}. */
-    public int limit() {
+    int limit() {
         return limit;
     }
 
     /** Which entry of our grant table holds the grant of the last {@link Effects#GRANT}. */
-    public int tableIndex() {
+    int tableIndex() {
         return tableIndex;
     }
 
     /** The entry was taken and cleared. */
-    public void entryTaken() {
+    void entryTaken() {
         tableIndex = (tableIndex + 1) % tableEntries;
     }
 
     /** It granted no bytes, and nothing that we sent was a reason for it. */
-    public void broughtNothing() {
+    void broughtNothing() {
         idleMessages++;
     }
 
     // ---- receives and credits ----
 
     /** Receives that should go back to the device now; 0 while it is not worth a call. */
-    public int toRepost() {
+    int toRepost() {
         return queue.toRepost();
     }
 
@@ -209,25 +209,25 @@ public final class Inbound {
      *
      * @return whether the peer's credits run low
      */
-    public boolean reposted() {
+    boolean reposted() {
         queue.reposted();
         return queue.wantsAnnouncement();
     }
 
     /** The credit limit that is backed by posted receives. */
-    public int creditLimit() {
+    int creditLimit() {
         return queue.limit();
     }
 
     /** The limit that the peer was told: {@link Outbound#announcedLimit}. */
-    public void announced(int newLimit) {
+    void announced(int newLimit) {
         queue.announced(newLimit);
     }
 
     // ---- memory ----
 
     /** Bytes of the slab that should be granted now; 0 if none should be. */
-    public int grantWanted() {
+    int grantWanted() {
         return memory.wanted();
     }
 
@@ -235,22 +235,22 @@ public final class Inbound {
      * {@code slab} will be granted: tell {@link Outbound#announceGrant}. It may be smaller or larger than what was
      * wanted.
      */
-    public void grant(Slab slab) {
+    void grant(Slab slab) {
         memory.grant(slab);
     }
 
     /** The first {@code n} grants are posted, {@link Outbound#grantsBuilt}: before that the peer cannot use them. */
-    public void grantsPosted(int n) {
+    void grantsPosted(int n) {
         memory.grantsPosted(n);
     }
 
     /** The first {@code n} grants have reached the peer's device: {@link Outbound#grantsAcknowledged}. */
-    public void grantsReached(int n) {
+    void grantsReached(int n) {
         memory.grantsReached(n);
     }
 
     /** A slab that nobody uses any more, to be granted again or freed; null if there is none. */
-    public Slab finished() {
+    Slab finished() {
         return memory.takeFinished();
     }
 
@@ -260,7 +260,7 @@ public final class Inbound {
     }
 
     /** Nothing has come for long. */
-    public void quiet() {
+    void quiet() {
         memory.quiet();
     }
 
@@ -292,7 +292,7 @@ public final class Inbound {
     }
 
     /** The next {@code n} bytes were read. */
-    public int consume(long n) {
+    int consume(long n) {
         memory.consume(n);
         consumed += n;
         return memoryEffect();
@@ -304,7 +304,7 @@ public final class Inbound {
     }
 
     /** Bytes of another slab to be granted, with which the next piece may be lent; 0 if none helps. */
-    public int grantWantedToLend() {
+    int grantWantedToLend() {
         return memory.wantedToLend();
     }
 
@@ -320,7 +320,7 @@ public final class Inbound {
     }
 
     /** Gives {@code n} bytes back, in any order. */
-    public int giveBack(Slab slab, int n) {
+    int giveBack(Slab slab, int n) {
         memory.giveBack(slab, n);
         return memoryEffect();
     }

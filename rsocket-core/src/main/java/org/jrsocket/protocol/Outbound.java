@@ -131,7 +131,7 @@ public final class Outbound {
     }
 
     /** The connection failed, or the peer is gone: nothing is built any more, and no completion counts. */
-    public void die() {
+    void die() {
         if (ending.die()) {
             lost = posted() < written;
             requests.die();
@@ -146,7 +146,7 @@ public final class Outbound {
     // ---- told of the device ----
 
     /** The oldest request that asked for a completion is complete. */
-    public int completed() {
+    int completed() {
         if (ending.isDead()) {
             return Effects.NONE;
         }
@@ -166,12 +166,12 @@ public final class Outbound {
     // ---- told of the peer ----
 
     /** A new credit limit from the peer. */
-    public int limit(int newLimit) {
+    int limit(int newLimit) {
         return came(window.limit(newLimit));
     }
 
     /** A grant from the peer, taken out of our table. */
-    public int grant(long address, int key, int length) {
+    int grant(long address, int key, int length) {
         return came(window.grant(address, key, length));
     }
 
@@ -184,12 +184,12 @@ public final class Outbound {
     }
 
     /** What the peer did wrong, after {@link Effects#VIOLATION}. */
-    public String violation() {
+    String violation() {
         return violation;
     }
 
     /** The peer sends no more data: it needs neither grants nor credits. */
-    public void peerEnded() {
+    void peerEnded() {
         ending.peerEnded();
         announcements.clear();
     }
@@ -197,7 +197,7 @@ public final class Outbound {
     // ---- told of our own half ----
 
     /** The peer may fill {@code slab}. */
-    public void announceGrant(Slab slab) {
+    void announceGrant(Slab slab) {
         if (mayAnnounce()) {
             announcements.grant(slab);
         }
@@ -209,7 +209,7 @@ public final class Outbound {
      *
      * @param low whether the peer could run short
      */
-    public void announceCredits(int limit, boolean low) {
+    void announceCredits(int limit, boolean low) {
         if (mayAnnounce()) {
             announcements.credits(limit & Credits.MASK, low);
         }
@@ -220,7 +220,7 @@ public final class Outbound {
     }
 
     /** The credit limit that the peer has been told. */
-    public int announcedLimit() {
+    int announcedLimit() {
         return announcements.announcedLimit();
     }
 
@@ -230,7 +230,7 @@ public final class Outbound {
     }
 
     /** Nothing was sent for long: gives the peer its memory back, if it understands that, and frees ours. */
-    public void quiet() {
+    void quiet() {
         if (written == posted() && ending.isOpen()) {
             requests.wantRelease(releaseUnderstood && window.granted() > QUIET_GRANTS);
             if (queue.outstanding() > 0 && !queue.awaitsCompletion()) {
@@ -246,7 +246,7 @@ public final class Outbound {
      *
      * @return how many messages were appended
      */
-    public int build(RequestSink sink) {
+    int build(RequestSink sink) {
         return ending.isDead() ? 0 : requests.build(sink);
     }
 
@@ -262,7 +262,7 @@ public final class Outbound {
      * Whether a completion is of use now: something waits for it, or it tells that a grant has arrived, and growth goes
      * by when that is.
      */
-    public boolean needsCompletion() {
+    boolean needsCompletion() {
         return requests.isBlocked() || requests.grants() != grantsAcknowledged;
     }
 
@@ -318,12 +318,12 @@ public final class Outbound {
     }
 
     /** How many grants were built. */
-    public int grantsBuilt() {
+    int grantsBuilt() {
         return requests.grants();
     }
 
     /** How many of our grants have reached the peer's device. */
-    public int grantsAcknowledged() {
+    int grantsAcknowledged() {
         return grantsAcknowledged;
     }
 

@@ -69,7 +69,7 @@ public final class SendMemory {
         return current.filled;
     }
 
-    public int localKey() {
+    int localKey() {
         return current.localKey();
     }
 
@@ -79,7 +79,7 @@ public final class SendMemory {
      * @param offset of the stream behind them
      * @return whether they are the last of their slab, so that somebody waits for their acknowledgement
      */
-    public boolean wrote(int n, long offset) {
+    boolean wrote(int n, long offset) {
         reserved = false;
         if (n == 0) {
             return false;
@@ -98,7 +98,7 @@ public final class SendMemory {
     }
 
     /** All up to this offset of the stream is free. */
-    public void acknowledged(long offset) {
+    void acknowledged(long offset) {
         for (Slab slab = full.peek(); slab != null && slab.endOffset <= offset; slab = full.peek()) {
             full.remove();
             add(slab, false);
@@ -122,7 +122,7 @@ public final class SendMemory {
     }
 
     /** Adds a slab that was wanted. */
-    public void add(Slab slab) {
+    void add(Slab slab) {
         add(slab, true);
     }
 
@@ -143,7 +143,7 @@ public final class SendMemory {
      * After a quiet time: a slab that is not needed any more, to be freed. Null if there is none, or while anything is
      * unacknowledged.
      */
-    public Slab takeSurplus() {
+    Slab takeSurplus() {
         if (reserved || !full.isEmpty() || current == null || current.filled > 0) {
             return null;
         }
