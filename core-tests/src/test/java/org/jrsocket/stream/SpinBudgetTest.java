@@ -19,6 +19,9 @@ import org.junit.jupiter.api.condition.JRE;
 
 class SpinBudgetTest {
 
+    /** Crowded waits in a row after which polling is given up the first time: what half of the last waits comes to. */
+    private static final int CROWDED_IN_A_ROW = 6;
+
     private static final long MAX = 160_000;
 
     private static long take(SpinBudget budget, long limit) {
@@ -91,7 +94,7 @@ class SpinBudgetTest {
     @Test
     void shouldNotBeginAgainSoonWhereOthersWantTheProcessor() {
         SpinBudget budget = new SpinBudget(MAX);
-        for (int i = 1; i < SpinBudget.CROWDED_IN_A_ROW; i++) {
+        for (int i = 1; i < CROWDED_IN_A_ROW; i++) {
             assertFalse(budget.passed(5_000));
             assertFalse(budget.passed(4_000_000), "as a hypervisor may do");
             budget.waited(MAX);
@@ -192,8 +195,8 @@ class SpinBudgetTest {
     void shouldPollAsBeforeOnceTheOthersHaveGone() {
         SpinBudget budget = new SpinBudget(MAX);
         crowdedWaits(budget, 10_000);
-        waits(budget, SpinBudget.LONGEST_REST + 2 * SpinBudget.CROWDED_IN_A_ROW, MAX);
-        crowdedWaits(budget, SpinBudget.CROWDED_IN_A_ROW - 1);
+        waits(budget, SpinBudget.LONGEST_REST + 2 * CROWDED_IN_A_ROW, MAX);
+        crowdedWaits(budget, CROWDED_IN_A_ROW - 1);
         assertEquals(MAX, take(budget, 0), "forgiven and forgotten");
     }
 

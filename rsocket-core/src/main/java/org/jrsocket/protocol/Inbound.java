@@ -338,9 +338,4 @@ public final class Inbound {
     public long idleMessages() {
         return idleMessages;
     }
-
-    /** Whether the peer sends no more data. What came before may still be unread. */
-    public boolean isEnded() {
-        return state != State.OPEN;
-    }
 }

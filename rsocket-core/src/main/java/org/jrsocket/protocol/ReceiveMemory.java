@@ -33,7 +33,7 @@ final class ReceiveMemory {
         this(first, entries, sizing, 0);
     }
 
-    /** As if so many grants had come and gone before: their counts may pass the largest int. */
+    /** For tests: as if so many grants had come and gone before, since their counts may pass the largest int. */
     ReceiveMemory(Slab first, int entries, GrantSizing sizing, int grants) {
         this.entries = entries;
         this.sizing = sizing;

@@ -59,16 +59,6 @@ public class Slab {
         return remoteKey;
     }
 
-    /** Bytes from the start of the slab that the peer has announced as written. */
-    public final int filled() {
-        return filled;
-    }
-
-    /** Bytes that the application has borrowed and not given back. */
-    public final int lent() {
-        return lent;
-    }
-
     boolean isFull() {
         return filled == granted;
     }

@@ -86,10 +86,6 @@ final class CmListener implements RdmaListener, CmHandler {
         return config;
     }
 
-    Admission.Limits limits() {
-        return limits;
-    }
-
     Refusals refusals() {
         return refusals;
     }

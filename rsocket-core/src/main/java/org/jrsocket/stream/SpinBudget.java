@@ -48,8 +48,6 @@ public final class SpinBudget {
     private static final int SUSPECTED = ALL * 3 / 8;
     /** The last waits are so many, the later ones with more weight; a power of two's exponent. */
     private static final int LAST_WAITS = 3;
-    /** Crowded waits in a row after which polling is given up the first time. */
-    static final int CROWDED_IN_A_ROW = 6;
 
     /** Giving way took so long: another thread had the processor. */
     private static final long SHARED_NANOS = 30_000;
