@@ -17,8 +17,8 @@ import org.jrsocket.wire.Imm;
  */
 public final class Pump {
 
-    /** Send queue slots that any one step of {@link Connection#build} takes at most. */
-    private static final int MOST_SLOTS = 2;
+    /** Slots that any one step of {@link Connection#build} takes at most: as many as a message does over iWARP. */
+    private static final int MOST_SLOTS = SendLimits.END_SLOTS;
 
     private final Connection connection;
     private final Queues queues;

@@ -98,6 +98,7 @@ final class RequestBuilder {
         return buildUpdates(sink) + buildData(sink) + buildControl(sink);
     }
 
+    /** Whether {@code slots} are free, and {@code keep} more for what comes later. */
     private boolean fits(RequestSink sink, int slots, int keep) {
         boolean fits = sink.room() >= slots && queue.fits(slots, keep);
         blocked |= !fits;
@@ -112,7 +113,7 @@ final class RequestBuilder {
         while (!announcements.isEmpty()) {
             boolean grant = announcements.hasGrant();
             int slots = grant ? limits.slotsPerMessage() : 1;
-            if (!fits(sink, slots, 2)) {
+            if (!fits(sink, slots, SendLimits.END_SLOTS)) {
                 break;
             }
             // Always for a grant: the time of its arrival tells whether the peer had been waiting for it.
@@ -163,7 +164,7 @@ final class RequestBuilder {
     /** SHUTDOWN and DISCONNECT follow all data; a reset does not wait for it. */
     private int buildControl(RequestSink sink) {
         int built = 0;
-        if (probeWanted && fits(sink, 1, 2)) {
+        if (probeWanted && fits(sink, 1, SendLimits.END_SLOTS)) {
             probeWanted = false;
             sink.probe();
             queue.posted(1, posted, grants, true);
@@ -172,7 +173,7 @@ final class RequestBuilder {
         if (extents.bytes() > 0) {
             return built;
         }
-        if (releaseWanted && fits(sink, 1, 2)) {
+        if (releaseWanted && fits(sink, 1, SendLimits.END_SLOTS)) {
             releaseWanted = false;
             built += control(sink, Imm.release(window.release()), false);
         }
@@ -184,7 +185,7 @@ final class RequestBuilder {
             boolean reset = ending.isReset();
             if (ending.hasShutdown() && ending.hasPeerEnded() && !reset) {
                 ending.closed(); // two SHUTDOWNs are an end: by now a C peer's queue pair does not answer
-            } else if (fits(sink, 2, 0)) {
+            } else if (fits(sink, SendLimits.END_SLOTS, 0)) {
                 ending.closed();
                 if (reset && resetUnderstood) {
                     built += control(sink, Imm.ctrl(Imm.CTRL_RESET), false);

@@ -22,6 +22,9 @@ public record SendLimits(int slots, int slotsPerMessage, int pieces, int maxMess
     /** Send queue slots that data leaves for grants, credits and the end of the stream. */
     static final int CONTROL_SLOTS = 8;
 
+    /** RESET and DISCONNECT: what goes before them leaves them these. */
+    static final int END_SLOTS = 2;
+
     /**
      * With so many requests on their way, small writes start to be collected: enough to hide a round trip, few enough
      * to batch.
