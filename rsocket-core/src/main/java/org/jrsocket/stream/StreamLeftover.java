@@ -99,6 +99,10 @@ final class StreamLeftover {
         corked = true;
     }
 
+    boolean isCorked() {
+        return corked;
+    }
+
     /** Sends what was held back. Harmless when repeated, and once the stream has ended. */
     void uncork() {
         corked = false;

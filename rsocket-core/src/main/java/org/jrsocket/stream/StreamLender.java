@@ -22,10 +22,7 @@ final class StreamLender {
     LentMemory register(ByteBuffer buffer) throws IOException {
         core.enter();
         try {
-            core.ensureOpen();
-            if (core.releasing) {
-                throw StreamReader.again(core.failure, "Connection reset");
-            }
+            StreamReader.ensureUsable(core);
             return LentMemory.register(core, buffer);
         } finally {
             core.exit();

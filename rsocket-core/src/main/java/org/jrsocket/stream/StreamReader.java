@@ -154,14 +154,13 @@ final class StreamReader {
         if (core.readerInside) {
             throw new IllegalStateException("a second reader in one stream; callers take turns");
         }
-        checkUsable();
+        ensureUsable(core);
         core.readerInside = true;
     }
 
-    private void checkUsable() throws SocketException {
-        if (core.closed) {
-            throw new SocketException("Socket closed");
-        }
+    /** Nobody comes in once the stream is closed, or about to be freed. With the core's lock. */
+    static void ensureUsable(StreamCore core) throws SocketException {
+        core.ensureOpen();
         if (core.releasing) {
             throw again(core.failure, "Connection reset");
         }

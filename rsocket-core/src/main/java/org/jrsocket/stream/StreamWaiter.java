@@ -36,7 +36,6 @@ final class StreamWaiter {
     private boolean readerWaits; // with the core's lock
 
     // With the core's lock.
-    private boolean freed;
     private ServiceLoop.Watch watch;
     private boolean leftoverWatched; // the service thread continues when the queues have something
 
@@ -208,7 +207,7 @@ final class StreamWaiter {
     private void takeEvent(Sleeper me) {
         core.enter();
         try {
-            if (!freed && core.queues.takeEvent()) {
+            if (!core.freed && core.queues.takeEvent()) {
                 core.poll();
                 armForOthers(me);
             }
@@ -278,7 +277,7 @@ final class StreamWaiter {
     private void watchOnce() throws IOException {
         core.enter();
         try {
-            if (freed) {
+            if (core.freed) {
                 return;
             }
             if (watch == null) {
@@ -308,7 +307,7 @@ final class StreamWaiter {
         boolean again;
         core.enter();
         try {
-            if (freed) {
+            if (core.freed) {
                 return;
             }
             core.queues.takeEvent();
@@ -351,18 +350,17 @@ final class StreamWaiter {
     boolean watchedBy(Epoll set, long data) throws IOException {
         core.enter();
         try {
-            if (!freed) {
+            if (!core.freed) {
                 set.add(core.endpoint.channel.getFd(), Epoll.IN, data);
             }
-            return !freed;
+            return !core.freed;
         } finally {
             core.exit();
         }
     }
 
-    /** With the lock; nobody sleeps any more. */
+    /** With the lock, by whoever is about to free the stream: nobody sleeps any more. */
     void free() {
-        freed = true;
         if (watch != null) {
             watch.cancel();
         }

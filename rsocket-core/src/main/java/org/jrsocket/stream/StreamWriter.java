@@ -15,9 +15,7 @@ final class StreamWriter {
 
     private final StreamCore core;
 
-    // With the core's lock.
-    private boolean corked;
-    private boolean inVainWhileCorked;
+    private boolean inVainWhileCorked; // with the core's lock
 
     StreamWriter(StreamCore core) {
         this.core = core;
@@ -164,7 +162,6 @@ final class StreamWriter {
     void cork(boolean on) {
         core.enter();
         try {
-            corked = on;
             if (on) {
                 core.leftover().cork();
             } else {
@@ -254,12 +251,7 @@ final class StreamWriter {
         if (core.writerInside) {
             throw new IllegalStateException("a second writer in one stream; callers take turns");
         }
-        if (core.closed) {
-            throw new SocketException("Socket closed");
-        }
-        if (core.releasing) {
-            throw StreamReader.again(core.failure, "Connection reset");
-        }
+        StreamReader.ensureUsable(core);
         core.writerInside = true;
     }
 
@@ -292,7 +284,7 @@ final class StreamWriter {
         if (!first || core.failure != null || core.outputShut || core.closed) {
             return 0;
         }
-        if (corked) {
+        if (core.leftover().isCorked()) {
             inVainWhileCorked = true;
         } else {
             core.wroteInVain = true;
