@@ -28,7 +28,7 @@ import org.jrsocket.wire.ConnData;
  * before it to the service thread; then <em>freed</em>, when the native objects are gone. Nothing is freed while a
  * reader or writer is inside. Native objects are used only with the lock of {@link StreamCore}, or inside.
  */
-public final class RdmaStream implements AutoCloseable, CmHandler {
+public final class RdmaStream implements AutoCloseable {
 
     private final StreamCore core;
     private final StreamReader reader;
@@ -51,7 +51,7 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
         this.waits = core.waits();
         this.closing = new StreamClosing(core);
         core.open();
-        endpoint.id.attach(this);
+        endpoint.id.attach((CmHandler) this::onCmEvent);
     }
 
     // ---- reading ----
@@ -257,8 +257,8 @@ public final class RdmaStream implements AutoCloseable, CmHandler {
 
     // ---- events ----
 
-    @Override
-    public void onCmEvent(CmEvent event) {
+    /** Service thread. */
+    void onCmEvent(CmEvent event) {
         core.effects().onCmEvent(event);
         closing.step();
     }
