@@ -4,8 +4,8 @@
  */
 /**
  * The rsocket v1 stream as a passive core. It is told what happened and asked what to do. It owns no thread, no lock,
- * no clock and no memory, makes no system call and allocates nothing once a connection is up. The package
- * {@code stream} drives it for blocking sockets and selectors; the simulator is another driver.
+ * no clock and no memory, makes no system call, and allocates nothing for a message once its queues have grown. The
+ * package {@code stream} drives it for blocking sockets and selectors; the simulator is another driver.
  *
  * <p>A connection is two halves that do not know each other. {@link org.jrsocket.protocol.Outbound} is told of bytes
  * written, of completions, of the peer's grants and credits and of what we announce, and appends work requests to a

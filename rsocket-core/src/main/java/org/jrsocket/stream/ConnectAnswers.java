@@ -49,8 +49,8 @@ final class ConnectAnswers {
     }
 
     /**
-     * Why there will be no connection; null if the event does not mean that. The words are the JDK's first, as far as it
-     * has any.
+     * Why there will be no connection; null if the event does not mean that. Where the JDK has words for it, they come
+     * first.
      */
     static RdmaConnectException failure(CmEvent event) {
         int status = event.getStatus();

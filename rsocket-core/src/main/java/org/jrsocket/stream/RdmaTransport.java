@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Safe for use
  * by many threads.
  *
- * <p>Its daemon threads are none on the data path: the service thread (connection events, closes, wake-ups of virtual
+ * <p>None of its daemon threads is on the data path: the service thread (connection events, closes, wake-ups of virtual
  * threads, what writers left behind), and while connections end a few reapers, which free native objects because
  * destroying a queue pair can take a device milliseconds.
  */

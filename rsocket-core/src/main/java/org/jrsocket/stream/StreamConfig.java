@@ -8,18 +8,21 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Inbound;
 
 /**
- * Sizes and times of a stream, fixed before it connects. Immutable.
+ * Sizes and times of a stream, fixed before it connects. Immutable. What is out of range becomes the nearest value that
+ * is not, without a word: settings and socket options are checked before.
  *
  * @param sendBuffer bytes that send memory may grow to (what SO_SNDBUF says); {@value #MIN_BUFFER} to
  *     {@value #MAX_BUFFER}
  * @param receiveBuffer bytes that receive memory may grow to (what SO_RCVBUF says); the same range
- * @param receiveSlab bytes of the first grant to the peer and of the smallest ones; two of them is what an idle
- *     connection holds, or all of a smaller receive buffer
- * @param sendQueue work requests of the send queue, 16 to 65534; cut to what the device takes
- * @param receiveQueue work requests of the receive queue, 16 to 65534; cut to what the device takes
- * @param inline bytes of payload that may travel inside a work request; the device may grant more or less
+ * @param receiveSlab bytes of the first grant to the peer and of the smallest ones, in whole pages; two of them is what
+ *     an idle connection holds, or all of a smaller receive buffer
+ * @param sendQueue work requests of the send queue, {@value #MIN_QUEUE} to {@value #MAX_QUEUE}; cut to what the
+ *     device takes
+ * @param receiveQueue work requests of the receive queue, the same range; cut to what the device takes
+ * @param inline bytes of payload that may travel inside a work request, 0 to {@value #MAX_INLINE}; the device may grant
+ *     more or less
  * @param spinNanos how long a waiting thread polls before it sleeps; 0 sleeps at once
- * @param typeOfService the IP type-of-service byte, 0 to 255
+ * @param typeOfService the IP type-of-service byte; only the lowest eight bits count
  * @param ackTimeoutNanos how long the device waits for an acknowledgement before it sends again, rounded up to a power
  *     of two times 4.096 us; it tries seven times before the connection is lost. {@value #MIN_ACK_TIMEOUT} to
  *     {@value #MAX_ACK_TIMEOUT}
@@ -37,6 +40,9 @@ public record StreamConfig(
 
     public static final int MIN_BUFFER = 4096;
     public static final int MAX_BUFFER = 1 << 28;
+    public static final int MIN_QUEUE = 16;
+    public static final int MAX_QUEUE = 65534;
+    public static final int MAX_INLINE = 4096;
     public static final long MIN_ACK_TIMEOUT = 1_000_000;
     /** With a longer one {@link DeviceSilence} would not wait for all tries of a device that takes four times it. */
     public static final long MAX_ACK_TIMEOUT = 2_000_000_000;
@@ -67,9 +73,9 @@ public record StreamConfig(
     public StreamConfig {
         sendBuffer = clamp(sendBuffer, MIN_BUFFER, MAX_BUFFER);
         receiveBuffer = clamp(receiveBuffer, MIN_BUFFER, MAX_BUFFER);
-        sendQueue = clamp(sendQueue, 16, 65534);
-        receiveQueue = clamp(receiveQueue, 16, 65534);
-        inline = clamp(inline, 0, 4096);
+        sendQueue = clamp(sendQueue, MIN_QUEUE, MAX_QUEUE);
+        receiveQueue = clamp(receiveQueue, MIN_QUEUE, MAX_QUEUE);
+        inline = clamp(inline, 0, MAX_INLINE);
         spinNanos = Math.max(0, spinNanos);
         typeOfService &= 0xff;
         receiveSlab = clamp(receiveSlab, MIN_BUFFER, MAX_BUFFER / 2) + PAGE - 1 & -PAGE;
@@ -107,11 +113,13 @@ public record StreamConfig(
         return receiveBuffer + 2 * PAGE - 1 & -2 * PAGE;
     }
 
+    /** The same with other bytes that send and receive memory may grow to. */
     public StreamConfig withBuffers(int send, int receive) {
         return new StreamConfig(
                 send, receive, sendQueue, receiveQueue, inline, spinNanos, typeOfService, receiveSlab, ackTimeoutNanos);
     }
 
+    /** The same with other numbers of work requests. */
     public StreamConfig withQueues(int send, int receive) {
         return new StreamConfig(
                 sendBuffer,
@@ -125,6 +133,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
+    /** The same with other bytes that may travel inside a work request. */
     public StreamConfig withInline(int bytes) {
         return new StreamConfig(
                 sendBuffer,
@@ -138,6 +147,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
+    /** The same with another time that a waiting thread polls. */
     public StreamConfig withSpinNanos(long nanos) {
         return new StreamConfig(
                 sendBuffer,
@@ -151,6 +161,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
+    /** The same with another type-of-service byte. */
     public StreamConfig withTypeOfService(int tos) {
         return new StreamConfig(
                 sendBuffer,
@@ -164,6 +175,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
+    /** The same with other bytes of the first grant, rounded up to whole pages. */
     public StreamConfig withReceiveSlab(int bytes) {
         return new StreamConfig(
                 sendBuffer,
@@ -177,6 +189,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
+    /** The same with another time until the device sends again. */
     public StreamConfig withAckTimeoutNanos(long nanos) {
         return new StreamConfig(
                 sendBuffer,

@@ -4,7 +4,7 @@
  */
 package org.jrsocket.stream;
 
-/** Waits for many streams at once. */
+/** Hears of one stream, on behalf of somebody who waits for many at once. */
 @FunctionalInterface
 public interface StreamObserver {
 
