@@ -82,7 +82,8 @@ final class ConnectAnswers {
             return failed(Reason.BUSY, "Connection refused: the peer has no room at the moment");
         }
         if (reason == Refusal.UNABLE) {
-            return failed(Reason.UNABLE, "Connection refused: the peer can make none, as its server's log says");
+            return failed(
+                    Reason.UNABLE, "Connection refused: the peer is unable to make one; its server's log says why");
         }
         if (reason == Refusal.DENIED) {
             return failed(Reason.DENIED, "Connection refused by the peer's rules");
