@@ -4,8 +4,12 @@
  */
 package org.jrsocket.agent;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
@@ -75,6 +79,15 @@ final class ControlCommand implements Callable<Integer> {
             description = "of drain: waits so long for the last RDMA connection to end")
     private int seconds;
 
+    @Option(names = "--user", paramLabel = "NAME", description = "of an address with access control")
+    private String user;
+
+    @Option(
+            names = "--password-file",
+            paramLabel = "FILE",
+            description = "has the user's password in its first line; for nobody else to read")
+    private Path passwordFile;
+
     @Override
     public Integer call() throws InterruptedException {
         if (policy != null && operation != Operation.POLICY) {
@@ -84,11 +97,29 @@ final class ControlCommand implements Callable<Integer> {
             main.err().println("jrsocket: this Java runtime cannot ask another one (no module java.management)");
             return 1;
         }
-        try (RemoteTransport remote = RemoteTransport.connect(target)) {
+        if ((user == null) != (passwordFile == null)) {
+            throw new CommandLine.ParameterException(spec.commandLine(), "--user and --password-file belong together");
+        }
+        if (seconds < 0) {
+            throw new CommandLine.ParameterException(spec.commandLine(), "--wait takes no negative number of seconds");
+        }
+        try (RemoteTransport remote = RemoteTransport.connect(target, credentials())) {
             return run(remote, main.out());
         } catch (IOException e) {
-            main.err().println("jrsocket: " + e.getMessage());
+            main.err().println("jrsocket: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
             return 1;
+        }
+    }
+
+    private String[] credentials() throws IOException {
+        if (user == null) {
+            return null;
+        }
+        try (BufferedReader file = Files.newBufferedReader(passwordFile)) {
+            String password = file.readLine();
+            return new String[] {user, password == null ? "" : password};
+        } catch (NoSuchFileException e) {
+            throw new IOException(passwordFile + ": no such file", e);
         }
     }
 

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.net.MalformedURLException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -47,17 +48,27 @@ final class RemoteTransport implements AutoCloseable {
         }
     }
 
-    /** @param target a process of this host and user, or the address of a JMX connector */
+    /**
+     * @param target a process of this host and user, or the address of a JMX connector
+     * @param credentials name and password for an address with access control; null for none
+     */
     @SuppressWarnings("BanJNDI") // whoever runs the command names whom it believes
-    static RemoteTransport connect(String target) throws IOException {
+    static RemoteTransport connect(String target, String[] credentials) throws IOException {
+        if (ModuleLayer.boot().findModule("java.management.rmi").isEmpty()) {
+            throw new IOException("this Java runtime cannot ask another one (no module java.management.rmi)");
+        }
         try {
             boolean address = target.startsWith("service:");
             JMXServiceURL url = new JMXServiceURL(address ? target : Local.address(target));
-            return new RemoteTransport(target, JMXConnectorFactory.connect(url));
+            Map<String, ?> environment = credentials == null ? Map.of() : Map.of(JMXConnector.CREDENTIALS, credentials);
+            return new RemoteTransport(target, JMXConnectorFactory.connect(url, environment));
         } catch (MalformedURLException e) {
             throw new IOException(target + ": not an address of JMX: " + e.getMessage(), e);
         } catch (SecurityException e) {
-            throw new IOException(target + ": " + e.getMessage(), e);
+            throw new IOException(
+                    target + ": " + e.getMessage()
+                            + (credentials == null ? " (name a user with --user and --password-file)" : ""),
+                    e);
         } catch (NoClassDefFoundError e) {
             throw new IOException(
                     "this Java runtime cannot attach to a process (no module jdk.attach); name a service:jmx: address",
@@ -87,7 +98,8 @@ final class RemoteTransport implements AutoCloseable {
                 }
             } catch (AttachNotSupportedException | IOException e) {
                 throw new IOException(
-                        "process " + pid + ": not a JVM of this user that can be attached to (" + e.getMessage() + ")",
+                        "process " + pid + ": not a JVM of this user that can be attached to (" + e.getMessage()
+                                + "); it has to be running, and its /tmp writable",
                         e);
             }
         }

@@ -17,8 +17,16 @@ import java.io.PrintStream;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
+import javax.management.remote.JMXAuthenticator;
+import javax.management.remote.JMXConnectorServer;
+import javax.management.remote.JMXConnectorServerFactory;
+import javax.management.remote.JMXServiceURL;
+import javax.security.auth.Subject;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -118,6 +126,52 @@ class ControlTest {
         assertEquals("jrsocket: \"fast\" is not one of none, auto, rdma, tcp", ctl(1, "policy", "fast"));
     }
 
+    /** As a JVM has it with {@code com.sun.management.jmxremote.authenticate}. */
+    @Test
+    void shouldNameItselfWhereThereIsAccessControl() throws Exception {
+        MBeanServer beans = MBeanServerFactory.newMBeanServer();
+        JMXAuthenticator only = credentials -> {
+            if (!(credentials instanceof String[] pair
+                    && pair[0].equals("operator")
+                    && pair[1].equals("secret word"))) {
+                throw new SecurityException("Authentication failed!");
+            }
+            return new Subject();
+        };
+        JMXConnectorServer server = JMXConnectorServerFactory.newJMXConnectorServer(
+                new JMXServiceURL("service:jmx:rmi://"), Map.of(JMXConnectorServer.AUTHENTICATOR, only), beans);
+        server.start();
+        try {
+            String address = server.getAddress().toString();
+            Path secret = Files.writeString(folder.resolve("secret"), "secret word\nwhatever\n");
+            Path wrong = Files.writeString(folder.resolve("wrong"), "");
+            assertEquals(
+                    "jrsocket: " + address + ": Authentication failed! (name a user with --user and --password-file)",
+                    main(1, "ctl", address));
+            assertEquals(
+                    "jrsocket: " + address + ": Authentication failed!",
+                    main(1, "ctl", "--user", "operator", "--password-file", wrong.toString(), address));
+            assertEquals(
+                    "jrsocket: " + address + " has no bean org.jrsocket:type=Transport: it runs without the agent, "
+                            + "or without the agent on its boot class path",
+                    main(1, "ctl", "--user", "operator", "--password-file", secret.toString(), address));
+            assertEquals(
+                    "jrsocket: " + folder.resolve("none") + ": no such file",
+                    main(
+                            1,
+                            "ctl",
+                            "--user",
+                            "operator",
+                            "--password-file",
+                            folder.resolve("none").toString(),
+                            address));
+            main(2, "ctl", "--user", "operator", address);
+            main(2, "ctl", address, "drain", "--wait", "-1");
+        } finally {
+            server.stop();
+        }
+    }
+
     @Test
     void shouldDrain() throws Exception {
         start();
@@ -141,7 +195,7 @@ class ControlTest {
     }
 
     private void awaitOverride(String policy) throws IOException {
-        try (RemoteTransport remote = RemoteTransport.connect(Long.toString(program.pid()))) {
+        try (RemoteTransport remote = RemoteTransport.connect(Long.toString(program.pid()), null)) {
             while (!remote.get("PolicyOverride").equals("tcp")) {
                 Thread.onSpinWait();
             }
