@@ -131,6 +131,10 @@ final class ControlCommand implements Callable<Integer> {
                     remote.set("PolicyOverride", policy);
                 }
                 out.println("policy override: " + remote.get("PolicyOverride"));
+                String sockets = (String) remote.get("Sockets");
+                if (policy != null && !sockets.isEmpty() && !sockets.contains(": ours")) {
+                    main.err().println("jrsocket: it changes nothing here; " + sockets);
+                }
             }
             case DRAIN -> {
                 return drain(remote, out);

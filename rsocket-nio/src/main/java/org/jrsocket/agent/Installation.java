@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.agent.InstalledSockets.Kind;
 import org.jrsocket.aio.RAsynchronousChannelProvider;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.LogLevel;
@@ -44,8 +45,6 @@ final class Installation {
     private static final String IN_USE =
             "the agent was not attached: this program has jrsocket's classes in use, from its own class path, and the "
                     + "JVM has put the agent's before them, which breaks its connections; restart it";
-
-    private static final String NET_ONLY_TCP = "TCP only for java.net sockets";
 
     private static final String HAS_SERVERS = "the agent was attached after the JVM's first server socket, "
             + "which might accept no more; start the JVM with -javaagent";
@@ -135,7 +134,7 @@ final class Installation {
             throw e;
         } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must live
             if (context != null) {
-                tcpOnly(context, attached, "TCP only", e.toString());
+                tcpOnly(context, attached, null, e.toString());
             } else {
                 warn(level, "TCP only: " + e);
             }
@@ -165,13 +164,14 @@ final class Installation {
         } catch (VerbsUnavailableException e) {
             warn(context.settings().log(), context.withoutRdma(e));
             if (!context.mayUse(Policy.RDMA) && !context.settings().expectsDevice()) {
+                InstalledSockets.jdks("there was no RDMA when the agent started");
                 Management.register(context, holder, instrumentation);
                 return;
             }
         }
         NativeLibrary.OS.keep();
         if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
-            tcpOnly(context, true, NET_ONLY_TCP, HAS_SERVERS);
+            tcpOnly(context, true, Kind.SOCKETS, HAS_SERVERS);
             net = false;
         }
         Management.register(context, holder, instrumentation);
@@ -181,6 +181,7 @@ final class Installation {
         if (nio) {
             installNio(context, holder, attached);
         }
+        InstalledSockets.jdks("as -D" + NET_PROPERTY + " and -D" + NIO_PROPERTY + " have it");
         for (String name : NEEDED_LATER) {
             Class.forName(name);
         }
@@ -221,8 +222,9 @@ final class Installation {
     private static void installNet(TransportContext context, boolean attached) throws ConfigurationException {
         try {
             SocketFactories.install(context);
+            InstalledSockets.ours(Kind.SOCKETS);
         } catch (IOException e) {
-            tcpOnly(context, attached, NET_ONLY_TCP, e.getMessage());
+            tcpOnly(context, attached, Kind.SOCKETS, e.getMessage());
         }
     }
 
@@ -231,24 +233,34 @@ final class Installation {
         try {
             RSelectorProvider.install(context, holder);
             NettyNatives.leaveOut(System.getProperties());
+            InstalledSockets.ours(Kind.CHANNELS);
         } catch (IOException e) {
-            tcpOnly(context, attached, "TCP only for NIO channels", e.getMessage());
+            tcpOnly(context, attached, Kind.CHANNELS, e.getMessage());
+            InstalledSockets.jdks(Kind.ASYNCHRONOUS_CHANNELS, "NIO channels are");
             return;
         }
         try {
             RAsynchronousChannelProvider.install();
+            InstalledSockets.ours(Kind.ASYNCHRONOUS_CHANNELS);
         } catch (IOException e) {
-            tcpOnly(context, attached, "TCP only for asynchronous channels", e.getMessage());
+            tcpOnly(context, attached, Kind.ASYNCHRONOUS_CHANNELS, e.getMessage());
         }
     }
 
     /**
      * Some sockets of this JVM cannot be ours.
      *
+     * @param kind which; null for all
      * @throws ConfigurationException some connection must use RDMA, and would use TCP unnoticed
      */
-    private static void tcpOnly(TransportContext context, boolean attached, String what, String reason)
+    private static void tcpOnly(TransportContext context, boolean attached, Kind kind, String reason)
             throws ConfigurationException {
+        String what = kind == null ? "TCP only" : "TCP only for " + kind.text;
+        if (kind == null) {
+            InstalledSockets.jdks(reason);
+        } else {
+            InstalledSockets.jdks(kind, reason);
+        }
         if (!context.mayUse(Policy.RDMA)) {
             warn(context.settings().log(), what + ": " + reason);
         } else if (attached) { // nothing ends a program that runs, but it hears of it

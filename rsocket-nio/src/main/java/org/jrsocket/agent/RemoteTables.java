@@ -27,6 +27,7 @@ final class RemoteTables {
     static void status(RemoteTransport remote, PrintStream out) throws IOException {
         out.println("version: " + remote.get("Version"));
         out.println("verbs: " + remote.get("Verbs"));
+        out.println("sockets: " + remote.get("Sockets"));
         out.println("settings: " + remote.get("Settings"));
         out.println("policy override: " + remote.get("PolicyOverride"));
         out.println("RDMA connections: " + remote.get("OpenConnections") + " open, " + remote.get("ClosingConnections")

@@ -39,6 +39,11 @@ final class TransportBean implements TransportMXBean {
     }
 
     @Override
+    public String getSockets() {
+        return InstalledSockets.describe();
+    }
+
+    @Override
     public String getVerbs() {
         try {
             return holder.description();

@@ -15,6 +15,9 @@ public interface TransportMXBean {
     /** Of this project. */
     String getVersion();
 
+    /** Which of the JVM's sockets and channels are ours, and why others are the JDK's. */
+    String getSockets();
+
     /** What verbs are opened, or why there are none. */
     String getVerbs();
 

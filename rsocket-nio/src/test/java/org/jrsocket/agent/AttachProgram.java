@@ -81,7 +81,8 @@ public final class AttachProgram {
             case "late" -> late(jar);
             case "typo" -> typo(jar);
             case "servers" -> Sockets.servers(jar);
-            case "selector" -> selector(jar);
+            case "selector" -> selector(jar, "");
+            case "insists" -> selector(jar, "policy=rdma,log=error");
             case "factory" -> factory(jar);
             case "own-selectors" -> ownSelectors(jar);
             case "own-asynchronous" -> ownAsynchronous(jar);
@@ -111,6 +112,14 @@ public final class AttachProgram {
     private static void idle(String jar) throws Exception {
         attach(jar, "");
         Sockets.expect(true, true);
+        checkOurs("ours", "ours", "ours");
+    }
+
+    /** What the bean says of them. */
+    private static void checkOurs(String sockets, String channels, String asynchronous) {
+        String expected = "java.net sockets: " + sockets + "; NIO channels: " + channels + "; asynchronous channels: "
+                + asynchronous;
+        check(InstalledSockets.describe().equals(expected), InstalledSockets.describe());
     }
 
     /** What a command calls TCP has to be TCP. */
@@ -143,6 +152,8 @@ public final class AttachProgram {
         check(!(SelectorProvider.provider() instanceof RSelectorProvider), "no provider of ours");
         Sockets.expect(false, false);
         check(verbs().equals("none: no device yet"), verbs());
+        String why = "the JDK's (there was no RDMA when the agent started)";
+        checkOurs(why, why, why);
         named(false);
     }
 
@@ -208,12 +219,18 @@ public final class AttachProgram {
         Sockets.expect(true, true);
     }
 
-    private static void selector(String jar) throws Exception {
+    private static void selector(String jar, String arguments) throws Exception {
         try (Selector selector = Selector.open()) {
-            attach(jar, "");
+            attach(jar, arguments);
             check(SelectorProvider.provider() == selector.provider(), "another provider");
         }
-        Sockets.expect(true, false);
+        if (arguments.isEmpty()) {
+            Sockets.expect(true, false);
+        }
+        checkOurs(
+                "ours",
+                "the JDK's (another selector provider is in use already: sun.nio.ch.EPollSelectorProvider)",
+                "the JDK's (NIO channels are)");
     }
 
     /** Whose sockets are not made: what counts is that they stay the application's. */

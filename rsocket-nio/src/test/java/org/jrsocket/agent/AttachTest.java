@@ -108,6 +108,15 @@ class AttachTest {
                 attach("selector"));
     }
 
+    /** Whatever is logged otherwise. */
+    @Test
+    void shouldSayThatAProgramUsesTcpWhereItMustUseRdma() throws Exception {
+        assertEquals(
+                List.of("jrsocket: TCP only for NIO channels, and connections that must use RDMA do not fail: another "
+                        + "selector provider is in use already: sun.nio.ch.EPollSelectorProvider"),
+                attach("insists"));
+    }
+
     @Test
     void shouldServeNioWhereTheApplicationHasASocketFactory() throws Exception {
         assertEquals(

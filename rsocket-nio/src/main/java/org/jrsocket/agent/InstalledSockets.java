@@ -1,0 +1,56 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.agent;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Which of this JVM's sockets are ours, and why others are the JDK's: for people. Any thread. */
+final class InstalledSockets {
+
+    /** What a JVM has ours of, each by itself. */
+    enum Kind {
+        SOCKETS("java.net sockets"),
+        CHANNELS("NIO channels"),
+        ASYNCHRONOUS_CHANNELS("asynchronous channels");
+
+        final String text;
+
+        Kind(String text) {
+            this.text = text;
+        }
+    }
+
+    private static final Map<Kind, String> STATES = Collections.synchronizedMap(new EnumMap<>(Kind.class));
+
+    private InstalledSockets() {}
+
+    static void ours(Kind kind) {
+        STATES.put(kind, "ours");
+    }
+
+    /** Only says so where nothing else has been said. */
+    static void jdks(Kind kind, String reason) {
+        STATES.putIfAbsent(kind, "the JDK's (" + reason + ")");
+    }
+
+    /** The same of all kinds. */
+    static void jdks(String reason) {
+        for (Kind kind : Kind.values()) {
+            jdks(kind, reason);
+        }
+    }
+
+    /** In one line. */
+    static String describe() {
+        synchronized (STATES) {
+            return STATES.entrySet().stream()
+                    .map(entry -> entry.getKey().text + ": " + entry.getValue())
+                    .collect(Collectors.joining("; "));
+        }
+    }
+}
