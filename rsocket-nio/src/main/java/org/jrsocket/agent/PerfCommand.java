@@ -33,7 +33,7 @@ import picocli.CommandLine.ParentCommand;
         description = "Measures round trips and throughput to a host that runs \"perf server\"."
                 + " Ctrl-C prints the result so far.",
         exitCodeListHeading = "Exit status:%n",
-        exitCodeList = {"0:all was measured", "1:something failed, or Ctrl-C", "2:wrongly called or configured"})
+        exitCodeList = {"0:all was measured", "1:something failed", "2:wrongly called or configured", "130:Ctrl-C"})
 final class PerfCommand implements Callable<Integer> {
 
     @ParentCommand

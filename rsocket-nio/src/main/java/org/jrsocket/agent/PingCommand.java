@@ -26,7 +26,7 @@ import picocli.CommandLine.ParentCommand;
                 + " Any server that listens will do; it sees connections that end at once."
                 + " Ctrl-C prints the result so far.",
         exitCodeListHeading = "Exit status:%n",
-        exitCodeList = {"0:all pings were answered", "1:some were not", "2:wrongly called or configured"})
+        exitCodeList = {"0:all pings were answered", "1:some were not", "2:wrongly called or configured", "130:Ctrl-C"})
 final class PingCommand implements Callable<Integer> {
 
     @ParentCommand
