@@ -176,6 +176,6 @@ class LoopbackStreamTest extends StreamBehaviour {
         RdmaConnectException e = assertThrows(RdmaConnectException.class, this::pair);
         assertEquals(RdmaConnectException.Reason.REFUSED, e.reason());
         String words = verbs.device().isIwarp() ? "Connection refused" : "Connection refused, reject reason 28";
-        assertTrue(e.getMessage().startsWith(words + " (RDMA, 127.0.0.1:"), e.getMessage());
+        assertTrue(e.getMessage().startsWith(words + ": RDMA to 127.0.0.1:"), e.getMessage());
     }
 }

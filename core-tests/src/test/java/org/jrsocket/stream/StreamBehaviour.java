@@ -470,9 +470,9 @@ abstract class StreamBehaviour {
         PendingConnect connect = transport.connect(null, free, StreamConfig.DEFAULT);
         RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> connect.await(StreamPair.PATIENCE));
         assertEquals(RdmaConnectException.Reason.REFUSED, e.reason());
-        String device = e.getMessage().replaceFirst(".* over ", "").replace(")", "");
+        String device = e.getMessage().replaceFirst(".* over ", "");
         String there = free.toString().substring(free.toString().indexOf('/') + 1);
-        assertEquals("Connection refused (RDMA, " + there + " over " + device + ")", e.getMessage());
+        assertEquals("Connection refused: RDMA to " + there + " over " + device, e.getMessage());
     }
 
     @Test

@@ -73,11 +73,22 @@ final class Devices {
         }
     }
 
+    boolean hasNames() {
+        return !names.isEmpty();
+    }
+
     /** Names of devices that this host does not have. */
     Set<String> missing(Collection<DeviceInfo> present) {
         Set<String> missing = new TreeSet<>(names);
-        present.forEach(device -> missing.remove(device.name()));
+        for (DeviceInfo device : present) {
+            missing.remove(device.name());
+        }
         return missing;
+    }
+
+    /** Whether no connection may use this device. What addresses are on it is not asked. */
+    boolean excludes(DeviceInfo device) {
+        return hasNames() && addresses.isEmpty() && !names.contains(device.name());
     }
 
     /** Whether a connection may use this device at this address of this host. */

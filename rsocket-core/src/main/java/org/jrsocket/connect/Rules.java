@@ -206,6 +206,16 @@ public final class Rules {
         return false;
     }
 
+    /** Whether some rule names devices, which goes before the setting. */
+    boolean nameDevices() {
+        for (Rule rule : rules) {
+            if (rule.devices != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether there are {@code accept} rules and no others. */
     boolean onlyAccept() {
         return actions.equals(EnumSet.of(Action.ACCEPT));

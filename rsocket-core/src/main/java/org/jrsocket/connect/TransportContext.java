@@ -162,10 +162,9 @@ public final class TransportContext {
                         + present.stream().map(DeviceInfo::name).sorted().collect(Collectors.joining(", "));
     }
 
-    /** Whether the settings let connections use this device. */
+    /** Whether settings or rules may let a connection use this device. */
     public boolean mayUse(DeviceInfo device) {
-        return device.ports().stream().flatMap(port -> port.gids().stream()).anyMatch(gid -> settings.devices()
-                .include(device.name(), gid.address()));
+        return rules.nameDevices() || !settings.devices().excludes(device);
     }
 
     /** The rules and where they are from, for people; null if the settings name no file. */

@@ -152,7 +152,7 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     /** With lock. For words that do not say that they are of RDMA, and where. */
     private void failThere(Reason reason, String message, Throwable cause) {
-        fail(reason, message + " (RDMA, " + request.where() + ")", cause);
+        fail(reason, message + ": RDMA to " + request.where(), cause);
     }
 
     /** With lock. */

@@ -22,6 +22,7 @@ import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.net.SocketFactories;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.os.NativeLibrary;
+import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
@@ -156,10 +157,7 @@ final class Installation {
         installed = context;
         try {
             if (context.mayUseRdma()) { // else nothing of RDMA is opened, before policy or rules change at run time
-                String missing = context.withoutDevices(holder.provider().devices());
-                if (missing != null) {
-                    warn(context.settings().log(), missing);
-                }
+                sayMissing(context, holder.provider());
             }
         } catch (VerbsUnavailableException e) {
             warn(context.settings().log(), context.withoutRdma(e));
@@ -184,6 +182,21 @@ final class Installation {
         InstalledSockets.jdks("as -D" + NET_PROPERTY + " and -D" + NIO_PROPERTY + " have it");
         for (String name : NEEDED_LATER) {
             Class.forName(name);
+        }
+    }
+
+    /** Nobody would notice a device that is spelt wrongly. Looking costs time, so only where devices are named. */
+    private static void sayMissing(TransportContext context, VerbsProvider provider) {
+        if (!context.settings().namesDevices()) {
+            return;
+        }
+        try {
+            String missing = context.withoutDevices(provider.devices());
+            if (missing != null) {
+                warn(context.settings().log(), missing);
+            }
+        } catch (IOException | RuntimeException e) {
+            // each connection finds out for itself
         }
     }
 

@@ -14,8 +14,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
+import java.util.regex.Pattern;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
@@ -26,10 +29,14 @@ import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What doctor says of peers and of a host without RDMA; what it says of devices is in the lab's tests. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DoctorTest {
+
+    @TempDir
+    private Path folder;
 
     private final VerbsUnavailableException none =
             new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device: add one", null);
@@ -110,6 +117,10 @@ class DoctorTest {
                     + "\\(devices: this host has no RDMA device nosuch, only " + device + "\\)");
             assertEquals(0, doctor(holder, "devices=nosuch+" + device, null));
             assertSaid("RDMA: can be used; devices: this host has no RDMA device nosuch, only " + device);
+            Path rules = Files.writeString(folder.resolve("rules"), "connect * * auto " + device + "\n");
+            assertEquals(0, doctor(holder, "devices=nosuch,rules=" + rules, null));
+            assertSaid("rules: 1 rules of " + Pattern.quote(rules.toString()));
+            assertEquals(0, doctor(holder, "devices=192.0.2.1", null));
             assertEquals(0, doctor(holder, "devices=ALL", null));
             assertSaid("RDMA: can be used");
             assertEquals(1, doctor(holder, "policy=tcp", null));
