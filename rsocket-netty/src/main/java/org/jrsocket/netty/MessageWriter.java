@@ -46,6 +46,7 @@ final class MessageWriter {
     private final SmallMessages small = new SmallMessages();
     private FileReader file;
     private boolean corked;
+    private int written; // bytes that the last writeLarge took
 
     MessageWriter(RdmaStream stream, LentSends lent, RdmaSocketChannelConfig config, RdmaMetrics metrics) {
         this.stream = stream;
@@ -71,12 +72,14 @@ final class MessageWriter {
         if (out.size() > 1 || buffer.nioBufferCount() > 1) {
             cork();
         }
-        int before = buffer.readableBytes();
         Taken taken = writeLarge(buffer);
-        sendIfLast(out, taken);
-        out.progress(before - buffer.readableBytes());
         if (taken == Taken.ALL) {
-            out.remove();
+            sendIfLast(out);
+            out.progress(written);
+            out.remove(); // the reader index stays, as with NIO: a program may write the same buffer again
+        } else {
+            buffer.skipBytes(written);
+            out.progress(written);
         }
         return taken;
     }
@@ -94,8 +97,8 @@ final class MessageWriter {
     }
 
     /** Before anybody is told of the last message. */
-    private void sendIfLast(ChannelOutboundBuffer out, Taken taken) {
-        if (taken == Taken.ALL && out.size() == 1) {
+    private void sendIfLast(ChannelOutboundBuffer out) {
+        if (out.size() == 1) {
             uncork();
         }
     }
@@ -117,7 +120,9 @@ final class MessageWriter {
         ByteBuffer[] pieces = out.nioBuffers(MOST_MESSAGES, most);
         long bytes = out.nioBufferSize();
         int count = out.nioBufferCount();
-        long n = count == 1 ? stream.write(pieces[0]) : stream.write(pieces, 0, count);
+        long n = count == 1
+                ? stream.write(pieces[0])
+                : small.shared > 1 ? writeOneByOne(pieces, count) : stream.write(pieces, 0, count);
         if (!small.beforeOthers) {
             uncork(); // before anybody is told, also of what is lent before them
         }
@@ -126,15 +131,34 @@ final class MessageWriter {
         return n < bytes ? Taken.UNTIL_ROOM : Taken.ALL;
     }
 
+    /** One view may be there several times, for a buffer that is written again: it is not moved for those it begins. */
+    private long writeOneByOne(ByteBuffer[] pieces, int count) throws IOException {
+        cork();
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            ByteBuffer piece = pieces[i];
+            int from = piece.position();
+            int n = stream.write(piece);
+            sum += n;
+            if (piece.hasRemaining()) {
+                break;
+            }
+            piece.position(from);
+        }
+        return sum;
+    }
+
     /** How many bytes the messages at the front have that are copied, up to the first that is not. */
     private final class SmallMessages implements ChannelOutboundBuffer.MessageProcessor {
         private long bytes;
         private int from;
         boolean beforeOthers; // one that is not copied follows
+        int shared; // how many may be among them again
 
         long count(ChannelOutboundBuffer out) throws Exception {
             bytes = 0;
             beforeOthers = false;
+            shared = 0;
             from = config.getLendSendsFrom();
             out.forEachFlushedMessage(this);
             return bytes;
@@ -147,14 +171,18 @@ final class MessageWriter {
                 return false;
             }
             bytes += buffer.readableBytes();
+            if (buffer.refCnt() > 1) {
+                shared++;
+            }
             return bytes < MOST_TOGETHER;
         }
     }
 
-    /** Writes what is possible of a buffer, and moves its reader index: lends its large pieces, copies the others. */
+    /** Writes what is possible of a buffer: lends its large pieces, copies the others. Its reader index stays. */
     private Taken writeLarge(ByteBuf buffer) throws IOException {
         int from = buffer.readerIndex();
         int length = buffer.readableBytes();
+        written = 0;
         ByteBuffer[] pieces = buffer.nioBufferCount() == 1
                 ? new ByteBuffer[] {buffer.internalNioBuffer(from, length)}
                 : buffer.nioBuffers(from, length);
@@ -168,7 +196,7 @@ final class MessageWriter {
                 }
                 int n = lent.send(memory, pieces[i], buffer);
                 metrics.sentLent(n);
-                buffer.skipBytes(n);
+                written += n;
                 i += pieces[i].hasRemaining() ? 0 : 1;
             } else {
                 int end = i + 1;
@@ -177,7 +205,7 @@ final class MessageWriter {
                 }
                 int n = (int) stream.write(pieces, i, end - i);
                 metrics.sentCopied(n);
-                buffer.skipBytes(n);
+                written += n;
                 while (i < end) {
                     if (pieces[i++].hasRemaining()) {
                         return Taken.UNTIL_ROOM;
@@ -201,12 +229,13 @@ final class MessageWriter {
             cork();
         }
         ByteBuf piece = file.next(region, FILE_PIECE);
-        int before = piece.readableBytes();
-        Taken taken = before == 0 ? Taken.ALL : writeLarge(piece);
-        sendIfLast(out, taken);
-        int n = before - piece.readableBytes();
+        Taken taken = piece.isReadable() ? writeLarge(piece) : Taken.ALL;
+        int n = taken == Taken.ALL ? piece.readableBytes() : written;
         if (taken == Taken.ALL) {
+            sendIfLast(out);
             file.release(); // before anybody is told, who may close the channel, and that closes the file
+        } else {
+            piece.skipBytes(n);
         }
         out.progress(n);
         if (taken == Taken.ALL && region.transferred() >= region.count() && !file.hasFailed()) {

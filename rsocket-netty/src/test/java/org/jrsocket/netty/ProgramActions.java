@@ -4,6 +4,7 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
@@ -199,6 +200,9 @@ final class ProgramActions {
         ChannelOutboundInvoker out = on.out(chance);
         String text =
                 message == null ? "null " : message.getClass().getSimpleName().replaceAll(".*Buf(fer)?$", "Buf") + " ";
+        if (message instanceof ByteBuf buffer && chance.nextInt(5) == 0) {
+            text += "twice " + on.track(out.write(buffer.retain())) + " ";
+        }
         return text
                 + switch (chance.nextInt(6)) {
                     case 0 -> on.track(out.write(message));

@@ -280,6 +280,57 @@ class ZeroCopyTest extends ChannelTests {
         }
     }
 
+    /** As a program does that sends one answer to many. */
+    @Test
+    void shouldSendARetainedBufferAsOftenAsItIsWritten() throws Exception {
+        for (int size : new int[] {10, 1000, 8192, 100_000}) {
+            for (int times : new int[] {1, 3, 100}) {
+                sendOneBuffer(size, times);
+            }
+        }
+    }
+
+    /** Over two connections, so many times over each, in one flush, with something else after each. */
+    private void sendOneBuffer(int size, int times) throws Exception {
+        ByteBuf buffer = Pattern.fill(OURS.directBuffer(size), 0, size);
+        ByteBuf other = OURS.directBuffer(1).writeByte(77);
+        ByteBuf expected = Unpooled.buffer();
+        for (int i = 0; i < times; i++) {
+            expected.writeBytes(buffer, 0, size).writeByte(77);
+        }
+        for (int i = 0; i < 2; i++) {
+            Gatherer got = new Gatherer();
+            Pair pair = pair(ignoring(), got);
+            pair.client().eventLoop().execute(() -> {
+                for (int j = 0; j < times; j++) {
+                    pair.client().write(buffer.retain());
+                    pair.client().write(other.retain());
+                }
+                pair.client().flush();
+            });
+            await(() -> got.count >= expected.readableBytes(), () -> got.count + " bytes of " + expected);
+            assertEquals(expected, got.all, () -> times + " times " + size + " bytes");
+            assertEquals(size, buffer.readableBytes());
+            pair.client().close().sync();
+        }
+        await(() -> buffer.refCnt() == 1 && other.refCnt() == 1, () -> buffer + " or " + other + " is retained");
+        buffer.release();
+        other.release();
+    }
+
+    /** Keeps all that comes. */
+    private static final class Gatherer extends ChannelInboundHandlerAdapter {
+        final ByteBuf all = Unpooled.buffer();
+        volatile int count;
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            all.writeBytes((ByteBuf) message);
+            ((ByteBuf) message).release();
+            count = all.readableBytes();
+        }
+    }
+
     @Test
     void shouldGiveBackWhatItHasSentThoughNothingElseHappens() throws Exception {
         Pattern.Checker checker = new Pattern.Checker(1 << 20);
