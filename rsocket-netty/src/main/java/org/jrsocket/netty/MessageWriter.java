@@ -171,7 +171,7 @@ final class MessageWriter {
                 return false;
             }
             bytes += buffer.readableBytes();
-            if (buffer.refCnt() > 1) {
+            if (buffer.refCnt() > 1 || !Retention.isCounted(buffer)) {
                 shared++;
             }
             return bytes < MOST_TOGETHER;
@@ -186,9 +186,10 @@ final class MessageWriter {
         ByteBuffer[] pieces = buffer.nioBufferCount() == 1
                 ? new ByteBuffer[] {buffer.internalNioBuffer(from, length)}
                 : buffer.nioBuffers(from, length);
+        boolean mayLend = Retention.keepsMemory(buffer);
         int i = 0;
         while (i < pieces.length) {
-            LentMemory memory = registration(pieces[i]);
+            LentMemory memory = registration(pieces[i], mayLend);
             if (memory != null) {
                 if (lent.isFull()) {
                     stream.write(NOTHING); // one that has failed acknowledges nothing any more: this throws then
@@ -200,7 +201,7 @@ final class MessageWriter {
                 i += pieces[i].hasRemaining() ? 0 : 1;
             } else {
                 int end = i + 1;
-                while (end < pieces.length && registration(pieces[end]) == null) {
+                while (end < pieces.length && registration(pieces[end], mayLend) == null) {
                     end++;
                 }
                 int n = (int) stream.write(pieces, i, end - i);
@@ -216,8 +217,10 @@ final class MessageWriter {
         return Taken.ALL;
     }
 
-    private LentMemory registration(ByteBuffer piece) {
-        return piece.isDirect() && piece.remaining() >= config.getLendSendsFrom() ? lent.registration(piece) : null;
+    private LentMemory registration(ByteBuffer piece, boolean mayLend) {
+        return mayLend && piece.isDirect() && piece.remaining() >= config.getLendSendsFrom()
+                ? lent.registration(piece)
+                : null;
     }
 
     /** Files are read into memory that is lent. */

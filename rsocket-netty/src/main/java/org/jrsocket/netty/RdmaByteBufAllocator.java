@@ -84,7 +84,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
     }
 
     /** One whose memory is a piece of a {@link Chunk}. */
-    private static final class Buffer extends UnpooledDirectByteBuf {
+    static final class Buffer extends UnpooledDirectByteBuf {
 
         private CleanableDirectBuffer first; // which the base class does not free; null once it has grown
 

@@ -38,6 +38,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -277,6 +278,51 @@ class ZeroCopyTest extends ChannelTests {
                 whole.release();
                 return slice;
             }
+        }
+    }
+
+    /** A program uses its memory again when it has heard that all is written. */
+    @Test
+    void shouldCopyWhatTheMessageDoesNotKeep() throws Exception {
+        List<UnaryOperator<ByteBuf>> messages = List.of(
+                Unpooled::unreleasableBuffer,
+                each -> Unpooled.unreleasableBuffer(each).slice(),
+                each -> Unpooled.wrappedBuffer(each.nioBuffer()),
+                each -> Unpooled.wrappedBuffer(Unpooled.unreleasableBuffer(each), OURS.directBuffer(256)),
+                each -> Unpooled.wrappedBuffer(OURS.directBuffer(256), Unpooled.wrappedBuffer(each.nioBuffer())),
+                each -> Unpooled.wrappedUnmodifiableBuffer(Unpooled.unreleasableBuffer(each)));
+        for (int i = 0; i < messages.size(); i++) {
+            int n = i;
+            Pattern.Checker checker = new Pattern.Checker(1 << 17);
+            Pair pair = pair(ignoring(), checker);
+            pair.server().config().setAutoRead(false);
+            ByteBuf memory = Pattern.fill(OURS.directBuffer(1 << 17), 0, 1 << 17);
+            pair.client().writeAndFlush(messages.get(i).apply(memory)).sync();
+            memory.setZero(0, 1 << 17);
+            pair.server().config().setAutoRead(true);
+            checker.await();
+            assertEquals(1, memory.refCnt(), () -> "message " + n);
+            memory.release();
+            pair.client().close().sync();
+        }
+    }
+
+    @Test
+    void shouldLendWhatTheMessageKeepsInWhateverItIsWrapped() throws Exception {
+        List<UnaryOperator<ByteBuf>> messages = List.of(
+                ByteBuf::asReadOnly,
+                ByteBuf::slice,
+                ByteBuf::duplicate,
+                each -> Unpooled.wrappedBuffer(each, Unpooled.directBuffer(8192).writeZero(8192)),
+                each -> Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(OURS.directBuffer(1), each), OURS.heapBuffer(1))
+                        .slice());
+        for (UnaryOperator<ByteBuf> each : messages) {
+            long before = metrics.sentLentBytes();
+            ByteBuf memory = OURS.directBuffer(8192).writeZero(8192);
+            Pair pair = pair(ignoring(), ignoring());
+            pair.client().writeAndFlush(each.apply(memory)).sync();
+            await(() -> memory.refCnt() == 0, () -> memory + " is retained");
+            assertEquals(8192, metrics.sentLentBytes() - before);
         }
     }
 

@@ -1,0 +1,85 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.ByteBuffer;
+import org.jrsocket.os.NativeMemory;
+
+/** What it means to retain a message: whether its memory stays until the release. */
+final class Retention {
+
+    private static final Class<?> UNRELEASABLE =
+            Unpooled.unreleasableBuffer(Unpooled.EMPTY_BUFFER).getClass();
+
+    /** Whether a retain of such a buffer reaches what it unwraps to: of Netty's own, all but one do. */
+    private static final ClassValue<Boolean> PASSES_ON = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return type == RdmaByteBufAllocator.Buffer.class
+                    || type == LentByteBuf.class
+                    || type != UNRELEASABLE && type.getPackageName().equals(ByteBuf.class.getPackageName());
+        }
+    };
+
+    private Retention() {}
+
+    /** Whether a message that is written twice has been retained for that. */
+    static boolean isCounted(ByteBuf message) {
+        for (ByteBuf each = message; each != null; each = each.unwrap()) {
+            if (!PASSES_ON.get(each.getClass())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Whether all memory of {@link RdmaByteBufAllocator} in a message stays while the message is retained. Not so with
+     * a buffer that cannot be released, or one around a {@code ByteBuffer}: its memory may be another's when the
+     * promise of the write has succeeded.
+     */
+    static boolean keepsMemory(ByteBuf message) {
+        for (ByteBuf each = message; each != null; each = each.unwrap()) {
+            if (each instanceof RdmaByteBufAllocator.Buffer) {
+                return true;
+            }
+            if (!PASSES_ON.get(each.getClass())) {
+                return false;
+            }
+            if (each instanceof CompositeByteBuf composite) {
+                return keepsMemoryOfAll(composite);
+            }
+        }
+        return false;
+    }
+
+    /** Others' memory does not matter, for it is not lent. */
+    private static boolean keepsMemoryOfAll(CompositeByteBuf composite) {
+        for (int i = composite.numComponents() - 1; i >= 0; i--) {
+            ByteBuf part = composite.internalComponent(i); // which it keeps
+            if (!keepsMemory(part) && mayBeLent(part)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean mayBeLent(ByteBuf part) {
+        if (!part.isDirect() || !part.isReadable()) {
+            return false;
+        }
+        if (part.hasMemoryAddress()) {
+            return Chunk.at(part.memoryAddress() + part.readerIndex()) != null;
+        }
+        if (part.nioBufferCount() != 1) {
+            return true;
+        }
+        ByteBuffer memory = part.internalNioBuffer(part.readerIndex(), part.readableBytes());
+        return Chunk.at(NativeMemory.addressOf(memory) + memory.position()) != null;
+    }
+}
