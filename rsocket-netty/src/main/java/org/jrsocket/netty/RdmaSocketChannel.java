@@ -148,6 +148,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
 
     @Override
     protected boolean doConnect(SocketAddress remote, SocketAddress local) throws Exception {
+        RSelectorProvider.limitConnect(javaChannel(), config.getConnectTimeoutMillis());
         boolean done = super.doConnect(remote, local);
         if (done) {
             connected();

@@ -22,6 +22,8 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.OutgoingConnection;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.Rules;
 import org.jrsocket.stream.RdmaStream;
 
 /** How a socket channel comes to its connection: bound, connected over RDMA or else over TCP, blocking or not. */
@@ -31,6 +33,8 @@ abstract class ConnectingChannel extends DualChannel {
     private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
     private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
+
+    private volatile long limitNanos; // the owner's, for connects without a limit of their own; 0 is none
 
     ConnectingChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
         super(provider, tcp, family);
@@ -66,7 +70,7 @@ abstract class ConnectingChannel extends DualChannel {
                 ensureOpen();
             }
             InetSocketAddress target = rdmaTarget(address);
-            OutgoingConnection connection = target == null ? null : connection(target, address, 0);
+            OutgoingConnection connection = target == null ? null : connection(target, address, ownersLimit(target));
             if (connection == null || connection.isTcp()) {
                 boolean connected =
                         connectTcp(connection == null ? () -> tcp().connect(address) : connection::connectTcp);
@@ -84,6 +88,17 @@ abstract class ConnectingChannel extends DualChannel {
             writeLock.unlock();
             readLock.unlock();
         }
+    }
+
+    /** See {@link RSelectorProvider#limitConnect}. */
+    final void limitConnect(int millis) {
+        limitNanos = TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    /** Where no TCP follows there is nothing to leave time to: the owner ends the connect, and says so its own way. */
+    private long ownersLimit(InetSocketAddress target) {
+        long limit = limitNanos;
+        return limit == 0 || provider.context().policy(Rules.Action.CONNECT, target) == Policy.RDMA ? 0 : limit;
     }
 
     /** The socket adaptor's: blocking, with a time limit; 0 is none. */

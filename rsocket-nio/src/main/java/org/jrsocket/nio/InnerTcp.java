@@ -22,7 +22,7 @@ final class InnerTcp implements OutgoingConnection.Tcp {
 
     @Override
     public boolean connect(int millis) throws IOException {
-        if (millis > 0) {
+        if (millis > 0 && tcp.isBlocking()) {
             tcp.socket().connect(address, millis);
             return true;
         }

@@ -262,6 +262,16 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
+     * Says how many milliseconds the owner of a channel that does not block gives the connect to come, 0 for no limit:
+     * RDMA leaves half of them to TCP, as with the time limit of a socket. To end the connect is the owner's.
+     */
+    public static void limitConnect(SocketChannel channel, int millis) {
+        if (channel instanceof RSocketChannel ours) {
+            ours.limitConnect(millis);
+        }
+    }
+
+    /**
      * What to throw for a write to the {@linkplain #streamOf stream} that failed: what the channel's own write would
      * throw. It is a reset only if nobody has heard of the reset before.
      */
