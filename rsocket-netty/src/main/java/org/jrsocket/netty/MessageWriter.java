@@ -148,15 +148,17 @@ final class MessageWriter {
         return sum;
     }
 
-    /** How many bytes the messages at the front have that are copied, up to the first that is not. */
+    /** How many bytes those at the front have that are written at once, up to the first that is not copied. */
     private final class SmallMessages implements ChannelOutboundBuffer.MessageProcessor {
         private long bytes;
+        private int messages;
         private int from;
         boolean beforeOthers; // one that is not copied follows
         int shared; // how many may be among them again
 
         long count(ChannelOutboundBuffer out) throws Exception {
             bytes = 0;
+            messages = 0;
             beforeOthers = false;
             shared = 0;
             from = config.getLendSendsFrom();
@@ -174,7 +176,7 @@ final class MessageWriter {
             if (buffer.refCnt() > 1 || !Retention.isCounted(buffer)) {
                 shared++;
             }
-            return bytes < MOST_TOGETHER;
+            return bytes < MOST_TOGETHER && ++messages < MOST_MESSAGES;
         }
     }
 

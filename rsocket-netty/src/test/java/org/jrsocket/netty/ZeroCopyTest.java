@@ -13,6 +13,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
@@ -36,6 +37,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -375,6 +377,33 @@ class ZeroCopyTest extends ChannelTests {
             ((ByteBuf) message).release();
             count = all.readableBytes();
         }
+    }
+
+    /** Else a flush would take time that grows with the square of their number. */
+    @Test
+    void shouldLookAtEachOfManyTinyMessagesAFewTimesOnly() throws Exception {
+        int many = 50_000;
+        AtomicInteger looks = new AtomicInteger();
+        ByteBuf one = new UnpooledDirectByteBuf(OURS, 1, 1) {
+            @Override
+            public int readableBytes() {
+                looks.incrementAndGet();
+                return super.readableBytes();
+            }
+        };
+        one.writeByte(77);
+        Gatherer got = new Gatherer();
+        Pair pair = pair(ignoring(), got);
+        pair.client().eventLoop().execute(() -> {
+            for (int i = 0; i < many; i++) {
+                pair.client().write(one.retain(), pair.client().voidPromise());
+            }
+            pair.client().flush();
+        });
+        await(() -> got.count == many, () -> got.count + " of " + many);
+        assertTrue(looks.get() < 20 * many, () -> "looked " + looks + " times at " + many);
+        await(() -> one.refCnt() == 1, () -> one + " is retained");
+        one.release();
     }
 
     @Test
