@@ -106,8 +106,13 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
 
         void continueWriting() {
-            if (!closing) {
+            if (closing || !isRegistered()) {
+                return;
+            }
+            if (eventLoop().inEventLoop()) {
                 flush0();
+            } else { // it has moved meanwhile
+                eventLoop().execute(this::continueWriting);
             }
         }
 
