@@ -75,13 +75,20 @@ final class MessageWriter {
         Taken taken = writeLarge(buffer);
         if (taken == Taken.ALL) {
             sendIfLast(out);
-            out.progress(written);
+            progress(out, written);
             out.remove(); // the reader index stays, as with NIO: a program may write the same buffer again
         } else {
             buffer.skipBytes(written);
-            out.progress(written);
+            progress(out, written);
         }
         return taken;
+    }
+
+    /** None is reported while writes stand still. */
+    private static void progress(ChannelOutboundBuffer out, long bytes) {
+        if (bytes > 0) {
+            out.progress(bytes);
+        }
     }
 
     /**
@@ -242,7 +249,7 @@ final class MessageWriter {
         } else {
             piece.skipBytes(n);
         }
-        out.progress(n);
+        progress(out, n);
         if (taken == Taken.ALL && region.transferred() >= region.count() && !file.hasFailed()) {
             out.remove();
         }

@@ -18,6 +18,9 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelProgressiveFuture;
+import io.netty.channel.ChannelProgressiveFutureListener;
+import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoop;
@@ -33,6 +36,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -377,6 +381,33 @@ class ZeroCopyTest extends ChannelTests {
             ((ByteBuf) message).release();
             count = all.readableBytes();
         }
+    }
+
+    @Test
+    void shouldReportNoProgressWhileWritesStandStill() throws Exception {
+        Pair pair = pair(ignoring(), ignoring());
+        RdmaSocketChannel client = pair.client();
+        pair.server().config().setAutoRead(false);
+        Queue<Long> told = new ConcurrentLinkedQueue<>();
+        ChannelProgressivePromise promise = client.newProgressivePromise();
+        promise.addListener(new ChannelProgressiveFutureListener() {
+            @Override
+            public void operationProgressed(ChannelProgressiveFuture future, long bytes, long total) {
+                told.add(bytes);
+            }
+
+            @Override
+            public void operationComplete(ChannelProgressiveFuture future) {}
+        });
+        int size = 8 << 20;
+        client.writeAndFlush(OURS.directBuffer(size).writeZero(size), promise);
+        await(() -> !told.isEmpty(), () -> "no progress");
+        for (int i = 0; i < 10; i++) {
+            client.eventLoop().submit(client::flush).sync();
+        }
+        pair.server().config().setAutoRead(true);
+        promise.sync();
+        assertEquals(List.copyOf(new TreeSet<>(told)), List.copyOf(told));
     }
 
     /** Else a flush would take time that grows with the square of their number. */
