@@ -8,6 +8,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.WritableByteChannel;
 
 /**
@@ -17,7 +18,8 @@ import java.nio.channels.WritableByteChannel;
 final class FileReader implements WritableByteChannel {
 
     private ByteBuf piece; // null between two pieces
-    private Exception failure; // of the region, after it had given something: to be told when that is sent
+    private Throwable failure; // of the region, after it had given something: to be told when that is sent
+    private boolean closed; // by a region
     private boolean full; // a write during this transfer was not taken as a whole
     private IOException refusal; // of this reader, to a region that gives more than it has
     private long most; // bytes of the piece, if it has all that is left of the region
@@ -30,9 +32,12 @@ final class FileReader implements WritableByteChannel {
     ByteBuf next(FileRegion region, int pieceSize) throws Exception {
         if (piece == null) {
             if (failure != null) {
-                Exception told = failure;
+                Throwable told = failure;
                 failure = null;
-                throw told;
+                if (told instanceof Error error) {
+                    throw error;
+                }
+                throw (Exception) told;
             }
             read(region, pieceSize);
         }
@@ -47,12 +52,12 @@ final class FileReader implements WritableByteChannel {
         boolean read = false;
         try {
             long n = size;
-            while (n > 0 && piece.isWritable() && region.transferred() < region.count()) {
+            while (n > 0 && !closed && piece.isWritable() && region.transferred() < region.count()) {
                 full = false;
                 n = region.transferTo(this, region.transferred());
             }
             read = true;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             if (!piece.isReadable() || e == refusal) {
                 throw e;
             }
@@ -83,6 +88,9 @@ final class FileReader implements WritableByteChannel {
 
     @Override
     public int write(ByteBuffer source) throws IOException {
+        if (closed) {
+            throw new ClosedChannelException();
+        }
         if (full) {
             grow();
         }
@@ -104,11 +112,22 @@ final class FileReader implements WritableByteChannel {
 
     @Override
     public boolean isOpen() {
-        return true;
+        return !closed;
     }
 
+    /** A region's: what it has given is still sent. */
     @Override
     public void close() {
+        closed = true;
+    }
+
+    /** Whether a region has closed it. */
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Gives up what was read and not sent. Harmless when repeated. */
+    void giveUp() {
         failure = null;
         if (piece != null) {
             release();

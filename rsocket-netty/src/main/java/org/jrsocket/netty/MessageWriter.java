@@ -9,6 +9,7 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
 
@@ -253,13 +254,16 @@ final class MessageWriter {
         if (taken == Taken.ALL && region.transferred() >= region.count() && !file.hasFailed()) {
             out.remove();
         }
+        if (taken == Taken.ALL && file.isClosed()) {
+            throw new ClosedChannelException(); // over TCP it is the connection that the region has closed
+        }
         return taken;
     }
 
     /** Gives up what was read of a file and not sent. Harmless when repeated. */
     void close() {
         if (file != null) {
-            file.close();
+            file.giveUp();
         }
     }
 

@@ -20,13 +20,16 @@ import io.netty.channel.ChannelProgressiveFutureListener;
 import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.FileRegion;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.ChannelOutputShutdownEvent;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -246,10 +249,13 @@ class FailedWritesTest extends ChannelTests {
 
     @Test
     void shouldSendWhatThereIsOfAFileThatEndsEarly() throws Exception {
-        assertEquals(shortFile(false), shortFile(true));
+        Path file = Files.write(folder.resolve("short"), new byte[THERE]);
+        assertEquals(
+                written(false, new DefaultFileRegion(file.toFile(), 0, NAMED)),
+                written(true, new DefaultFileRegion(file.toFile(), 0, NAMED)));
     }
 
-    private String shortFile(boolean ours) throws Exception {
+    private String written(boolean ours, FileRegion region) throws Exception {
         EventLoopGroup group = group(ours);
         AtomicLong got = new AtomicLong();
         CompletableFuture<Void> over = new CompletableFuture<>();
@@ -271,7 +277,6 @@ class FailedWritesTest extends ChannelTests {
             }
         });
         Channel client = client(ours, group, server, true);
-        Path file = Files.write(folder.resolve("short"), new byte[THERE]);
         AtomicLong progress = new AtomicLong();
         ChannelProgressivePromise promise = client.newProgressivePromise();
         promise.addListener(new ChannelProgressiveFutureListener() {
@@ -283,13 +288,76 @@ class FailedWritesTest extends ChannelTests {
             @Override
             public void operationComplete(ChannelProgressiveFuture future) {}
         });
-        client.writeAndFlush(new DefaultFileRegion(file.toFile(), 0, NAMED), promise);
+        client.writeAndFlush(region, promise);
         Throwable failure = promise.await().cause();
         client.close().sync();
         over.get(PATIENCE, TimeUnit.SECONDS);
         server.close().sync();
         end(ours, group);
         return failure + "; progress " + progress + ", received " + got;
+    }
+
+    /** Gives some bytes at each call. */
+    private static class Piecemeal extends DefaultFileRegion {
+        static final int PIECE = 700;
+        private long given;
+
+        Piecemeal(int bytes) {
+            super(new File("none"), 0, bytes);
+        }
+
+        @Override
+        public long transferred() {
+            return given;
+        }
+
+        @Override
+        public long transferTo(WritableByteChannel target, long position) throws IOException {
+            int n = target.write(ByteBuffer.allocate((int) Math.min(PIECE, count() - given)));
+            given += n;
+            return n;
+        }
+    }
+
+    private static final class Closing extends Piecemeal {
+        Closing(int bytes) {
+            super(bytes);
+        }
+
+        @Override
+        public long transferTo(WritableByteChannel target, long position) throws IOException {
+            long n = super.transferTo(target, position);
+            if (transferred() == 2 * PIECE) {
+                target.close();
+            }
+            return n;
+        }
+    }
+
+    private static final class Overflowing extends Piecemeal {
+        Overflowing() {
+            super(THERE);
+        }
+
+        @Override
+        public long transferTo(WritableByteChannel target, long position) throws IOException {
+            if (transferred() == 2 * PIECE) {
+                throw new StackOverflowError("a file's own");
+            }
+            return super.transferTo(target, position);
+        }
+    }
+
+    @Test
+    void shouldSendWhatAFileGaveBeforeItClosedTheChannel() throws Exception {
+        for (int size : new int[] {THERE, 2 * Piecemeal.PIECE}) {
+            assertEquals(written(false, new Closing(size)), written(true, new Closing(size)), size + " bytes");
+        }
+    }
+
+    @Test
+    void shouldSendWhatAFileGaveBeforeItFailedWithAnError() throws Exception {
+        assertEquals(written(false, new Overflowing()), written(true, new Overflowing()));
     }
 
     /** As one may that checks what it has given. */
