@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 /** Pieces of memory of sizes that are powers of two, out of {@link Chunk}s. Safe for use by many threads. */
 final class Arena {
@@ -26,6 +27,7 @@ final class Arena {
     /** Bytes of chunks without a piece in use that an arena keeps: one chunk for each size that is lent. */
     private static final int SPARE = 12 * CHUNK;
 
+    private final LongAdder held = new LongAdder();
     private final AtomicInteger spare = new AtomicInteger();
     private volatile int mostSpare = SPARE;
     private final SizeClass[] classes = new SizeClass[Integer.numberOfTrailingZeros(CHUNK) - SMALLEST_SHIFT + 1];
@@ -38,10 +40,15 @@ final class Arena {
 
     CleanableDirectBuffer allocate(int bytes) {
         if (bytes > CHUNK) {
-            return new Piece(new Chunk(null, bytes, 1), 0, bytes);
+            return new Piece(new Chunk(null, bytes, 1, held), 0, bytes);
         }
         int shift = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(bytes, SMALLEST) - 1);
         return classes[shift - SMALLEST_SHIFT].take(bytes);
+    }
+
+    /** Bytes that it has of the system, in use or spare, or still registered. */
+    long held() {
+        return held.sum();
     }
 
     /** Gives up all chunks without a piece in use. */
@@ -98,7 +105,7 @@ final class Arena {
                 chunk = withRoom.peekFirst();
                 if (chunk == null) {
                     int size = pieceSize < LEAST_LENDABLE ? SMALL_CHUNK : CHUNK;
-                    chunk = new Chunk(this, pieceSize, size / pieceSize);
+                    chunk = new Chunk(this, pieceSize, size / pieceSize, held);
                     withRoom.addFirst(chunk);
                 } else if (chunk.isUnused()) {
                     spare.addAndGet(-chunk.size());

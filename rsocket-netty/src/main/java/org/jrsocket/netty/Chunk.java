@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.LongAdder;
 import org.jrsocket.os.NativeMemory;
 
 /**
@@ -31,6 +32,7 @@ final class Chunk {
     private final Runnable free;
     private final long address; // 0 if it cannot be lent
     private final int pieceSize;
+    private final LongAdder held;
 
     // Guarded by registrants.
     private final Set<Registrations> registrants = new HashSet<>();
@@ -41,8 +43,10 @@ final class Chunk {
     private final int[] freePieces;
     private int freeCount;
 
-    Chunk(Arena.SizeClass owner, int pieceSize, int pieces) {
+    /** @param held counts its bytes until it is freed */
+    Chunk(Arena.SizeClass owner, int pieceSize, int pieces, LongAdder held) {
         this.owner = owner;
+        this.held = held;
         this.pieceSize = pieceSize;
         this.freePieces = new int[pieces];
         for (int i = pieces - 1; i >= 0; i--) {
@@ -61,6 +65,7 @@ final class Chunk {
             free = direct::clean;
             address = 0;
         }
+        held.add(bytes);
         if (lendable) {
             BY_ADDRESS.put(address, this);
         }
@@ -177,5 +182,6 @@ final class Chunk {
             freed = true;
         }
         free.run();
+        held.add(-size());
     }
 }

@@ -6,6 +6,8 @@ package org.jrsocket.netty;
 
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocatorMetric;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.util.internal.CleanableDirectBuffer;
@@ -13,9 +15,9 @@ import io.netty.util.internal.CleanableDirectBuffer;
 /**
  * Direct buffers that an {@link RdmaSocketChannel} can send from without a copy, whichever channel they were allocated
  * for. Heap buffers, and direct ones that begin with fewer than {@value #LEAST} bytes, are those of Netty's pooled
- * allocator, which makes no garbage. Safe for use by many threads.
+ * allocator, which makes no garbage; it is what their {@code alloc()} returns. Safe for use by many threads.
  */
-public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
+public final class RdmaByteBufAllocator extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
 
     /** The one that {@link RdmaSocketChannel}s have unless {@code ChannelOption.ALLOCATOR} says otherwise. */
     public static final RdmaByteBufAllocator DEFAULT = new RdmaByteBufAllocator();
@@ -24,6 +26,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
     private static final int LEAST = Arena.SMALLEST;
 
     private final Arena[] arenas;
+    private final ByteBufAllocatorMetric metric = new Metric();
 
     /** Buffers are direct unless asked for otherwise. One is enough: what it keeps it keeps for ever. */
     RdmaByteBufAllocator() {
@@ -53,6 +56,15 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
         return true;
     }
 
+    /**
+     * Direct memory that this allocator has of the system, in use or kept for buffers to come. Buffers that are those of
+     * Netty's pooled allocator count there.
+     */
+    @Override
+    public ByteBufAllocatorMetric metric() {
+        return metric;
+    }
+
     /** As Netty's allocators do with what they hand out. */
     static ByteBuf leakAware(ByteBuf buffer) {
         return toLeakAwareBuffer(buffer);
@@ -80,6 +92,23 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator {
     void keepNothing() {
         for (Arena each : arenas) {
             each.keepNothing();
+        }
+    }
+
+    private final class Metric implements ByteBufAllocatorMetric {
+
+        @Override
+        public long usedHeapMemory() {
+            return 0; // Netty's pooled allocator has it
+        }
+
+        @Override
+        public long usedDirectMemory() {
+            long sum = 0;
+            for (Arena each : arenas) {
+                sum += each.held();
+            }
+            return sum;
         }
     }
 

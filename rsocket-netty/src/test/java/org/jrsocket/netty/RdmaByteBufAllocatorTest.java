@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
 import java.nio.ByteBuffer;
@@ -125,6 +126,25 @@ class RdmaByteBufAllocatorTest {
         ByteBuf next = allocator.directBuffer(1024);
         assertFalse(chunkOf(next).isFreed());
         next.release();
+    }
+
+    @Test
+    void shouldTellHowMuchMemoryItHas() {
+        ByteBufAllocatorMetric metric = allocator.metric();
+        assertEquals(0, metric.usedDirectMemory());
+        ByteBuf large = allocator.directBuffer(5 << 20);
+        assertEquals(5 << 20, metric.usedDirectMemory());
+        large.release();
+        assertEquals(0, metric.usedDirectMemory());
+        ByteBuf usual = allocator.directBuffer(4096);
+        ByteBuf notOurs = allocator.heapBuffer(4096);
+        assertEquals(2 << 20, metric.usedDirectMemory());
+        assertEquals(0, metric.usedHeapMemory());
+        notOurs.release();
+        usual.release();
+        assertEquals(2 << 20, metric.usedDirectMemory(), "it is kept");
+        allocator.retireSpares();
+        assertEquals(0, metric.usedDirectMemory());
     }
 
     /** Memory for direct buffers is the application's, and the garbage collector may be told not to be asked for it. */
