@@ -152,7 +152,16 @@ abstract class DataChannel extends ConnectingChannel {
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
         RdmaIo rdma = io(writeLock);
-        return rdma == null ? writeTcp(null, sources, offset, length) : writeRdma(rdma, null, sources, offset, length);
+        if (rdma == null) {
+            return writeTcp(null, sources, offset, length);
+        }
+        if (!Repeated.isIn(sources, offset, length)) {
+            return writeRdma(rdma, null, sources, offset, length);
+        }
+        ByteBuffer[] views = Repeated.views(sources, offset, length);
+        long n = writeRdma(rdma, null, views, 0, length);
+        Repeated.advance(sources, offset, views, n);
+        return n;
     }
 
     /** From {@code one}, or if that is null from several; the same below. */

@@ -21,9 +21,26 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Bytes in and out, blocking and not: single, scattered, gathered. */
 abstract class DataSuite extends NioSuite {
+
+    @ParameterizedTest
+    @CsvSource({"10, true", "10, false", "5000, true", "5000, false"})
+    void shouldSendABufferEachTimeThatItIsNamed(int size, boolean blocking) throws Exception {
+        Pair p = pair();
+        p.client().configureBlocking(blocking);
+        ByteBuffer often = text("x".repeat(size));
+        ByteBuffer once = text("-");
+        assertEquals(3L * size + 1, p.client().write(new ByteBuffer[] {often, often, once, often}));
+        assertEquals(0, often.remaining());
+        assertEquals(0, once.remaining());
+        p.client().shutdownOutput();
+        String expected = "x".repeat(2 * size) + "-" + "x".repeat(size);
+        assertEquals(expected, read(p.server(), expected.length() + 1));
+    }
 
     /** Else the peer would get what lay in the send memory before. */
     @Test
