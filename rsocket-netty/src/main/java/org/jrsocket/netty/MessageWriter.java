@@ -46,6 +46,7 @@ final class MessageWriter {
     private final RdmaMetrics metrics;
     private final SmallMessages small = new SmallMessages();
     private FileReader file;
+    private int[] starts = {}; // see writeOneByOne
     private boolean corked;
     private int written; // bytes that the last writeLarge took
 
@@ -139,19 +140,34 @@ final class MessageWriter {
         return n < bytes ? Taken.UNTIL_ROOM : Taken.ALL;
     }
 
-    /** One view may be there several times, for a buffer that is written again: it is not moved for those it begins. */
+    /**
+     * One view may be there several times, for a buffer that is written again, and the first time empties it. So where
+     * each begins is noted before. What has been written stays at its end, as after a gathering write: Netty keeps the
+     * views of a composite buffer, and goes on from there after a part of it.
+     */
+    @SuppressWarnings("ReferenceEquality") // the same view is meant, not the same content
     private long writeOneByOne(ByteBuffer[] pieces, int count) throws IOException {
         cork();
-        long sum = 0;
+        if (starts.length < count) {
+            starts = new int[count];
+        }
         for (int i = 0; i < count; i++) {
-            ByteBuffer piece = pieces[i];
-            int from = piece.position();
-            int n = stream.write(piece);
-            sum += n;
+            starts[i] = pieces[i].position();
+        }
+        long sum = 0;
+        int done = 0;
+        while (done < count) {
+            ByteBuffer piece = pieces[done].position(starts[done]);
+            sum += stream.write(piece);
             if (piece.hasRemaining()) {
                 break;
             }
-            piece.position(from);
+            done++;
+        }
+        for (int i = done + 1; i < count; i++) {
+            if (pieces[i] != pieces[done]) { // that one is where its part ends
+                pieces[i].position(starts[i]);
+            }
         }
         return sum;
     }

@@ -57,8 +57,8 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
     }
 
     /**
-     * Direct memory that this allocator has of the system, in use or kept for buffers to come. Buffers that are those of
-     * Netty's pooled allocator count there.
+     * Direct memory that this allocator has of the system, in use or kept for buffers to come. What Netty's pooled
+     * allocator gives in its stead counts there.
      */
     @Override
     public ByteBufAllocatorMetric metric() {

@@ -34,6 +34,9 @@ final class Retention {
             if (!PASSES_ON.get(each.getClass())) {
                 return false;
             }
+            if (each instanceof CompositeByteBuf composite && composite.nioBufferCount() == 1) {
+                return false; // its view is that of its one component, which has a count of its own
+            }
         }
         return true;
     }

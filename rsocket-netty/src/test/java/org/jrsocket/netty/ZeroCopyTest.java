@@ -49,6 +49,8 @@ import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What is sent from where it lies, and read where it arrived, and when it comes back. */
 @Tag("once")
@@ -368,6 +370,42 @@ class ZeroCopyTest extends ChannelTests {
         await(() -> buffer.refCnt() == 1 && other.refCnt() == 1, () -> buffer + " or " + other + " is retained");
         buffer.release();
         other.release();
+    }
+
+    /** Netty keeps their views, and skips what is written of them: a part here, and all of some in the next write. */
+    @ParameterizedTest
+    @CsvSource({"3, 10, 1024, false", "3, 700, 4000, true", "1, 500, 10, false"})
+    void shouldSendRetainedBuffersOfSeveralParts(int parts, int size, int messages, boolean paused) throws Exception {
+        Gatherer got = new Gatherer();
+        Pair pair = pair(ignoring(), got);
+        pair.server().config().setAutoRead(!paused);
+        ByteBuf part = Pattern.fill(OURS.directBuffer(size), 0, size);
+        ByteBuf expected = Unpooled.buffer();
+        List<ByteBuf> kept = new ArrayList<>();
+        for (int i = 0; i < messages; i++) {
+            CompositeByteBuf message = Unpooled.compositeBuffer(parts + 1);
+            for (int j = 0; j < parts; j++) {
+                ByteBuf own = parts == 1 ? part.retain() : Pattern.fill(OURS.directBuffer(size), i * parts + j, size);
+                message.addComponent(true, own);
+            }
+            expected.writeBytes(message, message.readerIndex(), message.readableBytes());
+            kept.add(parts == 1 ? message : message.retain());
+        }
+        pair.client().eventLoop().execute(() -> {
+            kept.forEach(message -> pair.client().write(message));
+            pair.client().flush();
+        });
+        if (paused) {
+            pair.client().eventLoop().submit(() -> {}).sync(); // the memory is full
+            pair.server().config().setAutoRead(true);
+        }
+        await(() -> got.count >= expected.readableBytes(), () -> got.count + " bytes of " + expected);
+        assertEquals(expected, got.all);
+        pair.client().close().sync();
+        int left = parts == 1 ? 0 : 1;
+        await(() -> kept.stream().allMatch(each -> each.refCnt() == left), () -> "some are retained");
+        kept.stream().filter(each -> each.refCnt() > 0).forEach(ByteBuf::release);
+        part.release();
     }
 
     /** Keeps all that comes. */

@@ -41,7 +41,7 @@ final class RSocketAdaptor extends Socket {
         this.channel = channel;
     }
 
-    /** The right to make a socket of one's own kind, which {@code Socket} asks for, is not the application's to have. */
+    /** Asks for no right of the application's: {@code Socket} wants one of whoever makes a kind of its own. */
     @SuppressWarnings("removal") // of the security manager: JDK 17 has one
     static RSocketAdaptor of(RSocketChannel channel) {
         try {

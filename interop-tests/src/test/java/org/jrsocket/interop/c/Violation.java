@@ -49,7 +49,8 @@ enum Violation {
     static final String REMOTE_ACCESS_ERROR = "status 10";
 
     /** What a device has refused, by the time that our end looks: devices differ in what they say of it. */
-    private static final Pattern REFUSED = Pattern.compile("the queue pair is in error|receive completion status \\d+");
+    private static final Pattern REFUSED =
+            Pattern.compile("the queue pair is in error|a receive failed with IBV_WC_\\w+ \\(\\d+\\)");
 
     private final String cause;
     /** Our end's device has refused it, and the peer knows; else it was delivered. */
