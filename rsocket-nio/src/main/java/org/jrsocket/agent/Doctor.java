@@ -67,7 +67,8 @@ final class Doctor {
             out.println("verbs: " + provider.description());
             boolean active = false;
             boolean works = false;
-            for (DeviceInfo device : provider.devices()) {
+            List<DeviceInfo> devices = provider.devices();
+            for (DeviceInfo device : devices) {
                 print(device);
                 active |= isActive(device);
                 boolean worksHere = isActive(device) && tryQueuePair(device);
@@ -75,7 +76,7 @@ final class Doctor {
                 usable |= worksHere && context.mayUse(device);
             }
             usable &= context.mayUseRdma();
-            out.println("RDMA: " + verdict(context, usable, works, active, provider.devices()));
+            out.println("RDMA: " + verdict(context, usable, works, active, devices));
         } catch (VerbsUnavailableException e) {
             out.println("RDMA: cannot be used: " + e.getMessage());
         } catch (IOException e) {
