@@ -4,6 +4,7 @@
  */
 package org.jrsocket.verbs.rdmacore;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -19,6 +20,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -153,6 +155,24 @@ public class NativeBuildTest {
         assertNotEquals(first, Files.readAttributes(library, "unix:ino").get("ino"));
         try (var files = Files.list(library.getParent())) {
             assertEquals(2, files.count(), "the two libraries, and no temporary files");
+        }
+    }
+
+    /** A jar is built on one system and used on others; docs/compatibility.md says which. */
+    @Test
+    void shouldNeedNoNewerCLibraryThanIsPromised() throws Exception {
+        Map<String, String> environment = Map.of("JAVA_HOME", jdk().toString(), "PATH", System.getenv("PATH"));
+        assertEquals("", build(0, environment));
+        Pattern needed = Pattern.compile("GLIBC_2\\.([0-9]+)");
+        for (String name : List.of("libjrsocket-os.so", "libjrsocket.so")) {
+            Path library = out.resolve("META-INF/native/linux-" + uname()).resolve(name);
+            List<Integer> versions = needed.matcher(Files.readString(library, ISO_8859_1))
+                    .results()
+                    .map(found -> Integer.valueOf(found.group(1)))
+                    .sorted()
+                    .toList();
+            assertFalse(versions.isEmpty(), name + " names no version");
+            assertTrue(versions.get(versions.size() - 1) <= 17, name + " needs glibc 2." + versions);
         }
     }
 
