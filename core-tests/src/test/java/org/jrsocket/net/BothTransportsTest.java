@@ -18,6 +18,9 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import jdk.net.ExtendedSocketOptions;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.net.SocketBehaviour.Work;
@@ -247,6 +250,42 @@ class BothTransportsTest extends TwoTransports {
             }
         }
         throw new BindException("100 ports in turn are taken over TCP");
+    }
+
+    /** Who asks while another thread connects gets the old answers or the new ones, and none in between. */
+    @Test
+    void shouldHaveItsPortAtEachMomentOfAConnect() throws Exception {
+        TransportContext context = context(null);
+        AtomicReference<Socket> connecting = new AtomicReference<>();
+        AtomicInteger withoutPort = new AtomicInteger();
+        AtomicBoolean done = new AtomicBoolean();
+        Thread curious = new Thread(() -> {
+            while (!done.get()) {
+                Socket socket = connecting.get();
+                if (socket == null) {
+                    Thread.onSpinWait();
+                } else if (socket.getLocalPort() == 0) {
+                    withoutPort.incrementAndGet();
+                }
+            }
+        });
+        curious.start();
+        try (ServerSocket server = listening(context, served)) {
+            for (int i = 0; i < 500; i++) {
+                try (Socket client = socket(context)) {
+                    client.bind(new InetSocketAddress(served, 0));
+                    connecting.set(client);
+                    client.connect(server.getLocalSocketAddress());
+                    connecting.set(null);
+                    assertTrue(isRdma(client));
+                    server.accept().close();
+                }
+            }
+        } finally {
+            done.set(true);
+            curious.join();
+        }
+        assertEquals(0, withoutPort.get());
     }
 
     @Test

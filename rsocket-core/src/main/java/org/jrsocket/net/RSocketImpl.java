@@ -208,15 +208,16 @@ final class RSocketImpl extends SocketImpl {
     private void become(RdmaStream stream, InetAddress remote) throws IOException {
         synchronized (stateLock) {
             if (!closed) {
+                // Before those who read them without a lock, because there is a connection, can see that there is.
+                address = remote;
+                port = stream.remoteAddress().getPort();
+                localport = stream.localAddress().getPort();
                 try {
                     rdma = new RdmaSocket(this, stream, platform);
                 } catch (IOException | RuntimeException | Error e) {
                     stream.abort();
                     throw e;
                 }
-                address = remote;
-                port = stream.remoteAddress().getPort();
-                localport = stream.localAddress().getPort();
                 return;
             }
         }
@@ -233,10 +234,10 @@ final class RSocketImpl extends SocketImpl {
      */
     void accepted(RdmaStream stream, Map<SocketOption<?>, Object> inherited) throws IOException {
         synchronized (stateLock) {
-            rdma = new RdmaSocket(this, stream, inherited, dropPlatform());
             address = stream.remoteAddress().getAddress();
             port = stream.remoteAddress().getPort();
             localport = stream.localAddress().getPort();
+            rdma = new RdmaSocket(this, stream, inherited, dropPlatform()); // last, as above
         }
     }
 
