@@ -14,11 +14,12 @@ import java.net.SocketException;
  */
 public final class ResetNews {
 
-    private volatile boolean told;
-    private volatile boolean writerToldFirst; // written by writers, one at a time
+    // Guarded by this.
+    private boolean told;
+    private boolean writerToldFirst;
 
     /** To be asked when a read has failed: whether it is to be the end of the stream instead. */
-    public boolean isTheEndOnly(SocketException failed) {
+    public synchronized boolean isTheEndOnly(SocketException failed) {
         if (writerToldFirst && isFailure(failed)) {
             return true;
         }
@@ -27,7 +28,7 @@ public final class ResetNews {
     }
 
     /** What a writer is to be told whose write has failed. */
-    public String toWriter(SocketException failed) {
+    public synchronized String toWriter(SocketException failed) {
         if (!isFailure(failed)) {
             return failed.getMessage();
         }
