@@ -17,8 +17,8 @@ image_apt() { apt-get -qq -o APT::Sandbox::User="$(id -un)" "$@"; }
 # The kernel package that the distribution installs today: name and version. Asking apt takes a second, so the answer is
 # kept until apt's lists change.
 image_candidate() {
-  local kept=$LAB_CACHE/candidate
-  if ! [ "$kept" -nt /var/lib/apt/lists ] || ! [ -s "$kept" ]; then
+  local kept=$LAB_CACHE/candidate-$arch
+  if ! [ "$kept" -nt "${FOREIGN_LISTS:-/var/lib/apt/lists}" ] || ! [ -s "$kept" ]; then
     mkdir -p "$LAB_CACHE"
     image_ask_apt >"$kept.$$" || { rm -f "$kept.$$"; return 1; }
     mv "$kept.$$" "$kept"
@@ -27,7 +27,8 @@ image_candidate() {
 }
 
 image_ask_apt() {
-  local meta=linux-image-amd64 name
+  local meta name
+  meta=linux-image-$(foreign_debian "$arch")
   name=$(apt-cache depends --no-recommends --no-suggests "$meta" 2>/dev/null |
     awk '$1 == "Depends:" { print $2; exit }')
   [ -n "$name" ] || return 1
@@ -41,7 +42,7 @@ image_ensure() {
   local recipe name version lock
   recipe=$(cat "$LAB_DIR/initrd-init" "$LAB_DIR/image.sh" | sha256sum | cut -c1-12)
   image_name || { image_update && image_name; } ||
-    skip "apt knows no package linux-image-amd64 (Debian is needed, and the lists that apt-get update fetches)"
+    skip "apt knows no package linux-image-$(foreign_debian "$arch") (Debian is needed, and the lists that apt-get update fetches)"
   if [ -e "$LAB_IMAGE/done" ]; then
     touch "$LAB_IMAGE/done"
     return
@@ -65,7 +66,7 @@ image_name() {
 }
 
 # New lists for apt, where we may; fails where we may not, or there is no network.
-image_update() { [ "$(id -u)" -eq 0 ] && apt-get update -qq >&2 && rm -f "$LAB_CACHE/candidate"; }
+image_update() { [ "$(id -u)" -eq 0 ] && apt-get update -qq >&2 && rm -f "$LAB_CACHE/candidate-$arch"; }
 
 # The package, into the image's folder; nothing to do if there is an image.
 image_download() {
@@ -101,8 +102,10 @@ image_partial() { [ -e "$1/boot/vmlinuz-$2" ] && [ -d "$1/lib/modules/$2/kernel/
 
 # Unpacks the kernel out of its bzImage (offsets: the kernel's Documentation/x86/boot.rst), because unpacking itself
 # under TCG takes it 3 s at every boot. QEMU enters the ELF file by its PVH note. Where that fails the bzImage serves.
+# That of aarch64 is not compressed.
 image_kernel() {
   local sectors offset length
+  [ "$arch" = x86_64 ] || { cp "$1" "$LAB_IMAGE/kernel"; return; }
   sectors=$(od -An -tu1 -j $((0x1f1)) -N1 "$1")
   offset=$(od -An -tu4 -j $((0x248)) -N4 "$1")
   length=$(od -An -tu4 -j $((0x24c)) -N4 "$1")
@@ -117,7 +120,7 @@ image_kernel() {
 image_initrd() {
   local root=$1 base=$2 release=$3 module verb path
   mkdir -p "$root"/{bin,dev,proc,sys,modules}
-  cp "$(command -v busybox)" "$root/bin/busybox"
+  cp "$([ -n "$FOREIGN_ROOT" ] && echo "$FOREIGN_ROOT/bin/busybox" || command -v busybox)" "$root/bin/busybox"
   cp "$LAB_DIR/initrd-init" "$root/init"
   chmod 755 "$root/init"
   image_modules "${LAB_MODULES[@]}" >"$root/modules/order"

@@ -6,6 +6,7 @@
 # line. So a boot is tried once per host kernel, guest kernel and QEMU, with a limit.
 accel_ensure() {
   LAB_ACCEL=$accel
+  [ -z "$FOREIGN_ROOT" ] || LAB_ACCEL=tcg
   [ -z "$LAB_ACCEL" ] || return 0
   LAB_ACCEL=tcg
   [ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
@@ -37,13 +38,16 @@ QEMU_BASE=(-nodefaults -no-user-config -display none -monitor none -no-reboot)
 # TCG runs "rep movsb" byte by byte, and the kernel copies by it where the CPU claims that to be fast: without erms and
 # fsrm rxe reaches twice the bandwidth (75 and 150 MB/s). Without AVX the JVM's array code takes half the time. Five
 # levels of page tables, SMAP and XSAVE are a twelfth of what the start of a JVM takes.
+# Of aarch64 a processor of servers: "max" signs each return address, which takes an emulator long.
 accel_args() {
-  case $LAB_ACCEL in
-    kvm) accel_args=(-machine q35 -accel kvm -cpu host) ;;
-    tcg)
+  case $LAB_ACCEL-$arch in
+    *-aarch64) accel_args=(-machine virt,gic-version=3 -accel "tcg,thread=multi" -cpu "${ROCE_LAB_CPU:-neoverse-n1}") ;;
+    kvm-*) accel_args=(-machine q35 -accel kvm -cpu host) ;;
+    tcg-*)
       accel_args=(-machine q35 -accel "tcg,thread=multi"
         -cpu "${ROCE_LAB_CPU:-max,erms=off,fsrm=off,avx=off,avx2=off,la57=off,smap=off,xsave=off}") ;;
   esac
+
 }
 
 guests=() streams=()
@@ -96,6 +100,10 @@ lab_end() {
 # guest_job NAME COMMAND...: writes what the guest needs to know; strings are separated by NUL, so any are possible.
 guest_job() {
   local job=$run/ctl/$1 name
+  if [ -n "$FOREIGN_ROOT" ]; then
+    local JAVA_HOME=/usr/lib/jvm/java-17-openjdk-$(foreign_debian "$arch")
+    local PATH=$JAVA_HOME/bin:$PATH
+  fi
   shift
   mkdir "$job"
   printf '%s\0' "$@" >"$job/argv"
@@ -118,25 +126,32 @@ guest_job() {
 # a wrong clock rate: under TCG the guest's TSC is the host's, and bogomips is twice its MHz.
 kernel_args() {
   local khz
-  kernel_args="console=ttyS0 quiet panic=-1 unknown_nmi_panic tsc=reliable no_timer_check mitigations=off"
-  kernel_args+=" random.trust_cpu=on"
+  kernel_args="quiet panic=-1 mitigations=off random.trust_cpu=on${FOREIGN_ROOT:+ roce-lab.foreign}"
+  case $arch in
+    x86_64) kernel_args+=" console=ttyS0 unknown_nmi_panic tsc=reliable no_timer_check" ;;
+    *) kernel_args+=" console=ttyAMA0" ;;
+  esac
   [ "$LAB_ACCEL" = tcg ] || return 0
   # The emulator keeps what it has translated by virtual address: where each program has its libraries elsewhere, it
   # translates them for each one again. The start of a program takes half as long without that, a JVM's start too. The
   # rest is work that protects nothing here: pages are cleared twice, and each system call is checked.
   kernel_args+=" norandmaps init_on_alloc=0 apparmor=0 audit=0"
+  [ "$arch" = x86_64 ] || return 0
   khz=$(awk '$1 == "bogomips" { printf "%d", $3 * 500; exit }' /proc/cpuinfo)
   [ -z "$khz" ] || kernel_args+=" tsc_early_khz=$khz"
 }
 
 # guest_start NAME QEMU_ARG...: boots one guest. It dies with this script, whatever ends the script.
 guest_start() {
-  local name=$1
+  local name=$1 foreign=()
   shift
   accel_args
   kernel_args
+  [ -z "$FOREIGN_ROOT" ] ||
+    foreign=(-fsdev "local,id=foreign,path=${FOREIGN_ROOT//,/,,},security_model=none,readonly=on,multidevs=remap"
+      -device virtio-9p-pci,fsdev=foreign,mount_tag=labforeign)
   mkfifo "$run/$name.monitor.in" "$run/$name.monitor.out"
-  setpriv --pdeathsig KILL qemu-system-x86_64 "${QEMU_BASE[@]}" "${accel_args[@]}" \
+  setpriv --pdeathsig KILL "qemu-system-$arch" "${QEMU_BASE[@]}" "${accel_args[@]}" \
     -name "roce-lab-$name" -m "$memory" -smp "$cpus" \
     -kernel "$LAB_IMAGE/kernel" -initrd "$LAB_IMAGE/initrd" -serial "file:${run//,/,,}/$name.console" \
     -append "$kernel_args roce-lab.rxe=$rxe roce-lab.guest=$name" \
@@ -144,6 +159,7 @@ guest_start() {
     -object rng-random,id=rng0,filename=/dev/urandom -device virtio-rng-pci,rng=rng0 \
     -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
     -device virtio-9p-pci,fsdev=root,mount_tag=labroot \
+    "${foreign[@]}" \
     -fsdev "local,id=ctl,path=${run//,/,,}/ctl,security_model=none" -device virtio-9p-pci,fsdev=ctl,mount_tag=labctl \
     -fsdev "local,id=scratch,path=${scratch//,/,,},security_model=none,multidevs=remap" \
     -device virtio-9p-pci,fsdev=scratch,mount_tag=labscratch \

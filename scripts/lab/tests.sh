@@ -34,6 +34,7 @@ lab_settings() {
   esac
   case $1 in
     core*) lab_tags='lab & !installed' ;;
+    installed-processor) lab_tags='lab & installed & processor' ;;
     installed*) lab_tags='lab & installed' ;;
     interop-c) lab_tags='lab & c' ;;
     interop) lab_tags='lab & !c' ;;
@@ -71,6 +72,7 @@ lab_archives() {
   scratch=$(mktemp -d)
   exec {lock}>"${console%/*}/archives.lock"
   flock "$lock" # another lane may be making them
+  uname -m >"${console%/*}/archives.machine"
   for home in "$@"; do
     version=$(jdk_version "$home")
     ! lab_archive_fits "${console%/*}/junit-$version.jsa" || continue # the last one
@@ -111,6 +113,8 @@ lab_archive_fits() { [ "$1" -nt "$console" ] && [ "$1" -nt "$here/rsocket-nio/ta
 lab_java_options() {
   local archive
   java_options=("@$here/scripts/lab/jvm-options" "${lab_opens[@]}")
+  # Of the host's JDK: another machine's would not know what to make of them.
+  [ "$(uname -m)" = "$(cat "${console%/*}/archives.machine" 2>/dev/null)" ] || return 0
   case $1 in
     installed*) archive=junit-agent ;;
     *) archive=junit ;;
@@ -235,7 +239,7 @@ lab_one() {
   build=$((SECONDS - since)) since=$SECONDS
   mkdir -p "$results/lab"
   scratch=$(mktemp -d)
-  say "lab: $class${nested:+\$$nested}${method:+#$method} on JDK $jdk"
+  say "lab: $class${nested:+\$$nested}${method:+#$method} on JDK $jdk, $lab_arch"
   {
     printf '%s\n' --select-class "$class"
     # "long" is what a person asks for.
@@ -254,8 +258,8 @@ lab_one() {
     esac
     printf '%s\n' "$line"
   done < <(with_stderr "$results/lab/$group.stderr" \
-    "$here/scripts/roce-lab" run --timeout "$(at_most $lab_limit)" --scratch "$scratch" -- \
-    "$here/scripts/test" --in-guest "$jdk17" "$jdk25" "$scratch" "$group" || echo $? >"$scratch/status")
+    "$here/scripts/roce-lab" run --arch "$lab_arch" --timeout "$(at_most $lab_limit)" --scratch "$scratch" -- \
+    "$here/scripts/test" --in-guest "$(guest_jdk "$jdk17")" "$jdk25" "$scratch" "$group" || echo $? >"$scratch/status")
   [ ! -e "$scratch/status" ] || status=$(cat "$scratch/status")
   [ ! -d "$scratch/reports" ] || cp -r "$scratch/reports/." "$results/lab/"
   rm -rf "$scratch"

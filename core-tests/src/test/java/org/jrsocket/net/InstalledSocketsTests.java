@@ -23,6 +23,7 @@ class InstalledConnectTest extends ConnectBehaviour {
 @Tag("lab")
 @Tag("installed")
 @Tag("transport")
+@Tag("processor")
 class InstalledReadTest extends ReadBehaviour {
     InstalledReadTest() {
         super(SocketKind.INSTALLED);
@@ -32,6 +33,7 @@ class InstalledReadTest extends ReadBehaviour {
 @Tag("lab")
 @Tag("installed")
 @Tag("transport")
+@Tag("processor")
 class InstalledWriteTest extends WriteBehaviour {
     InstalledWriteTest() {
         super(SocketKind.INSTALLED);

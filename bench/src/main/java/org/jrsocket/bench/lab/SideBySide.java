@@ -27,7 +27,8 @@ public final class SideBySide {
     /** For all JVMs alike. IPv4 only, because librspreload cannot map a dual-stack socket's address. */
     private static final List<String> JVM_FLAGS = jvmFlags();
 
-    private static final String PRELOAD = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
+    private static final String PRELOAD = "/usr/lib/"
+            + System.getProperty("os.arch").replace("amd64", "x86_64") + "-linux-gnu/rsocket/librspreload.so";
     /** Where librspreload looks for its defaults: a file for each. */
     private static final Path RSOCKET = Path.of("/etc/rdma/rsocket");
 
