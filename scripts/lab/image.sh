@@ -8,8 +8,8 @@ LAB_MODULES=(virtio_pci 9pnet_virtio 9p overlay veth virtio_net virtio_rng)
 LAB_RDMA_MODULES=(crc32_generic rdma_rxe ib_uverbs rdma_ucm ib_umad)
 
 # What is kept of the kernel package (400 MB unpacked): enough for rxe, netem, filters and congestion control.
-LAB_TREES=(arch crypto lib net fs/9p fs/netfs fs/fscache fs/overlayfs fs/configfs drivers/virtio drivers/net/veth.ko
-  drivers/net/virtio_net.ko drivers/net/net_failover.ko drivers/net/ifb.ko drivers/net/dummy.ko
+LAB_TREES=(arch crypto lib net fs/9p fs/netfs fs/fscache fs/overlayfs fs/configfs drivers/virtio 'drivers/net/veth.ko*'
+  'drivers/net/virtio_net.ko*' 'drivers/net/net_failover.ko*' 'drivers/net/ifb.ko*' 'drivers/net/dummy.ko*'
   drivers/char/hw_random drivers/infiniband/core drivers/infiniband/sw)
 
 image_apt() { apt-get -qq -o APT::Sandbox::User="$(id -un)" "$@"; }
@@ -41,7 +41,7 @@ image_ask_apt() {
 image_ensure() {
   local recipe name version lock
   recipe=$(cat "$LAB_DIR/initrd-init" "$LAB_DIR/image.sh" | sha256sum | cut -c1-12)
-  image_name || { image_update && image_name; } ||
+  image_name || { [ -z "$kernel" ] && image_update && image_name; } ||
     skip "apt knows no package linux-image-$(foreign_debian "$arch") (Debian is needed, and the lists that apt-get update fetches)"
   if [ -e "$LAB_IMAGE/done" ]; then
     touch "$LAB_IMAGE/done"
@@ -60,8 +60,12 @@ image_ensure() {
 # Sets LAB_IMAGE, and image_ensure's name and version, from what apt knows; fails if that is nothing.
 image_name() {
   local candidate
-  candidate=$(image_candidate) || return 1
-  read -r name version <<<"$candidate"
+  if [ -n "$kernel" ]; then
+    name=$(dpkg-deb -f "$kernel" Package) && version=$(dpkg-deb -f "$kernel" Version) || die "$kernel is no package"
+  else
+    candidate=$(image_candidate) || return 1
+    read -r name version <<<"$candidate"
+  fi
   LAB_IMAGE=$LAB_CACHE/${name#linux-image-}_${version//[^A-Za-z0-9.+~-]/_}-$recipe
 }
 
@@ -73,19 +77,27 @@ image_download() {
   [ ! -e "$LAB_IMAGE/done" ] || return 0
   say "building the guest's image from $name $version (once)"
   rm -rf "$LAB_IMAGE" && mkdir -p "$LAB_IMAGE/tmp" &&
-    (cd "$LAB_IMAGE/tmp" && image_apt download "$name=$version" >&2) ||
+    if [ -n "$kernel" ]; then
+      cp "$kernel" "$LAB_IMAGE/tmp"
+    else
+      (cd "$LAB_IMAGE/tmp" && image_apt download "$name=$version" >&2)
+    fi ||
     { rm -rf "$LAB_IMAGE"; return 1; }
 }
 
 image_build() {
   local name=$1 version=$2 work=$LAB_IMAGE/tmp release tree
   release=${name#linux-image-}
-  local patterns=("./boot/vmlinuz-$release" "./lib/modules/$release/modules.*")
-  for tree in "${LAB_TREES[@]}"; do patterns+=("./lib/modules/$release/kernel/$tree"); done
+  # Under /usr since Debian 13.
+  local patterns=("./boot/vmlinuz-$release" "*lib/modules/$release/modules.*")
+  for tree in "${LAB_TREES[@]}"; do patterns+=("*lib/modules/$release/kernel/$tree"); done
   dpkg-deb --fsys-tarfile "$work"/*.deb | (cd "$work" && tar -x --wildcards "${patterns[@]}" 2>tar.log) ||
     image_partial "$work" "$release" || die "cannot unpack $name: $(tail -n 3 "$work/tar.log")"
   image_kernel "$work/boot/vmlinuz-$release"
-  mv "$work/lib/modules/$release" "$LAB_IMAGE/modules"
+  mv "$work"/*/modules/"$release" "$LAB_IMAGE/modules" 2>/dev/null ||
+    mv "$work"/usr/lib/modules/"$release" "$LAB_IMAGE/modules"
+  # Compressed since then, too: the initrd has nothing that unpacks them.
+  find "$LAB_IMAGE/modules" -name '*.ko.xz' -exec xz -d {} +
   mkdir -p "$work/base/lib/modules" && ln -s "$LAB_IMAGE/modules" "$work/base/lib/modules/$release"
   depmod -b "$work/base" "$release"
   image_initrd "$work/initrd" "$work/base" "$release"
@@ -98,7 +110,9 @@ image_build() {
 
 # tar ends with 2 when a pattern matched nothing: another kernel version may have built a folder in. depmod and modprobe
 # tell later if something needed is absent; only the kernel itself is checked here.
-image_partial() { [ -e "$1/boot/vmlinuz-$2" ] && [ -d "$1/lib/modules/$2/kernel/net" ]; }
+image_partial() {
+  [ -e "$1/boot/vmlinuz-$2" ] && [ -n "$(find "$1" -path "*/lib/modules/$2/kernel/net" -print -quit)" ]
+}
 
 # Unpacks the kernel out of its bzImage (offsets: the kernel's Documentation/x86/boot.rst), because unpacking itself
 # under TCG takes it 3 s at every boot. QEMU enters the ELF file by its PVH note. Where that fails the bzImage serves.
