@@ -70,7 +70,7 @@ image_name() {
 }
 
 # New lists for apt, where we may; fails where we may not, or there is no network.
-image_update() { [ "$(id -u)" -eq 0 ] && apt-get update -qq >&2 && rm -f "$LAB_CACHE/candidate-$arch"; }
+image_update() { [ "$(id -u)" -eq 0 -o -n "$FOREIGN_ROOT" ] && apt-get update -qq >&2 && rm -f "$LAB_CACHE/candidate-$arch"; }
 
 # The package, into the image's folder; nothing to do if there is an image.
 image_download() {

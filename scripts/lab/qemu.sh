@@ -101,7 +101,7 @@ lab_end() {
 guest_job() {
   local job=$run/ctl/$1 name
   if [ -n "$FOREIGN_ROOT" ]; then
-    local JAVA_HOME=/usr/lib/jvm/java-17-openjdk-$(foreign_debian "$arch")
+    local JAVA_HOME=/usr/lib/jvm/default-java
     local PATH=$JAVA_HOME/bin:$PATH
   fi
   shift
@@ -242,7 +242,7 @@ guests_explain() {
     fi
     say "guest $name does not answer; its processors, and what its kernel prints at an NMI:"
     printf 'info registers -a\nnmi\n' | timeout 2 tee "$run/$name.monitor.in" >/dev/null || true
-    timeout 3 cat "$run/$name.monitor.out" | grep -a 'CPU#\|RIP=' >&2 || true
+    timeout 3 cat "$run/$name.monitor.out" | grep -a 'CPU#\|RIP=\| PC=' >&2 || true
     tail -n 60 "$run/$name.console" >&2 2>/dev/null || true
   done
 }

@@ -89,11 +89,15 @@ static jlong posted(int64_t count, int rc)
 
 /*
  * What is posted may let the peer write where we have read: no read of before may come after it. rdma-core's own barrier
- * orders writes alone. No instruction on x86-64.
+ * orders writes alone. No instruction on x86-64. Receives without memory need none.
  */
 static inline void reads_are_over(void)
 {
+#if defined(__aarch64__)
+	__asm__ volatile("dmb osh" ::: "memory"); /* a device may be beyond what a fence of C's orders */
+#else
 	__atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
 }
 
 static jlong post_send(JNIEnv *env, jclass type, jlong qp, jlong address, jint count)

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -68,8 +69,10 @@ public class NativeBuildTest {
     }
 
     /** Standard error; the status must be as expected. */
-    private String build(int status, Map<String, String> environment) throws Exception {
-        ProcessBuilder builder = new ProcessBuilder(SCRIPT.toString(), out.toString()).redirectErrorStream(true);
+    private String build(int status, Map<String, String> environment, String... machines) throws Exception {
+        List<String> command = new ArrayList<>(List.of(SCRIPT.toString(), out.toString()));
+        command.addAll(List.of(machines));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().clear();
         builder.environment().put("PATH", bin.toString());
         builder.environment().putAll(environment);
@@ -166,7 +169,9 @@ public class NativeBuildTest {
         Pattern needed = Pattern.compile("GLIBC_2\\.([0-9]+)");
         for (String name : List.of("libjrsocket-os.so", "libjrsocket.so")) {
             Path library = out.resolve("META-INF/native/linux-" + uname()).resolve(name);
-            List<Integer> versions = needed.matcher(Files.readString(library, ISO_8859_1))
+            String content = Files.readString(library, ISO_8859_1);
+            assertFalse(content.contains("GLIBC_ABI_DT_RELR"), name + " needs glibc 2.36");
+            List<Integer> versions = needed.matcher(content)
                     .results()
                     .map(found -> Integer.valueOf(found.group(1)))
                     .sorted()
@@ -174,6 +179,47 @@ public class NativeBuildTest {
             assertFalse(versions.isEmpty(), name + " names no version");
             assertTrue(versions.get(versions.size() - 1) <= 17, name + " needs glibc 2." + versions);
         }
+    }
+
+    /** With compilers that are this machine's under other names, as a build for others has them. */
+    @Test
+    void shouldBuildForOtherMachinesAndRemoveWhatNobodyAskedFor() throws Exception {
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", jdk().toString(), "PATH", bin + ":" + System.getenv("PATH"), "CFLAGS", "-DHERE=1");
+        String other = "sparc64";
+        tool(other + "-linux-gnu-gcc", "case \"$*\" in *HERE*) exit 1 ;; esac; exec " + found("cc") + " \"$@\"");
+        Path folder = out.resolve("META-INF/native");
+        assertEquals("", build(0, environment, uname() + ' ' + other)); // one word, as Maven passes them
+        assertEquals(List.of(other, uname()), machines(folder));
+        assertTrue(Files.exists(folder.resolve("linux-" + other + "/libjrsocket.so")));
+        assertEquals("", build(0, environment, ""));
+        assertEquals(List.of(uname()), machines(folder));
+    }
+
+    private static List<String> machines(Path folder) throws IOException {
+        try (var files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString().replace("linux-", ""))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsMissingForAnotherMachine() throws Exception {
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", jdk().toString(), "PATH", bin + ":" + System.getenv("PATH"));
+        String output = build(1, environment, "sparc64");
+        assertTrue(output.contains("a C compiler (sparc64-linux-gnu-gcc) is missing"), output);
+        assertTrue(output.contains("apt-get install gcc-sparc64-linux-gnu"), output);
+
+        // As Debian's, which finds the headers of this machine's rdma-core, but not the libraries.
+        tool("sparc64-linux-gnu-gcc", "case \"$*\" in *-libverbs*) exit 1 ;; esac; exec " + found("cc") + " \"$@\"");
+        output = build(1, environment, "sparc64");
+        assertTrue(output.contains("rdma-core for sparc64 is missing"), output);
+        assertTrue(output.contains("CC_sparc64"), output);
+
+        output = build(2, environment, "a;id");
+        assertTrue(output.contains("'a;id' is not what uname -m says"), output);
     }
 
     @Test
