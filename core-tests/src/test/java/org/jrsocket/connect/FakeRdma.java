@@ -158,6 +158,11 @@ final class FakeRdma implements StreamFactory {
     }
 
     @Override
+    public RdmaListener listenWhenFree(InetSocketAddress local, int backlog, StreamConfig config, Access access) {
+        return listener;
+    }
+
+    @Override
     public void takeCmEvents() {
         // there is nothing that waits
     }

@@ -13,6 +13,8 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
@@ -99,12 +101,59 @@ class TakenPortTest {
             impl.listen(BACKLOG);
             assertEquals(port, impl.getLocalPort());
             assertEquals(port, taken.localAddress().getPort());
-            try (java.net.Socket client = new java.net.Socket(served, port)) {
+            try (Socket client = new Socket(served, port)) {
                 assertTrue(client.isConnected());
             }
         } finally {
             impl.close();
         }
+    }
+
+    /** As when a process takes over a port from another one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "0.0.0.0"})
+    void shouldListenOverRdmaTooOnceThePortIsFree(String address) throws Exception {
+        int port = freePort();
+        TransportContext context = context("connect.timeout=50s,memory.rejected=0");
+        try (ServerSocket server = SocketKind.over(context, true).serverSocket()) {
+            RdmaListener taken = take(port);
+            server.bind(new InetSocketAddress(InetAddress.getByName(address), port));
+            try (Socket client = new Socket(served, port)) {
+                server.accept().close(); // over TCP meanwhile
+                assertTrue(client.isConnected());
+            }
+            taken.close();
+            boolean rdma = false;
+            while (!rdma) { // the class's timeout ends it
+                try (Socket client = SocketKind.over(context, true).socket()) {
+                    client.connect(new InetSocketAddress(served, port));
+                    rdma = TwoTransports.isRdma(client);
+                    try (Socket accepted = server.accept()) {
+                        assertEquals(rdma, TwoTransports.isRdma(accepted));
+                        TwoTransports.assertTalks(client, accepted);
+                    }
+                }
+            }
+        }
+        assertTakenByNobody(port);
+    }
+
+    /** A listener that waits for its port stops waiting when it is closed. */
+    @Test
+    void shouldNotListenOverRdmaOnceItIsClosed() throws Exception {
+        int port = freePort();
+        TransportContext context = context("connect.timeout=50s");
+        RdmaListener taken = take(port);
+        try (ServerSocket server = SocketKind.over(context, true).serverSocket()) {
+            server.bind(new InetSocketAddress(served, port));
+        }
+        taken.close();
+        Thread.sleep(1200); // it would try twice
+        assertTakenByNobody(port);
+    }
+
+    private void assertTakenByNobody(int port) throws IOException {
+        take(port).close();
     }
 
     @Test
@@ -123,7 +172,7 @@ class TakenPortTest {
     }
 
     private static int freePort() throws IOException {
-        try (java.net.ServerSocket server = new java.net.ServerSocket(0)) {
+        try (ServerSocket server = new ServerSocket(0)) {
             return server.getLocalPort();
         }
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -81,6 +82,32 @@ class RdmaCoreStreamTest extends StreamBehaviour {
             }
             client.close();
             accepted.close();
+        }
+    }
+
+    /** Two transports, as two processes have: the kernel gives the port to one at a time. */
+    @Test
+    void shouldListenOnceTheListenerThatHasItsPortIsClosed() throws Exception {
+        try (RdmaTransport first = RdmaTransport.over(provider);
+                RdmaTransport second = RdmaTransport.over(provider)) {
+            RdmaListener taken = first.listen(new InetSocketAddress(address(), 0), 5, StreamConfig.DEFAULT);
+            InetSocketAddress port = taken.localAddress();
+            try (RdmaListener waiting = RdmaListener.whenFree(second, port, 5, StreamConfig.DEFAULT, Access.ALL)) {
+                assertEquals(port, waiting.localAddress());
+                taken.close();
+                RdmaStream client = null;
+                while (client == null) { // the class's timeout ends it
+                    try {
+                        client = first.connect(null, port, StreamConfig.DEFAULT).await(StreamPair.PATIENCE);
+                    } catch (ConnectException nobodyYet) {
+                        Thread.sleep(50);
+                    }
+                }
+                RdmaStream accepted = StreamPair.accept(waiting);
+                assertEquals(port, accepted.localAddress());
+                client.close();
+                accepted.close();
+            }
         }
     }
 

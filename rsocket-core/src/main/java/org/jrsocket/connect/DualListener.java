@@ -67,7 +67,7 @@ public final class DualListener implements AutoCloseable {
 
     /**
      * Listens over RDMA where TCP is bound, if the policy for the address allows it and a device serves it. A port that
-     * RDMA cannot have too is changed, if nobody asked for it.
+     * RDMA cannot have too is changed, if nobody asked for it; else RDMA waits until it is free.
      *
      * @return null if the socket is to listen over TCP alone
      * @throws BindException the port is taken over RDMA, and the policy wants RDMA
@@ -93,9 +93,21 @@ public final class DualListener implements AutoCloseable {
                     throw unavailable(reason, e);
                 } else {
                     tcpOnly(context, local, reason, e);
-                    return null;
+                    return reason == TcpReason.IN_USE ? whenFree(context, policy, local, backlog, config) : null;
                 }
             }
+        }
+    }
+
+    /** Another process may be about to end that shares the port, or had it before. Null where nothing can wait. */
+    private static DualListener whenFree(
+            TransportContext context, Policy policy, InetSocketAddress local, int backlog, StreamConfig config) {
+        try {
+            return new DualListener(
+                    context, policy, context.rdma().listenWhenFree(local, backlog, config, context.access(local)));
+        } catch (IOException e) { // RDMA has ended meanwhile
+            context.log().tcpInstead("listening on", local, reason(e), e);
+            return null;
         }
     }
 

@@ -25,6 +25,10 @@ interface StreamFactory {
 
     RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access) throws IOException;
 
+    /** As {@link RdmaListener#whenFree}. */
+    RdmaListener listenWhenFree(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            throws IOException;
+
     /** As {@link org.jrsocket.stream.RdmaTransport#takeCmEvents}. */
     void takeCmEvents();
 

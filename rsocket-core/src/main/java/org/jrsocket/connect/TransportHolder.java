@@ -351,6 +351,12 @@ public final class TransportHolder implements StreamFactory {
     }
 
     @Override
+    public RdmaListener listenWhenFree(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            throws IOException {
+        return RdmaListener.whenFree(transport(), local, backlog, config, access);
+    }
+
+    @Override
     public void takeCmEvents() {
         RdmaTransport open = transport;
         if (open != null) {

@@ -60,14 +60,24 @@ final class CmListener implements RdmaListener, CmHandler {
         this.admission = new Admission(limits);
     }
 
+    /** @param whenFree listens later, once nobody else has the port */
     static CmListener open(
-            RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            RdmaTransport transport,
+            InetSocketAddress local,
+            int backlog,
+            StreamConfig config,
+            Access access,
+            boolean whenFree)
             throws IOException {
         CmListener listening = new CmListener(transport, backlog, config, access);
         boolean open = false;
         try {
             transport.openIds().add(listening);
-            listening.id.open(local);
+            if (whenFree) {
+                listening.id.openWhenFree(local);
+            } else {
+                listening.id.open(local);
+            }
             open = true;
         } finally {
             if (!open) {

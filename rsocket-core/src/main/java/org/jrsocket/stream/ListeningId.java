@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The id by which a listener hears of requests. The kernel takes it away with its device; then this makes another one
- * for the same address, as soon as there is a device that has it.
+ * for the same address, as soon as there is a device that has it. It may also wait until nobody else has the port.
  */
 final class ListeningId implements AutoCloseable {
 
@@ -28,7 +28,7 @@ final class ListeningId implements AutoCloseable {
      */
     private static final int KERNEL_BACKLOG = 1024;
 
-    /** Between two tries to listen again after a device was removed. */
+    /** Between two tries to listen, after a device was removed or while somebody else has the port. */
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final RdmaTransport transport;
@@ -36,7 +36,7 @@ final class ListeningId implements AutoCloseable {
     private volatile InetSocketAddress address;
 
     // Guarded by this.
-    private CmId id; // null while there is no device
+    private CmId id; // null while there is no device, or somebody else has the port
     private boolean closed;
 
     /** @param listener hears of requests, and of the device's end: then it calls {@link #deviceRemoved} */
@@ -56,6 +56,12 @@ final class ListeningId implements AutoCloseable {
             throw new IOException("closed before it listened"); // with its transport
         }
         id = listen(local);
+    }
+
+    /** As {@link #open}, later: tries until it can. */
+    void openWhenFree(InetSocketAddress local) {
+        address = local;
+        transport.service().schedule(() -> listenAgain("now"), AGAIN_NANOS);
     }
 
     private CmId listen(InetSocketAddress local) throws IOException {
@@ -92,12 +98,16 @@ final class ListeningId implements AutoCloseable {
             LOG.warn("the {} has lost its device; it listens again when there is one", listener);
         } finally { // even if the logger throws
             Freeing.destroy(dead);
-            listenAgain();
+            listenAgain("again");
         }
     }
 
-    /** Service thread. */
-    private void listenAgain() {
+    /**
+     * Service thread.
+     *
+     * @param how it listens then, for the log
+     */
+    private void listenAgain(String how) {
         try {
             synchronized (this) {
                 if (closed) {
@@ -106,11 +116,11 @@ final class ListeningId implements AutoCloseable {
                 id = listen(address);
             }
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            transport.service().schedule(this::listenAgain, AGAIN_NANOS);
-            LOG.debug("the {} is still without a device", listener, e);
+            transport.service().schedule(() -> listenAgain(how), AGAIN_NANOS);
+            LOG.debug("the {} cannot listen yet", listener, e);
             return;
         }
-        LOG.warn("the {} listens again", listener);
+        LOG.warn("the {} listens {}", listener, how);
     }
 
     /** The port is free when this returns. Any thread; harmless when repeated. */

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.stream;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
@@ -11,6 +12,18 @@ import java.net.InetSocketAddress;
  * anyone accepts.
  */
 public interface RdmaListener extends AutoCloseable {
+
+    /**
+     * As {@link RdmaTransport#listen(InetSocketAddress, int, StreamConfig, Access)}, for a port that somebody else has
+     * over RDMA now: listens as soon as it is free, which it looks for twice a second. Until then clients are refused.
+     *
+     * @param local with the port
+     */
+    static RdmaListener whenFree(
+            RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            throws IOException {
+        return CmListener.open(transport, local, backlog, config, access, true);
+    }
 
     InetSocketAddress localAddress();
 
