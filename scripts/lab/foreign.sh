@@ -57,24 +57,25 @@ foreign_ensure() {
   command -v apt-get >/dev/null || return 1
   recipe=$({ echo "$*"; cat "${BASH_SOURCE[0]}"; } | sha256sum | cut -c1-12)
   FOREIGN_ROOT=$FOREIGN_CACHE/root-$debian-$recipe
-  FOREIGN_WHY="apt-get cannot get packages of $debian (Ubuntu has them elsewhere than its own), see above"
-  mkdir -p "$FOREIGN_CACHE"
+  FOREIGN_WHY="apt-get cannot get packages of $debian (Ubuntu has them elsewhere than its own), or not unpack them"
+  mkdir -p "$FOREIGN_CACHE" || return 1
+  foreign_is_made && touch "$FOREIGN_ROOT.done" && return
   # In a process of its own, with which the lock ends.
-  [ -e "$FOREIGN_ROOT.done" ] && touch "$FOREIGN_ROOT.done" || (foreign_make "$debian" "$@")
+  (foreign_make "$debian" "$@")
 }
+
+foreign_is_made() { [ -e "$FOREIGN_ROOT.done" ] && [ -d "$FOREIGN_ROOT" ]; }
 
 # foreign_make DEBIAN_ARCH PACKAGE...: makes FOREIGN_ROOT. In a subshell.
 foreign_make() {
   local debian=$1 apt=$FOREIGN_CACHE/apt-$1/cache/archives lock deb old
   shift
   # One maker at a time; the others wait and then find it done.
-  exec {lock}>"$FOREIGN_CACHE/lock-roots"
-  flock "$lock"
-  [ ! -e "$FOREIGN_ROOT.done" ] || return 0
+  exec {lock}>"$FOREIGN_CACHE/lock-roots" && flock "$lock" || return 1
+  ! foreign_is_made || return 0
   echo "${0##*/}: unpacking Debian's packages of $debian into ${FOREIGN_ROOT%/*} (once)" >&2
   rm -rf "$FOREIGN_ROOT" "$apt"/*.deb # what is left of a former try may be of other versions
-  mkdir -p "$FOREIGN_ROOT"/usr/{bin,sbin,lib}
-  ln -s usr/bin usr/sbin usr/lib "$FOREIGN_ROOT"
+  mkdir -p "$FOREIGN_ROOT"/usr/{bin,sbin,lib} && ln -s usr/bin usr/sbin usr/lib "$FOREIGN_ROOT" || return 1
   foreign_apt "$debian"
   # The lists may be absent or too old for what the mirror still holds.
   foreign_download "$@" 2>/dev/null || { apt-get update -qq >&2 && foreign_download "$@"; } || return 1

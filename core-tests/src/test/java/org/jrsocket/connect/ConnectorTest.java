@@ -358,8 +358,21 @@ class ConnectorTest {
     void shouldWaitForAPortThatIsTakenOverRdmaOrSaySo() throws Exception {
         rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.EADDRINUSE);
         rdma.listener = mock(RdmaListener.class);
-        assertNotNull(listen(context(null)));
+        TransportContext context = context(null);
+        assertNotNull(listen(context));
+        assertEquals(RdmaListener.Patience.Next.TRY, rdma.patience.next());
+        context.override(Policy.TCP);
+        assertEquals(RdmaListener.Patience.Next.NOT_NOW, rdma.patience.next(), "nobody wants RDMA there any more");
+        context.override(null);
+        assertEquals(RdmaListener.Patience.Next.TRY, rdma.patience.next());
         assertThrows(BindException.class, () -> listen(context("policy=rdma")));
+    }
+
+    /** A specific address beside somebody's wildcard. */
+    @Test
+    void shouldNotWaitForThePortOfAWildcard() throws Exception {
+        rdma.listenFailure = new ErrnoException("rdma_bind_addr", "10.0.0.1", Errno.EADDRNOTAVAIL);
+        assertNull(listen(context(null)));
     }
 
     @Test

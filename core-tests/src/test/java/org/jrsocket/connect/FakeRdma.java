@@ -43,6 +43,8 @@ final class FakeRdma implements StreamFactory {
     IOException listenFailure;
     /** What listens, if nothing fails. */
     RdmaListener listener;
+    /** Of the last one that was to wait for its port. */
+    RdmaListener.Patience patience;
     /** Whether attempts come so far that the peer is asked. */
     boolean asks = true;
     /** Of the last attempt: the test may speak for the peer. */
@@ -158,7 +160,9 @@ final class FakeRdma implements StreamFactory {
     }
 
     @Override
-    public RdmaListener listenWhenFree(InetSocketAddress local, int backlog, StreamConfig config, Access access) {
+    public RdmaListener listenWhenFree(
+            InetSocketAddress local, int backlog, StreamConfig config, Access access, RdmaListener.Patience wait) {
+        patience = wait;
         return listener;
     }
 

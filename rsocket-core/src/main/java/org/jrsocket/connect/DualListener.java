@@ -41,6 +41,9 @@ public final class DualListener implements AutoCloseable {
     /** How often a port is tried when those that TCP chose are taken over RDMA. */
     private static final int PORT_ATTEMPTS = 8;
 
+    /** How long a socket waits for its port over RDMA that shares it with nobody: another process may be ending. */
+    private static final long WAIT_NANOS = TimeUnit.MINUTES.toNanos(1);
+
     /** How often a thread that accepts looks for TCP connections once there is no service thread. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -93,18 +96,44 @@ public final class DualListener implements AutoCloseable {
                     throw unavailable(reason, e);
                 } else {
                     tcpOnly(context, local, reason, e);
-                    return reason == TcpReason.IN_USE ? whenFree(context, policy, local, backlog, config) : null;
+                    return isWorthWaiting(local, e) ? whenFree(context, policy, tcp, backlog, config) : null;
                 }
             }
         }
     }
 
-    /** Another process may be about to end that shares the port, or had it before. Null where nothing can wait. */
+    /**
+     * Whether the port may become this socket's. One of a specific address beside the wildcard's would take the port
+     * from all other addresses as soon as the wildcard's listener is opened anew.
+     */
+    private static boolean isWorthWaiting(InetSocketAddress local, IOException e) {
+        return reason(e) == TcpReason.IN_USE
+                && (((ErrnoException) e).errno() == Errno.EADDRINUSE
+                        || local.getAddress().isAnyLocalAddress());
+    }
+
+    /**
+     * Waits for the port: for as long as the socket shares it, because who has it may hand it over at any time; else
+     * for as long as a process takes to end. Not while the rules say TCP. Null where nothing can wait.
+     */
     private static DualListener whenFree(
-            TransportContext context, Policy policy, InetSocketAddress local, int backlog, StreamConfig config) {
+            TransportContext context, Policy policy, TcpPort tcp, int backlog, StreamConfig config) throws IOException {
+        InetSocketAddress local = tcp.address();
+        boolean shared = tcp.isShared();
+        long since = System.nanoTime();
+        RdmaListener.Patience patience = () -> {
+            if (!shared && System.nanoTime() - since > WAIT_NANOS) {
+                return RdmaListener.Patience.Next.GIVE_UP;
+            }
+            return context.policy(Rules.Action.BIND, local) == Policy.TCP
+                    ? RdmaListener.Patience.Next.NOT_NOW
+                    : RdmaListener.Patience.Next.TRY;
+        };
         try {
             return new DualListener(
-                    context, policy, context.rdma().listenWhenFree(local, backlog, config, context.access(local)));
+                    context,
+                    policy,
+                    context.rdma().listenWhenFree(local, backlog, config, context.access(local), patience));
         } catch (IOException e) { // RDMA has ended meanwhile
             context.log().tcpInstead("listening on", local, reason(e), e);
             return null;

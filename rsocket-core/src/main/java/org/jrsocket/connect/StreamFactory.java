@@ -26,7 +26,8 @@ interface StreamFactory {
     RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access) throws IOException;
 
     /** As {@link RdmaListener#whenFree}. */
-    RdmaListener listenWhenFree(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+    RdmaListener listenWhenFree(
+            InetSocketAddress local, int backlog, StreamConfig config, Access access, RdmaListener.Patience patience)
             throws IOException;
 
     /** As {@link org.jrsocket.stream.RdmaTransport#takeCmEvents}. */

@@ -19,6 +19,11 @@ public interface TcpPort {
     /** Whether nobody asked for this port in particular. */
     boolean isAny();
 
+    /** Whether other sockets may be bound to the same port ({@code SO_REUSEPORT}). */
+    default boolean isShared() throws IOException {
+        return false;
+    }
+
     /** Binds to another port, before it gives up the one that it has. */
     void change() throws IOException;
 }

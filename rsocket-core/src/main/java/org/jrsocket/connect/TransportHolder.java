@@ -351,9 +351,10 @@ public final class TransportHolder implements StreamFactory {
     }
 
     @Override
-    public RdmaListener listenWhenFree(InetSocketAddress local, int backlog, StreamConfig config, Access access)
+    public RdmaListener listenWhenFree(
+            InetSocketAddress local, int backlog, StreamConfig config, Access access, RdmaListener.Patience patience)
             throws IOException {
-        return RdmaListener.whenFree(transport(), local, backlog, config, access);
+        return RdmaListener.whenFree(transport(), local, backlog, config, access, patience);
     }
 
     @Override

@@ -133,6 +133,12 @@ final class RServerSocketImpl extends SocketImpl {
         }
 
         @Override
+        public boolean isShared() throws IOException {
+            return platform.supportedOptions().contains(StandardSocketOptions.SO_REUSEPORT)
+                    && Boolean.TRUE.equals(platform.getOption(StandardSocketOptions.SO_REUSEPORT));
+        }
+
+        @Override
         public void change() throws IOException {
             bindAgain();
         }

@@ -60,21 +60,21 @@ final class CmListener implements RdmaListener, CmHandler {
         this.admission = new Admission(limits);
     }
 
-    /** @param whenFree listens later, once nobody else has the port */
+    /** @param patience of a listener that listens later, once nobody else has the port; null to listen now */
     static CmListener open(
             RdmaTransport transport,
             InetSocketAddress local,
             int backlog,
             StreamConfig config,
             Access access,
-            boolean whenFree)
+            RdmaListener.Patience patience)
             throws IOException {
         CmListener listening = new CmListener(transport, backlog, config, access);
         boolean open = false;
         try {
             transport.openIds().add(listening);
-            if (whenFree) {
-                listening.id.openWhenFree(local);
+            if (patience != null) {
+                listening.id.openWhenFree(local, patience);
             } else {
                 listening.id.open(local);
             }

@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
@@ -58,10 +59,10 @@ final class ListeningId implements AutoCloseable {
         id = listen(local);
     }
 
-    /** As {@link #open}, later: tries until it can. */
-    void openWhenFree(InetSocketAddress local) {
+    /** As {@link #open}, later: tries as long as {@code patience} says. */
+    void openWhenFree(InetSocketAddress local, RdmaListener.Patience patience) {
         address = local;
-        transport.service().schedule(() -> listenAgain("now"), AGAIN_NANOS);
+        laterWhenFree(patience);
     }
 
     private CmId listen(InetSocketAddress local) throws IOException {
@@ -98,29 +99,58 @@ final class ListeningId implements AutoCloseable {
             LOG.warn("the {} has lost its device; it listens again when there is one", listener);
         } finally { // even if the logger throws
             Freeing.destroy(dead);
-            listenAgain("again");
+            untilThereIsADevice();
         }
     }
 
-    /**
-     * Service thread.
-     *
-     * @param how it listens then, for the log
-     */
-    private void listenAgain(String how) {
-        try {
-            synchronized (this) {
-                if (closed) {
-                    return;
-                }
-                id = listen(address);
-            }
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            transport.service().schedule(() -> listenAgain(how), AGAIN_NANOS);
-            LOG.debug("the {} cannot listen yet", listener, e);
+    /** Service thread; the same below. */
+    private void untilThereIsADevice() {
+        if (tryToListen()) {
+            LOG.warn("the {} listens again", listener);
+        } else if (!isClosed()) {
+            transport.service().schedule(this::untilThereIsADevice, AGAIN_NANOS);
+        }
+    }
+
+    private void untilThePortIsFree(RdmaListener.Patience patience) {
+        if (isClosed()) {
             return;
         }
-        LOG.warn("the {} listens {}", listener, how);
+        switch (patience.next()) {
+            case GIVE_UP -> LOG.info("the {} no longer waits for its port", listener);
+            case NOT_NOW -> laterWhenFree(patience);
+            case TRY -> {
+                if (tryToListen()) {
+                    LOG.info("the {} listens now", listener);
+                } else {
+                    laterWhenFree(patience);
+                }
+            }
+        }
+    }
+
+    /** Not all at the same moment: of two that try at once none may get the port. */
+    private void laterWhenFree(RdmaListener.Patience patience) {
+        long nanos = AGAIN_NANOS / 2 + ThreadLocalRandom.current().nextLong(AGAIN_NANOS);
+        transport.service().schedule(() -> untilThePortIsFree(patience), nanos);
+    }
+
+    /** False if it does not listen. */
+    private synchronized boolean tryToListen() {
+        if (closed) {
+            return false;
+        }
+        try {
+            id = listen(address);
+            return true;
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            LOG.trace("the {} cannot listen yet", listener, e);
+            return false;
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
     }
 
     /** The port is free when this returns. Any thread; harmless when repeated. */

@@ -13,16 +13,34 @@ import java.net.InetSocketAddress;
  */
 public interface RdmaListener extends AutoCloseable {
 
+    /** Says how long a listener waits for its port. Asked on the service thread; must not block. */
+    interface Patience {
+
+        /** What to do next. */
+        enum Next {
+            TRY,
+            NOT_NOW,
+            GIVE_UP
+        }
+
+        Next next();
+    }
+
     /**
      * As {@link RdmaTransport#listen(InetSocketAddress, int, StreamConfig, Access)}, for a port that somebody else has
-     * over RDMA now: listens as soon as it is free, which it looks for twice a second. Until then clients are refused.
+     * over RDMA now: listens once it is free, for which it looks about twice a second.
      *
      * @param local with the port
      */
     static RdmaListener whenFree(
-            RdmaTransport transport, InetSocketAddress local, int backlog, StreamConfig config, Access access)
+            RdmaTransport transport,
+            InetSocketAddress local,
+            int backlog,
+            StreamConfig config,
+            Access access,
+            Patience patience)
             throws IOException {
-        return CmListener.open(transport, local, backlog, config, access, true);
+        return CmListener.open(transport, local, backlog, config, access, patience);
     }
 
     InetSocketAddress localAddress();

@@ -146,7 +146,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** The same, for those whom {@code access} admits; others are refused before anything is made for them. */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
-        return CmListener.open(this, local, backlog, config, access, false);
+        return CmListener.open(this, local, backlog, config, access, null);
     }
 
     /**

@@ -10,6 +10,7 @@ import java.net.ProtocolFamily;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
+import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.util.Objects;
 import org.jrsocket.connect.DualListener;
@@ -135,6 +136,12 @@ final class ServerPort {
         @Override
         public boolean isAny() {
             return wanted == null || wanted.getPort() == 0;
+        }
+
+        @Override
+        public boolean isShared() throws IOException {
+            return tcp.supportedOptions().contains(StandardSocketOptions.SO_REUSEPORT)
+                    && tcp.getOption(StandardSocketOptions.SO_REUSEPORT);
         }
 
         @Override
