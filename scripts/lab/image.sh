@@ -42,7 +42,8 @@ image_ensure() {
   local recipe name version lock
   recipe=$(cat "$LAB_DIR/initrd-init" "$LAB_DIR/image.sh" | sha256sum | cut -c1-12)
   image_name || { [ -z "$kernel" ] && image_update && image_name; } ||
-    skip "apt knows no package linux-image-$(foreign_debian "$arch") (Debian is needed, and the lists that apt-get update fetches)"
+    skip "apt knows no package linux-image-$(foreign_debian "$arch")" \
+      "(Debian is needed, and the lists that apt-get update fetches)"
   if [ -e "$LAB_IMAGE/done" ]; then
     touch "$LAB_IMAGE/done"
     return
@@ -70,7 +71,9 @@ image_name() {
 }
 
 # New lists for apt, where we may; fails where we may not, or there is no network.
-image_update() { [ "$(id -u)" -eq 0 -o -n "$FOREIGN_ROOT" ] && apt-get update -qq >&2 && rm -f "$LAB_CACHE/candidate-$arch"; }
+image_update() {
+  { [ "$(id -u)" -eq 0 ] || [ -n "$FOREIGN_ROOT" ]; } && apt-get update -qq >&2 && rm -f "$LAB_CACHE/candidate-$arch"
+}
 
 # The package, into the image's folder; nothing to do if there is an image.
 image_download() {

@@ -88,8 +88,8 @@ static jlong posted(int64_t count, int rc)
 }
 
 /*
- * What is posted may let the peer write where we have read: no read of before may come after it. rdma-core's own barrier
- * orders writes alone. No instruction on x86-64. Receives without memory need none.
+ * What is posted may let the peer write where we have read: no read of before may come after it. rdma-core's own
+ * barrier orders writes alone. No instruction on x86-64. Receives without memory need none.
  */
 static inline void reads_are_over(void)
 {
