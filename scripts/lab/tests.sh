@@ -106,15 +106,17 @@ lab_archive() {
     { rm -f "$file"; say "lab: no ${file##*/}: $(tail -n 3 "$scratch/log")"; }
 }
 
-# lab_archive_fits FILE: an archive of other jars would have the JVM share no classes at all, the JDK's neither.
-lab_archive_fits() { [ "$1" -nt "$console" ] && [ "$1" -nt "$here/rsocket-nio/target/rsocket.jar" ]; }
+# lab_archive_fits FILE: an archive of other jars, or of another processor's JDK, would have the JVM share no classes at
+# all, the JDK's neither.
+lab_archive_fits() {
+  [ "$1" -nt "$console" ] && [ "$1" -nt "$here/rsocket-nio/target/rsocket.jar" ] &&
+    [ "$(uname -m)" = "$(cat "${console%/*}/archives.machine")" ]
+}
 
 # lab_java_options GROUP: sets java_options, for JUnit.
 lab_java_options() {
   local archive
   java_options=("@$here/scripts/lab/jvm-options" "${lab_opens[@]}")
-  # Of the host's JDK: another machine's would not know what to make of them.
-  [ "$(uname -m)" = "$(cat "${console%/*}/archives.machine" 2>/dev/null)" ] || return 0
   case $1 in
     installed*) archive=junit-agent ;;
     *) archive=junit ;;
