@@ -112,6 +112,15 @@ class DualListenerTest {
         assertEquals(0, port.changes);
     }
 
+    /** As TCP lets it: a process without IPv6 may have the port at each of its addresses. */
+    @Test
+    void shouldShareAPortWithTheWildcardOfTheOtherFamily() throws Exception {
+        taken.add(transport.listen(new InetSocketAddress("0.0.0.0", 7000), 1, StreamConfig.DEFAULT));
+        InetSocketAddress six = new InetSocketAddress("::1", 7000);
+        taken.add(transport.listen(six, 1, StreamConfig.DEFAULT));
+        assertEquals(six, taken.get(1).localAddress());
+    }
+
     @Test
     void shouldFollowTheRuleOfEachPortThatIsTried() throws Exception {
         take(1);

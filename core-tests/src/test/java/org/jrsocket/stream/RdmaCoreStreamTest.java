@@ -12,6 +12,7 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.util.List;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
 import org.junit.jupiter.api.BeforeAll;
@@ -106,6 +107,31 @@ class RdmaCoreStreamTest extends StreamBehaviour {
                 }
                 RdmaStream accepted = StreamPair.accept(waiting);
                 assertEquals(port, accepted.localAddress());
+                client.close();
+                accepted.close();
+            }
+        }
+    }
+
+    /** As TCP lets them: two processes, one of them without IPv6. */
+    @Test
+    void shouldShareAPortWithTheWildcardOfTheOtherFamily() throws Exception {
+        InetAddress six = InetAddress.getByName(System.getenv("ROCE_LAB_ADDR6"));
+        InetAddress four = InetAddress.getByName("0.0.0.0");
+        try (RdmaTransport transport = RdmaTransport.over(provider);
+                RdmaListener wildcard = transport.listen(new InetSocketAddress(four, 0), 5, StreamConfig.DEFAULT);
+                RdmaListener specific = transport.listen(
+                        new InetSocketAddress(six, wildcard.localAddress().getPort()), 5, StreamConfig.DEFAULT)) {
+            for (RdmaListener one : List.of(wildcard, specific)) {
+                InetAddress to = one == specific ? six : address();
+                RdmaStream client = transport
+                        .connect(
+                                null,
+                                new InetSocketAddress(to, one.localAddress().getPort()),
+                                StreamConfig.DEFAULT)
+                        .await(StreamPair.PATIENCE);
+                RdmaStream accepted = StreamPair.accept(one);
+                assertEquals(to, accepted.localAddress().getAddress());
                 client.close();
                 accepted.close();
             }

@@ -73,7 +73,8 @@ final class ListeningId implements AutoCloseable {
             // the kernel keeps an rsocket's port busy a while after its last connection
             cm.setOption(fresh, Cm.OPTION_REUSEADDR, 1);
             if (local.getAddress() instanceof Inet6Address) {
-                cm.setOption(fresh, Cm.OPTION_AFONLY, 0);
+                // as with TCP: :: takes IPv4 too, and an address shares its port with 0.0.0.0 of another process
+                cm.setOption(fresh, Cm.OPTION_AFONLY, local.getAddress().isAnyLocalAddress() ? 0 : 1);
             }
             cm.bindAddr(fresh, local);
             address = (InetSocketAddress) fresh.getSource();
