@@ -15,6 +15,7 @@ import io.netty.channel.ChannelProgressiveFuture;
 import io.netty.channel.ChannelProgressiveFutureListener;
 import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.ServerChannel;
+import io.netty.channel.socket.ChannelOutputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
@@ -57,6 +58,7 @@ final class ProgramChannel {
     private final NettyWorld world;
     private final Recorder recorder = new Recorder();
     private volatile ChannelHandlerContext context;
+    private volatile boolean outputGone;
 
     // Guarded by this.
     private final List<Entry> log = new ArrayList<>();
@@ -82,9 +84,10 @@ final class ProgramChannel {
         return channel instanceof ServerChannel;
     }
 
-    /** Its close is under way in another thread. */
+    /** Its close is under way in another thread; nothing is told of that, but of a shutdown of what is not connected. */
     boolean isLingering() {
-        return channel.isOpen()
+        return !outputGone
+                && channel.isOpen()
                 && channel.unsafe().outboundBuffer() == null
                 && channel instanceof SocketChannel socket
                 && !socket.isOutputShutdown();
@@ -328,6 +331,7 @@ final class ProgramChannel {
         @Override
         public void userEventTriggered(ChannelHandlerContext unused, Object event) {
             event("userEvent " + event.getClass().getSimpleName());
+            outputGone |= event == ChannelOutputShutdownEvent.INSTANCE;
         }
 
         @Override

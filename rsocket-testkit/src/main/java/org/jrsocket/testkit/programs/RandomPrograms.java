@@ -7,6 +7,7 @@ package org.jrsocket.testkit.programs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Programs of random calls, each run on a reference and on what is compared with it. A program is made from its seed
@@ -46,6 +47,8 @@ public final class RandomPrograms<W extends World> {
 
     private static final long SHORTENING_MILLIS = 60;
     private static final int ATTEMPTS_TO_SHORTEN = 200;
+    /** Each attempt takes seconds where calls wait in vain: a failure that is long says more than a time limit's. */
+    private static final long MOST_NANOS_TO_SHORTEN = TimeUnit.SECONDS.toNanos(60);
 
     private final List<Kind<W>> kinds = new ArrayList<>();
     private final Opening<W> reference;
@@ -95,8 +98,12 @@ public final class RandomPrograms<W extends World> {
         List<Call<W>> shortest = program;
         Outcomes outcomes = differing;
         int attempts = 0;
+        long start = System.nanoTime();
         for (int length = program.size() / 2; length > 0; length /= 2) {
             for (int from = 0; from < shortest.size() && attempts < ATTEMPTS_TO_SHORTEN; attempts++) {
+                if (System.nanoTime() - start > MOST_NANOS_TO_SHORTEN) {
+                    return outcomes;
+                }
                 List<Call<W>> shorter = new ArrayList<>(shortest);
                 shorter.subList(from, Math.min(from + length, shorter.size())).clear();
                 Outcomes tried = run(shorter, SHORTENING_MILLIS);
