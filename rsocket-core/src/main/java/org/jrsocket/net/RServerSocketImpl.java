@@ -37,6 +37,9 @@ import org.jrsocket.stream.StreamConfig;
  */
 final class RServerSocketImpl extends SocketImpl {
 
+    /** It listens in the constructor of the socket that it makes. */
+    private static final String LOCAL_MANAGEMENT = "sun.management.jmxremote.LocalRMIServerSocketFactory";
+
     private final TransportContext context;
     private final ReentrantLock acceptLock = new ReentrantLock();
     private volatile PlatformSocket platform = PlatformSocket.server(); // replaced only between bind and listen
@@ -71,8 +74,9 @@ final class RServerSocketImpl extends SocketImpl {
 
     @Override
     protected void listen(int backlog) throws IOException {
-        DualListener listener =
-                boundHost == null ? null : DualListener.open(context, new BoundPort(), backlog, config());
+        DualListener listener = boundHost == null || isOfLocalManagement()
+                ? null
+                : DualListener.open(context, new BoundPort(), backlog, config());
         if (listener == null) {
             platform.listen(backlog);
             return;
@@ -97,6 +101,16 @@ final class RServerSocketImpl extends SocketImpl {
             listener.close();
             throw e;
         }
+    }
+
+    /**
+     * Whether it is the JVM's own socket for management by attaching, which {@code ctl}, jcmd and jconsole ask for. It
+     * serves this host alone, by its clients' addresses, and what RDMA clients say of theirs proves nothing. Nor could
+     * tools without the agent reach it under {@code policy=rdma}.
+     */
+    private static boolean isOfLocalManagement() {
+        return StackWalker.getInstance()
+                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().equals(LOCAL_MANAGEMENT)));
     }
 
     /**
