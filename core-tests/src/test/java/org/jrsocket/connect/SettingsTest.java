@@ -58,6 +58,13 @@ class SettingsTest {
         assertEquals(64, settings.streamConfig().sendQueue());
     }
 
+    @Test
+    void shouldNotMindBlanksAroundAValue() throws ConfigurationException {
+        Settings settings = read(null, Map.of("connect.timeout", "4s "), Map.of("JRSOCKET_QUEUE_SEND", " 64"));
+        assertEquals(4_000_000_000L, settings.connectNanos());
+        assertEquals(64, settings.streamConfig().sendQueue());
+    }
+
     @ParameterizedTest
     @CsvSource({"0,0", "100us,100000", "1ms,1000000", "7s,7000000000", "2m,120000000000", "1H,3600000000000"})
     void shouldReadTimesWithTheirUnits(String text, long nanos) throws ConfigurationException {

@@ -210,6 +210,12 @@ public final class TransportContext {
                 || rules.match(Rules.Action.CONNECT, remote) != null;
     }
 
+    /** The settings in force, for people, with what becomes of connections that no rule names if they do not say that. */
+    public String describeSettings() {
+        Policy unmatched = unmatched();
+        return unmatched == settings.policy() ? settings.toString() : settings + "; what no rule names uses TCP";
+    }
+
     private Policy unmatched() {
         return rules == Rules.NONE || rules.onlyAccept() || settings.isGiven(Settings.POLICY)
                 ? settings.policy()

@@ -56,8 +56,8 @@ final class Doctor {
     int run(Peer peer) throws ConfigurationException {
         out.println("jrsocket " + Build.VERSION + ", JDK " + Runtime.version() + ", " + System.getProperty("os.name")
                 + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
-        out.println("settings: " + settings);
         TransportContext context = TransportContext.open(settings, holder);
+        out.println("settings: " + context.describeSettings());
         if (context.describeRules() != null) {
             out.println("rules: " + context.describeRules());
         }

@@ -54,7 +54,7 @@ final class TransportBean implements TransportMXBean {
 
     @Override
     public String getSettings() {
-        return context.settings().toString();
+        return context.describeSettings();
     }
 
     @Override

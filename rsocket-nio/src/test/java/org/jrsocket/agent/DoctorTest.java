@@ -119,6 +119,7 @@ class DoctorTest {
             assertSaid("RDMA: can be used; devices: this host has no RDMA device nosuch, only " + device);
             Path rules = Files.writeString(folder.resolve("rules"), "connect * * auto " + device + "\n");
             assertEquals(0, doctor(holder, "devices=nosuch,rules=" + rules, null));
+            assertSaid("settings: policy=auto, .*rules=.*; what no rule names uses TCP");
             assertSaid("rules: 1 rules of " + Pattern.quote(rules.toString()));
             assertEquals(0, doctor(holder, "devices=192.0.2.1", null));
             assertEquals(0, doctor(holder, "devices=ALL", null));

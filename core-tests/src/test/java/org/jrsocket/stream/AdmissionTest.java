@@ -1,0 +1,118 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import org.jrsocket.stream.Admission.Limits;
+import org.jrsocket.stream.Admission.Request;
+import org.junit.jupiter.api.Test;
+
+/** Who may begin, who waits and who is turned away. A place that was not given back would keep its source out for good. */
+class AdmissionTest {
+
+    private static final long HELD_NANOS = 100;
+
+    private final Admission admission = new Admission(new Limits(3, 2, 4, 2, 0, 0, HELD_NANOS));
+    private final InetAddress one = address(1);
+    private final InetAddress other = address(2);
+
+    private static InetAddress address(int last) {
+        try {
+            return InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) last});
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Request from(InetAddress source, long since) {
+        return new Request(null, null, source, since);
+    }
+
+    @Test
+    void shouldLetNoSourceBeginMoreThanItsShareAndNobodyMoreThanAll() {
+        admission.opened(one);
+        admission.opened(one);
+        assertFalse(admission.mayOpen(one));
+        assertTrue(admission.mayOpen(other));
+        admission.opened(other);
+        assertFalse(admission.mayOpen(other));
+        assertFalse(admission.mayOpen(address(3)));
+        admission.over(one);
+        assertTrue(admission.mayOpen(one));
+        assertTrue(admission.mayOpen(address(3)));
+    }
+
+    @Test
+    void shouldTurnAwayWhatIsMoreThanASourcesShareOrThanAll() {
+        assertTrue(admission.hold(from(one, 0)));
+        assertTrue(admission.hold(from(one, 0)));
+        assertFalse(admission.hold(from(one, 0)));
+        assertTrue(admission.hold(from(other, 0)));
+        assertTrue(admission.hold(from(address(3), 0)));
+        assertFalse(admission.hold(from(address(4), 0)));
+        assertEquals(4, admission.held());
+    }
+
+    @Test
+    void shouldGiveBackThePlacesOfRequestsWhoseTurnItIs() {
+        for (int round = 0; round < 5; round++) {
+            Request first = from(one, 0);
+            Request second = from(one, 0);
+            assertTrue(admission.hold(first), "round " + round);
+            assertTrue(admission.hold(second), "round " + round);
+            assertSame(first, admission.next());
+            assertSame(second, admission.next());
+            assertNull(admission.next());
+        }
+    }
+
+    @Test
+    void shouldGiveBackThePlacesOfRequestsThatWaitedTooLong() {
+        for (long now = 0; now < 5 * HELD_NANOS; now += HELD_NANOS) {
+            Request early = from(one, now);
+            Request late = from(one, now + 1);
+            assertTrue(admission.hold(early), "at " + now);
+            assertTrue(admission.hold(late), "at " + now);
+            assertEquals(List.of(), admission.expired(now + HELD_NANOS - 1));
+            assertEquals(List.of(early), admission.expired(now + HELD_NANOS));
+            assertEquals(List.of(late), admission.expired(now + HELD_NANOS + 1));
+        }
+        assertEquals(0, admission.held());
+    }
+
+    @Test
+    void shouldGiveBackThePlacesOfAllWhoAreSentAwayAtTheClose() {
+        for (int round = 0; round < 2; round++) {
+            Request first = from(one, 0);
+            Request second = from(one, 0);
+            assertTrue(admission.hold(first));
+            assertTrue(admission.hold(second));
+            assertEquals(List.of(first, second), admission.takeHeld());
+            assertEquals(0, admission.held());
+        }
+    }
+
+    @Test
+    void shouldPassOverASourceThatHasItsShare() {
+        admission.opened(one);
+        admission.opened(one);
+        Request waits = from(one, 0);
+        Request goes = from(other, 0);
+        assertTrue(admission.hold(waits));
+        assertTrue(admission.hold(goes));
+        assertSame(goes, admission.next());
+        assertNull(admission.next());
+        admission.over(one);
+        assertSame(waits, admission.next());
+    }
+}
