@@ -395,6 +395,15 @@ class PeerMemoryTest {
         assertFalse(knows(web));
     }
 
+    @Test
+    void shouldForgetWhichPortsTookRdmaWithAllElse() {
+        memory.worked(web);
+        memory.clear();
+        memory.rejected(web);
+        pass(REJECTED - 1);
+        assertTrue(knows(web));
+    }
+
     /** Those that were refused together were asked together. */
     @Test
     void shouldCountOneRefusalOfAServerThatRefusesManyAtOnce() {

@@ -208,6 +208,15 @@ class BundlesTest extends RawPeerTests {
     }
 
     @Test
+    void shouldNotUseAgainWhatAPeerLeavesThatBreaksTheRulesDuringTheClose() throws Exception {
+        Link l = link(Role.PASSIVE);
+        int domains = verbs.liveObjects().pds();
+        l.stream().close(); // and waits for the peer's end
+        l.peer().bare(3 << 29);
+        RawPeer.await(() -> verbs.liveObjects().pds() == domains - 1, () -> "not freed: " + verbs.liveObjects());
+    }
+
+    @Test
     void shouldFreeWhatNobodyTakes() throws Exception {
         keepFor(1_000_000);
         ended(CONFIG);
