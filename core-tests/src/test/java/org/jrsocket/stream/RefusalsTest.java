@@ -109,7 +109,7 @@ class RefusalsTest extends RawPeerTests {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {Errno.ENOMEM, Errno.EAGAIN, Errno.ENFILE, Errno.EMFILE})
+    @ValueSource(ints = {Errno.ENOMEM, Errno.EAGAIN, Errno.ENFILE, Errno.EMFILE, Errno.ENODEV})
     void shouldSayThatItIsBusyForLackOf(int errno) throws Exception {
         RdmaListener listener = later(transport.listen(new InetSocketAddress(HERE, 0), 50, SMALL));
         failWith(errno);
