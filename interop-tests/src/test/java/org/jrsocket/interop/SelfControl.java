@@ -6,7 +6,7 @@ package org.jrsocket.interop;
 
 import java.nio.file.Path;
 
-/** A program that asks {@code ctl} for its own status; the argument is the jar. It ends with the status of {@code ctl}. */
+/** A program that asks {@code ctl} for its own status, and ends as that ends. The argument is the jar. */
 public final class SelfControl {
 
     private SelfControl() {}

@@ -26,8 +26,8 @@ public enum TcpReason {
     UNRESOLVED("the address or route does not resolve over RDMA"),
     /** The peer's RDMA stack answered, but nobody listens there. */
     REFUSED("the peer refused RDMA: nobody listens on this port there"),
-    /** The peer admits no connections over RDMA from this host, by its rules or because it is drained. */
-    DENIED("the peer refuses RDMA from this host: it has an accept rule, or is drained"),
+    /** The peer admits no connections over RDMA from this host, by its rules or devices, or because it is drained. */
+    DENIED("the peer refuses RDMA from this host: its rules or devices say so, or it is drained"),
     /** The peer listens over RDMA and has no room for one more connection at the moment. */
     BUSY("the peer has no room for one more RDMA connection: its queue of connections is full, or its memory"),
     /** The peer listens over RDMA, and its host can make no connection: its settings do not fit its device. */

@@ -210,7 +210,7 @@ public final class TransportContext {
                 || rules.match(Rules.Action.CONNECT, remote) != null;
     }
 
-    /** The settings in force, for people, with what becomes of connections that no rule names if they do not say that. */
+    /** The settings in force, for people. Where the rules alone decide about RDMA, it says so: see {@link #policy}. */
     public String describeSettings() {
         Policy unmatched = unmatched();
         return unmatched == settings.policy() ? settings.toString() : settings + "; what no rule names uses TCP";

@@ -84,7 +84,7 @@ final class ProgramChannel {
         return channel instanceof ServerChannel;
     }
 
-    /** Its close is under way in another thread; nothing is told of that, but of a shutdown of what is not connected. */
+    /** Its close is under way in another thread. A shutdown before the connect leaves the same state, but is told of. */
     boolean isLingering() {
         return !outputGone
                 && channel.isOpen()
