@@ -267,6 +267,8 @@ public final class Rules {
 
     @Override
     public String toString() {
-        return rules.size() + " rules" + (unknowns.isEmpty() ? "" : " (" + String.join("; ", unknowns) + ")");
+        return rules.size()
+                + (rules.size() == 1 ? " rule" : " rules")
+                + (unknowns.isEmpty() ? "" : " (" + String.join("; ", unknowns) + ")");
     }
 }

@@ -62,6 +62,7 @@ final class Doctor {
             out.println("rules: " + context.describeRules());
         }
         boolean usable = false;
+        boolean refuses = false;
         try {
             VerbsProvider provider = holder.provider();
             out.println("verbs: " + provider.description());
@@ -76,6 +77,7 @@ final class Doctor {
                 usable |= worksHere && context.mayUse(device);
             }
             usable &= context.mayUseRdma();
+            refuses = devices.stream().noneMatch(context::mayUse);
             out.println("RDMA: " + verdict(context, usable, works, active, devices));
         } catch (VerbsUnavailableException e) {
             out.println("RDMA: cannot be used: " + e.getMessage());
@@ -83,7 +85,7 @@ final class Doctor {
             out.println("RDMA: the devices cannot be read: " + e.getMessage());
         }
         out.println("locked memory: " + LockedMemory.describe(settings.streamConfig()));
-        out.println("a server here listens over " + listening(context));
+        out.println("a server here listens over " + listening(context, refuses));
         return peer == null ? usable ? 0 : 1 : tryPeer(context, peer);
     }
 
@@ -134,12 +136,16 @@ final class Doctor {
         }
     }
 
-    /** By trying, on all addresses and a port of the device's choice. */
-    private String listening(TransportContext context) {
+    /**
+     * By trying, on all addresses and a port of the device's choice.
+     *
+     * @param refuses whether there are devices, and connections may use none of them
+     */
+    private String listening(TransportContext context, boolean refuses) {
         try {
             InetSocketAddress any = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);
             RdmaListeners.open(context, any, 1).close();
-            return "RDMA and TCP";
+            return "RDMA and TCP" + (refuses ? ", but refuses RDMA: the setting devices excludes them all" : "");
         } catch (IOException e) {
             return "TCP alone: "
                     + (e instanceof VerbsUnavailableException ? "RDMA cannot be used, see above" : e.getMessage());

@@ -230,7 +230,7 @@ class ControlTest {
         start();
         assertEquals("RDMA", tell("connect 127.0.0.1"));
         Files.writeString(rules, "connect * * tcp\n");
-        assertEquals("1 rules of " + rules, ctl(0, "reload"));
+        assertEquals("1 rule of " + rules, ctl(0, "reload"));
         assertEquals("TCP: the policy says so", tell("connect 127.0.0.1"));
         Files.writeString(rules, "connect * * fast\n");
         assertTrue(ctl(1, "reload").startsWith("jrsocket: " + rules + " line 1: not one of auto, rdma, tcp"));

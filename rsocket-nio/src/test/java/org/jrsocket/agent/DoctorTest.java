@@ -115,15 +115,17 @@ class DoctorTest {
             assertEquals(1, doctor(holder, "devices=nosuch", null));
             assertSaid("RDMA: could be used, but the setting devices names no device that is usable here "
                     + "\\(devices: this host has no RDMA device nosuch, only " + device + "\\)");
+            assertSaid("a server here listens over RDMA and TCP, but refuses RDMA: .*devices.*");
             assertEquals(0, doctor(holder, "devices=nosuch+" + device, null));
             assertSaid("RDMA: can be used; devices: this host has no RDMA device nosuch, only " + device);
             Path rules = Files.writeString(folder.resolve("rules"), "connect * * auto " + device + "\n");
             assertEquals(0, doctor(holder, "devices=nosuch,rules=" + rules, null));
             assertSaid("settings: policy=auto, .*rules=.*; what no rule names uses TCP");
-            assertSaid("rules: 1 rules of " + Pattern.quote(rules.toString()));
+            assertSaid("rules: 1 rule of " + Pattern.quote(rules.toString()));
             assertEquals(0, doctor(holder, "devices=192.0.2.1", null));
             assertEquals(0, doctor(holder, "devices=ALL", null));
             assertSaid("RDMA: can be used");
+            assertSaid("a server here listens over RDMA and TCP");
             assertEquals(1, doctor(holder, "policy=tcp", null));
             assertSaid("RDMA: could be used, but policy and rules want TCP alone");
             transport.close();

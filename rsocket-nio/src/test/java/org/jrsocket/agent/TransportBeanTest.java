@@ -219,7 +219,7 @@ class TransportBeanTest {
             assertFalse(listener.isRdmaAlone());
             assertFalse(connectsOverRdma());
             Files.writeString(file, "connect * * auto\n");
-            assertEquals("1 rules of " + file, invoke("reloadRules"));
+            assertEquals("1 rule of " + file, invoke("reloadRules"));
             assertTrue(connectsOverRdma());
             Files.writeString(file, "connect * * fast\n");
             Exception wrong = assertThrows(RuntimeMBeanException.class, () -> invoke("reloadRules"));
