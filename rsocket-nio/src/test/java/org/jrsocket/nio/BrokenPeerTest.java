@@ -11,7 +11,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamFaults;
 import org.junit.jupiter.api.Test;
 
@@ -57,5 +61,45 @@ class BrokenPeerTest extends LoopbackChannelTests {
         next.server().write(text("here"));
         await(selector, nextKey, SelectionKey.OP_READ);
         assertEquals("here", read(next.client(), 4));
+    }
+
+    /** The key of the one that is broken does not know yet that its descriptor is closed. */
+    @Test
+    void shouldWatchTheConnectionThatHasTheDescriptorOfARegisteredOneNow() throws Exception {
+        Selector selector = selector();
+        SocketChannel channel = nonBlockingPair().server();
+        SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+        assertEquals(0, selector.selectNow());
+        ServerSocketChannel listener = listening();
+        List<SocketChannel> later = List.of(open(), open(), open()); // whose TCP channels have their descriptors
+        RdmaStream stream = stream(channel);
+        int live = kind.transport.liveStreams();
+        StreamFaults.breakProtocol(stream);
+        while (kind.transport.liveStreams() == live) { // it is freed, but its descriptor may be there still
+            pause(1);
+        }
+        List<SocketChannel> ends = new ArrayList<>(later);
+        for (SocketChannel each : later) {
+            each.connect(listener.getLocalAddress());
+            ends.add(closing(listener.accept()));
+        }
+        assertTrue(ends.stream().anyMatch(each -> stream(each).completionFd() == stream.completionFd()));
+        for (SocketChannel each : ends) {
+            nonBlocking(each).register(selector, SelectionKey.OP_READ);
+        }
+        assertEquals(1, selector.select(30_000));
+        assertTrue(selector.selectedKeys().remove(key));
+        channel.close();
+        assertEquals(0, selector.selectNow()); // from here on only its descriptor tells of each of them
+        for (int i = 0; i < ends.size(); i++) {
+            SocketChannel end = ends.get(i);
+            ends.get((i + later.size()) % ends.size()).write(text("here"));
+            await(selector, end.keyFor(selector), SelectionKey.OP_READ);
+            assertEquals("here", read(end, 4));
+        }
+    }
+
+    private static RdmaStream stream(SocketChannel channel) {
+        return ((RSocketChannel) channel).stream();
     }
 }
