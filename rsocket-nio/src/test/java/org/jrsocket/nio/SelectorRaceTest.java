@@ -13,11 +13,16 @@ import java.nio.channels.Pipe;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamLock;
 import org.junit.jupiter.api.Test;
@@ -89,6 +94,94 @@ class SelectorRaceTest extends LoopbackChannelTests {
         key.interestOps(SelectionKey.OP_READ);
         assertEquals(1, selector.selectNow());
         assertTrue(key.isReadable());
+    }
+
+    /** In the JDK selector's place: has something happen when it is asked, and never finds anything. */
+    private static final class EventfulSelector extends AbstractSelector {
+        Action event = () -> {};
+
+        EventfulSelector(SelectorProvider provider) {
+            super(provider);
+        }
+
+        @Override
+        public int selectNow(Consumer<SelectionKey> action) throws IOException {
+            Action now = event;
+            event = () -> {};
+            try {
+                now.run();
+            } catch (Exception e) {
+                throw new IOException(e);
+            }
+            return 0;
+        }
+
+        @Override
+        public int select(Consumer<SelectionKey> action, long timeout) throws IOException {
+            throw new IOException("there is something to select, or was");
+        }
+
+        @Override
+        public Selector wakeup() {
+            return this;
+        }
+
+        @Override
+        protected void implCloseSelector() {}
+
+        @Override
+        protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Set<SelectionKey> keys() {
+            return Set.of();
+        }
+
+        @Override
+        public Set<SelectionKey> selectedKeys() {
+            return Set.of();
+        }
+
+        @Override
+        public int selectNow() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public int select(long timeout) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public int select() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** It has polled the key, and is about to arm it: no later poll finds the message, and no event tells of it. */
+    @Test
+    void shouldReportAgainWhatItFoundWhenItWasAboutToSleep() throws IOException {
+        EventfulSelector jdk = new EventfulSelector(JdkChannels.defaultProvider());
+        RSelector selector = closing(new RSelector((RSelectorProvider) kind.provider(), jdk, 0));
+        selector.selection().innerInterest(0, SelectionKey.OP_READ); // so that it asks the JDK's in each selection
+        Pair p = nonBlockingPair();
+        SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);
+        p.server().write(text("a"));
+        await(selector, key, SelectionKey.OP_READ);
+        assertEquals("a", read(p.client(), 1));
+        selector.selectedKeys().clear();
+        assertEquals(0, selector.selectNow()); // from here on it polls the key
+        jdk.event = () -> p.server().write(text("ab"));
+        assertEquals(1, selector.select());
+        for (int i = 0; i < 2; i++) {
+            selector.selectedKeys().clear();
+            assertEquals(1, selector.selectNow());
+            assertEquals(i == 0 ? "a" : "b", read(p.client(), 1));
+        }
+        selector.selectedKeys().clear();
+        assertEquals(0, selector.selectNow());
     }
 
     /** Adding takes the stream's lock, and whoever has that may be about to wake the selector. */
