@@ -1,0 +1,129 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is kept of connections that are over, and how the bytes of it are counted. */
+@Timeout(120)
+class BundlePoolTest {
+
+    private static final long NEVER = TimeUnit.HOURS.toNanos(1);
+    /** Of these three are kept, because four would be too much. */
+    private static final int LARGE = 5 << 20;
+
+    private final LoopbackProvider verbs = new LoopbackProvider();
+    private RdmaTransport transport;
+    private BundlePool pool;
+    private Device one;
+    private Device other;
+
+    @BeforeEach
+    void open() throws IOException {
+        transport = RdmaTransport.over(verbs, NEVER);
+        pool = transport.bundles();
+        one = verbs.device();
+        other = verbs.addDevice(new LoopbackConfig().name("other"), InetAddress.getByName("127.0.0.9"));
+    }
+
+    @AfterEach
+    void everythingIsGivenBack() {
+        transport.close();
+        verbs.assertClean();
+        verbs.close();
+    }
+
+    private static Bundle.Shape shape(Device device, int receiveSlab) {
+        return new Bundle.Shape(device, 16, 16, 4096, receiveSlab);
+    }
+
+    /** So many in use at a time, and then none. */
+    private void use(int count, Bundle.Shape shape) throws IOException {
+        List<Bundle> all = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            all.add(pool.obtain(shape));
+        }
+        all.forEach(pool::giveBack);
+    }
+
+    /** Each has a protection domain. */
+    private int kept() {
+        return verbs.liveObjects().pds();
+    }
+
+    private void lose(Device device) {
+        device.lose();
+        pool.deviceRemoved(device);
+    }
+
+    @Test
+    void shouldKeepAsMuchEachTimeItIsUsed() throws IOException {
+        for (int i = 0; i < 4; i++) {
+            use(3, shape(one, LARGE));
+            assertEquals(3, kept());
+        }
+        use(4, shape(one, LARGE));
+        assertEquals(3, kept());
+    }
+
+    @Test
+    void shouldKeepAsMuchAfterAllWasFreed() throws IOException {
+        for (int i = 0; i < 3; i++) {
+            use(3, shape(one, LARGE));
+            assertEquals(3, kept());
+            assertTrue(pool.freeIdle());
+            assertEquals(0, kept());
+        }
+    }
+
+    @Test
+    void shouldKeepAsMuchAfterADeviceWasLost() throws IOException {
+        use(3, shape(other, LARGE));
+        lose(other);
+        RawPeer.await(() -> kept() == 0, () -> kept() + " are kept of a lost device");
+        use(3, shape(one, LARGE));
+        assertEquals(3, kept());
+    }
+
+    @Test
+    void shouldKeepWhatOtherDevicesHaveWhenOneIsLost() throws IOException {
+        Bundle ofOne = pool.obtain(shape(one, 4096));
+        pool.giveBack(ofOne);
+        use(1, shape(other, 4096));
+        lose(other);
+        RawPeer.await(() -> kept() == 1, () -> kept() + " are kept");
+        assertSame(ofOne, pool.obtain(shape(one, 4096)));
+        pool.giveBack(ofOne);
+    }
+
+    /** A connection that was closed before the device was lost, and whose queue pair takes long to destroy. */
+    @Test
+    void shouldNotKeepWhatComesBackAfterItsDeviceWasLost() throws IOException {
+        Bundle late = pool.obtain(shape(other, 4096));
+        lose(other);
+        pool.giveBack(late);
+        assertEquals(0, kept());
+        ErrnoException e = assertThrows(ErrnoException.class, () -> pool.obtain(shape(other, 4096)));
+        assertEquals(Errno.ENODEV, e.errno());
+    }
+}
