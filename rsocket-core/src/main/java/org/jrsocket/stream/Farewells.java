@@ -37,7 +37,7 @@ final class Farewells {
     private static final Logger LOG = LoggerFactory.getLogger(Farewells.class);
 
     /** Beyond so many, peers are told once. */
-    private static final int MOST = 4096;
+    static final int MOST = 4096;
     /** In which the kernel says it a second time: it waits 4.3 s for an answer (the CM's response timeout). */
     private static final long TWICE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** How often a host looks whether its link is up again. */

@@ -1,0 +1,51 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.ibm.disni.verbs.RdmaCm;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.verbs.CmChannel;
+import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How much is kept for peers that are not told yet. What they hear, see {@link LostPathTest}. */
+@Timeout(120)
+class FarewellsTest {
+
+    /** A link that is down for hours, and connections that fail all the time. */
+    @Test
+    void shouldKeepABoundedNumberWhileTheLinkIsDown() throws Exception {
+        LoopbackProvider verbs = new LoopbackProvider();
+        RdmaTransport transport = RdmaTransport.over(verbs);
+        AtomicBoolean down = new AtomicBoolean(true);
+        transport.farewells().judgeBy(address -> down.get());
+        CmChannel events = transport.cm().createEventChannel();
+        List<CmId> ids = new ArrayList<>();
+        while (ids.size() < Farewells.MOST + 10) {
+            CmId id = transport.cm().createId(events, RdmaCm.RDMA_PS_TCP);
+            ids.add(id);
+            transport.farewells().say(id, InetAddress.getLoopbackAddress());
+        }
+        List<CmId> beyond = ids.subList(Farewells.MOST, ids.size());
+        RawPeer.await(
+                () -> Collections.disjoint(verbs.ids(), beyond),
+                () -> "more are kept: " + verbs.ids().size());
+        assertTrue(verbs.ids().containsAll(ids.subList(Farewells.MOST - 1, Farewells.MOST)), "less are kept");
+        down.set(false); // they were never connected, so that there is nothing to say
+        RawPeer.await(() -> Collections.disjoint(verbs.ids(), ids), () -> "an id is kept");
+        transport.cm().destroyEventChannel(events);
+        transport.close();
+        verbs.assertClean();
+        verbs.close();
+    }
+}
