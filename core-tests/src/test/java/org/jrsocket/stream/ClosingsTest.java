@@ -120,6 +120,17 @@ class ClosingsTest extends RawPeerTests {
         assertTrue(l.peer().has(DISCONNECT));
     }
 
+    /** It reads what it has got, and must not take that for all. */
+    @Test
+    void shouldTellThePeerWhenTheTimeForTheRestIsOver() throws Exception {
+        transport.closings().starvedNanos(TimeUnit.HOURS.toNanos(1));
+        Link l = starved(1).get(0);
+        l.stream().closing().abandon(); // seconds instead of half a minute
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "it waits for a peer that takes nothing");
+        assertTrue(l.peer().has(RESET));
+        assertTrue(l.peer().has(DISCONNECT));
+    }
+
     @Test
     void shouldKeepTryingWhileThePeerGivesRoom() throws Exception {
         Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
