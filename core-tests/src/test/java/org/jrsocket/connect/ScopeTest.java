@@ -108,6 +108,16 @@ class ScopeTest {
         assertEquals(3, readings);
     }
 
+    /** A prefix of no bits would have the whole world near. */
+    @ParameterizedTest
+    @CsvSource({
+        "10.0.0.1, -1, false", "10.0.0.1, 0, false", "10.0.0.1, 1, true", "10.0.0.1, 32, true",
+        "10.0.0.1, 33, false", "fd00::1, 0, false", "fd00::1, 128, true", "fd00::1, 129, false"
+    })
+    void shouldTakeOnlyPrefixesThatSaySomething(String address, int length, boolean taken) {
+        assertEquals(taken, Prefix.isOne(bytes(address), length));
+    }
+
     @Test
     void shouldFindTheNetworksOfThisHost() throws Exception {
         LocalNetworks real = new LocalNetworks();

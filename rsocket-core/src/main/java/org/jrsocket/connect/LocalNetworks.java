@@ -32,7 +32,7 @@ final class LocalNetworks {
                 for (InterfaceAddress each : all.nextElement().getInterfaceAddresses()) {
                     byte[] network = each.getAddress().getAddress();
                     int length = each.getNetworkPrefixLength();
-                    if (length > 0 && length <= network.length * 8) {
+                    if (Prefix.isOne(network, length)) {
                         prefixes.add(new Prefix(network, length));
                     }
                 }
@@ -43,6 +43,11 @@ final class LocalNetworks {
 
     /** A network: an address in it, and how many bits of it they all have. */
     record Prefix(byte[] network, int length) {
+
+        /** Whether an interface's address and the length that it says are a network. */
+        static boolean isOne(byte[] network, int length) {
+            return length > 0 && length <= network.length * 8;
+        }
 
         boolean contains(byte[] address) {
             if (address.length != network.length) {
