@@ -12,6 +12,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -119,16 +120,7 @@ public final class DualListener implements AutoCloseable {
     private static DualListener whenFree(
             TransportContext context, Policy policy, TcpPort tcp, int backlog, StreamConfig config) throws IOException {
         InetSocketAddress local = tcp.address();
-        boolean shared = tcp.isShared();
-        long since = System.nanoTime();
-        RdmaListener.Patience patience = () -> {
-            if (!shared && System.nanoTime() - since > WAIT_NANOS) {
-                return RdmaListener.Patience.Next.GIVE_UP;
-            }
-            return context.policy(Rules.Action.BIND, local) == Policy.TCP
-                    ? RdmaListener.Patience.Next.NOT_NOW
-                    : RdmaListener.Patience.Next.TRY;
-        };
+        RdmaListener.Patience patience = patience(context, local, tcp.isShared(), NanoClock.SYSTEM);
         try {
             return new DualListener(
                     context,
@@ -138,6 +130,20 @@ public final class DualListener implements AutoCloseable {
             context.log().tcpInstead("listening on", local, reason(e), e);
             return null;
         }
+    }
+
+    /** @param clock nanoseconds, as {@link System#nanoTime} */
+    static RdmaListener.Patience patience(
+            TransportContext context, InetSocketAddress local, boolean shared, LongSupplier clock) {
+        long since = clock.getAsLong();
+        return () -> {
+            if (!shared && clock.getAsLong() - since > WAIT_NANOS) {
+                return RdmaListener.Patience.Next.GIVE_UP;
+            }
+            return context.policy(Rules.Action.BIND, local) == Policy.TCP
+                    ? RdmaListener.Patience.Next.NOT_NOW
+                    : RdmaListener.Patience.Next.TRY;
+        };
     }
 
     /** Takes note that a socket listens over TCP alone. */
