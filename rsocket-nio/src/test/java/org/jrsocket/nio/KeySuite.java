@@ -331,6 +331,29 @@ abstract class KeySuite extends NioSuite {
     }
 
     @Test
+    void shouldReportToANewKeyAfterTheChannelWasBlockingForAWhile() throws IOException {
+        Selector selector = selector();
+        Selector another = selector();
+        Pair p = nonBlockingPair();
+        for (int i = 0; i < 3; i++) {
+            for (Selector each : List.of(selector, selector, another)) {
+                SelectionKey key = p.client().register(each, SelectionKey.OP_READ);
+                assertEquals(0, each.selectNow());
+                p.server().write(text("a"));
+                await(each, key, SelectionKey.OP_READ);
+                assertEquals("a", read(p.client(), 1));
+                key.cancel();
+                p.client().configureBlocking(true);
+                p.server().write(text("b"));
+                assertEquals(0, each.selectNow());
+                assertTrue(each.selectedKeys().isEmpty());
+                assertEquals("b", read(p.client(), 1));
+                p.client().configureBlocking(false);
+            }
+        }
+    }
+
+    @Test
     void shouldNotReportAKeyCancelledDuringTheWait() throws Exception {
         Selector selector = selector();
         Pair p = nonBlockingPair();
