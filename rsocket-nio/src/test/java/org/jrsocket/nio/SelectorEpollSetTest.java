@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.channels.SelectionKey;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.stream.RdmaStream;
@@ -95,5 +96,14 @@ class SelectorEpollSetTest extends LoopbackChannelTests {
         send();
         assertEquals(1, set.await(PATIENCE));
         assertSame(next, set.take(0));
+    }
+
+    /** Once the channel has let go of the key, a close does not find it, and the number may become another's. */
+    @Test
+    void shouldHaveNothingOfAKeyThatItsChannelHasLetGo() throws IOException {
+        SelectionKey registered = nonBlocking(pair.client()).register(key.selector(), SelectionKey.OP_READ);
+        assertSame(stream, ((RSelectionKey) registered).watched);
+        ((RSocketChannel) pair.client()).leave((RSelectionKey) registered);
+        assertNull(((RSelectionKey) registered).watched);
     }
 }
