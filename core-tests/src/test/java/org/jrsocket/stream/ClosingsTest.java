@@ -25,6 +25,7 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.mockito.ArgumentCaptor;
 
@@ -121,6 +122,7 @@ class ClosingsTest extends RawPeerTests {
     }
 
     /** It reads what it has got, and must not take that for all. */
+    @Tag("slow")
     @Test
     void shouldTellThePeerWhenTheTimeForTheRestIsOver() throws Exception {
         transport.closings().starvedNanos(TimeUnit.HOURS.toNanos(1));
