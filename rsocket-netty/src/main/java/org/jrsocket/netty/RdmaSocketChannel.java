@@ -16,6 +16,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.SocketAddress;
 import java.net.SocketException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.Executor;
@@ -220,11 +221,20 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         try {
             return read(rdma, buffer);
         } catch (SocketException e) {
+            if (!isOpen()) { // by the thread of a close that lingers
+                return ofAClosedChannel();
+            }
             if (RSelectorProvider.isTheEndOnly(javaChannel(), e)) {
                 return -1;
             }
             throw e;
         }
+    }
+
+    /** What a read gives when who was given what was read before has closed the channel. */
+    private int ofAClosedChannel() {
+        // a lent piece may end where TCP's buffer would not
+        return lending != null && unsafe().recvBufAllocHandle() == lending ? 0 : -1;
     }
 
     private int read(RdmaStream rdma, ByteBuf buffer) throws Exception {
@@ -238,8 +248,8 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
         int room = buffer.writableBytes();
         handle.attemptedBytesRead(room);
-        if (!isOpen()) { // closed by who was given what was read before
-            return handle == lending ? 0 : -1; // a lent piece may end where TCP's buffer would not
+        if (!isOpen()) {
+            return ofAClosedChannel();
         }
         if (handle != lending) {
             return copy(rdma, buffer, room);
@@ -296,8 +306,11 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         if (taken == Taken.UNTIL_ACKNOWLEDGED && !told) {
             taken = Taken.ENOUGH; // the connection has just failed: the next try hears of it
         }
-        if (closing) {
-            return; // by somebody who was told of a write that was complete
+        if (closing) { // by somebody who was told of a write that was complete
+            if (unsafe().outboundBuffer() != null && !out.isEmpty()) {
+                throw new ClosedChannelException(); // forcibly, and nobody has failed the rest
+            }
+            return;
         }
         if (unsafe().outboundBuffer() == null) {
             neverWriteAgain(); // the same, with a half close
