@@ -128,6 +128,22 @@ class RdmaByteBufAllocatorTest {
         next.release();
     }
 
+    /** Else there would be new memory, and new registrations, for each message some day. */
+    @Test
+    void shouldKeepAsMuchAfterEachPeak() {
+        for (int peak = 0; peak < 4; peak++) {
+            List<ByteBuf> held = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                held.add(allocator.directBuffer(2 << 20));
+            }
+            held.forEach(ByteBuf::release);
+            assertEquals(24 << 20, allocator.metric().usedDirectMemory(), "after peak " + peak);
+            if (peak == 1) {
+                allocator.retireSpares();
+            }
+        }
+    }
+
     @Test
     void shouldTellHowMuchMemoryItHas() {
         ByteBufAllocatorMetric metric = allocator.metric();

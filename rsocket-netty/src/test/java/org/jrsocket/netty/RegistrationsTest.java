@@ -115,6 +115,25 @@ class RegistrationsTest extends ChannelTests {
     }
 
     @Test
+    void shouldEndWhatIsLeftWhenQuietThoughALargeBufferHasEndedBefore() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(4096 + LARGE);
+        Pair pair = pair(ignoring(), checker);
+        long before = pair.client().registeredBytes();
+        pair.client().writeAndFlush(buffer(4096)).sync();
+        pair.client()
+                .writeAndFlush(Pattern.fill(RdmaByteBufAllocator.DEFAULT.directBuffer(LARGE), 4096, LARGE))
+                .sync();
+        checker.await();
+        await(() -> pair.client().registeredBytes() < before + LARGE, () -> "the large one has not ended");
+        await(
+                () -> {
+                    Sweeps.quiet(transport);
+                    return pair.client().registeredBytes() <= before;
+                },
+                () -> pair.client().registeredBytes() + " bytes are still registered");
+    }
+
+    @Test
     void shouldEndForAnotherOneWhenMemoryIsShort() throws Exception {
         Pattern.Checker checker = new Pattern.Checker(4096 + 65536);
         Pair pair = pair(ignoring(), checker);
