@@ -14,9 +14,12 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.Properties;
@@ -42,6 +45,8 @@ abstract class ChannelTests {
 
     /** Seconds; only what hangs takes as long. */
     static final int PATIENCE = 60;
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     LoopbackProvider verbs;
     RdmaTransport transport;
@@ -143,5 +148,16 @@ abstract class ChannelTests {
             assertTrue(System.nanoTime() - deadline < 0, what);
             Thread.sleep(1);
         }
+    }
+
+    /** Ends when a loop that has nothing to do uses next to no processor time; the time limit ends it otherwise. */
+    static void awaitRest(EventLoop loop) throws Exception {
+        long thread = loop.submit(() -> Thread.currentThread().getId()).get();
+        long used;
+        do {
+            long before = THREADS.getThreadCpuTime(thread);
+            Thread.sleep(200);
+            used = THREADS.getThreadCpuTime(thread) - before;
+        } while (used > TimeUnit.MILLISECONDS.toNanos(10));
     }
 }

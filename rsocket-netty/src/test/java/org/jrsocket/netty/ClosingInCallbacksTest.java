@@ -40,6 +40,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -224,6 +225,32 @@ class ClosingInCallbacksTest extends ChannelTests {
             client.config().setOption(ChannelOption.SO_LINGER, 10);
             peer.writeAndFlush(peer.alloc().directBuffer(100).writeZero(100)).sync();
         });
+    }
+
+    /** Nobody wants what comes meanwhile, and a loop that looked would be told of it all the time. */
+    @Test
+    void shouldReadNothingMoreDuringACloseThatLingers() throws Exception {
+        AtomicInteger read = new AtomicInteger();
+        ChannelHandler counting = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                read.addAndGet(((ByteBuf) message).readableBytes());
+                ((ByteBuf) message).release();
+            }
+        };
+        Pair pair = pair(counting, ignoring());
+        CountDownLatch goesOn = new CountDownLatch(1);
+        GlobalEventExecutor.INSTANCE.submit(() -> goesOn.await(PATIENCE, TimeUnit.SECONDS));
+        pair.client().config().setSoLinger(10);
+        pair.client().close();
+        pair.client().eventLoop().submit(() -> {}).sync();
+        pair.server()
+                .writeAndFlush(pair.server().alloc().directBuffer(1).writeByte(1))
+                .sync();
+        awaitRest(pair.client().eventLoop());
+        goesOn.countDown();
+        pair.client().closeFuture().sync();
+        assertEquals(0, read.get());
     }
 
     // ---- a close that asks nobody ----

@@ -5,6 +5,7 @@
 package org.jrsocket.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What a program hears that does something in a callback while its writes wait for a peer that reads late: of Netty's
@@ -242,5 +244,26 @@ class FullBufferTest extends ChannelTests {
             group.shutdownGracefully(0, PATIENCE, TimeUnit.SECONDS).sync();
         }
         return heard;
+    }
+
+    /** A loop that tried again and again would use up a processor. */
+    @ParameterizedTest
+    @ValueSource(ints = {3000, 1 << 16})
+    void shouldRestUntilThePeerReads(int size) throws Exception {
+        int total = TOTAL / size * size;
+        Pattern.Checker checker = new Pattern.Checker(total);
+        Pair pair = pair(ignoring(), checker);
+        pair.server().config().setAutoRead(false);
+        ChannelFuture last = null;
+        for (int at = 0; at < total; at += size) {
+            last = pair.client().write(Pattern.fill(RdmaByteBufAllocator.DEFAULT.directBuffer(size), at, size));
+        }
+        pair.client().flush();
+        pair.client().eventLoop().submit(() -> {}).sync();
+        awaitRest(pair.client().eventLoop());
+        assertFalse(last.isDone());
+        pair.server().config().setAutoRead(true);
+        last.sync();
+        checker.await();
     }
 }

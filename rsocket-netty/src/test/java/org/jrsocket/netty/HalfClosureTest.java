@@ -13,19 +13,15 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.DefaultFileRegion;
-import io.netty.channel.EventLoop;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,7 +35,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @SuppressWarnings("FutureReturnValueIgnored") // what fails shows in what arrives
 class HalfClosureTest extends ChannelTests {
 
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final ByteBufAllocator OURS = RdmaByteBufAllocator.DEFAULT;
     private static final int SMALL = 1000;
     private static final int LARGE = 1 << 16;
@@ -55,17 +50,6 @@ class HalfClosureTest extends ChannelTests {
         pair.server().config().setAutoRead(false);
         pair.server().eventLoop().submit(() -> {}).sync();
         return pair;
-    }
-
-    /** Ends when a loop that has nothing to do uses next to no processor time; the time limit ends it otherwise. */
-    private static void awaitRest(EventLoop loop) throws Exception {
-        long thread = loop.submit(() -> Thread.currentThread().getId()).get();
-        long used;
-        do {
-            long before = THREADS.getThreadCpuTime(thread);
-            Thread.sleep(200);
-            used = THREADS.getThreadCpuTime(thread) - before;
-        } while (used > TimeUnit.MILLISECONDS.toNanos(10));
     }
 
     /** Which of them are complete in a write that waited for room depends on how many there are. */
