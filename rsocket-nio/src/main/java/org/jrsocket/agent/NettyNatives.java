@@ -15,11 +15,13 @@ import java.util.Properties;
 final class NettyNatives {
 
     /**
-     * Netty's own, and the one that grpc-netty-shaded reads: a copy of Netty under another name has another name for
-     * the property too.
+     * Netty's own, and those that grpc-netty-shaded and Apache Ratis read: a copy of Netty under another name has
+     * another name for the property too.
      */
-    static final List<String> PROPERTIES =
-            List.of("io.netty.transport.noNative", "io.grpc.netty.shaded.io.netty.transport.noNative");
+    static final List<String> PROPERTIES = List.of(
+            "io.netty.transport.noNative",
+            "io.grpc.netty.shaded.io.netty.transport.noNative",
+            "org.apache.ratis.thirdparty.io.netty.transport.noNative");
 
     private NettyNatives() {}
 

@@ -22,6 +22,13 @@ class NettyNativesTest {
     }
 
     @Test
+    void shouldHaveRenamedCopiesOfNettyUseNio() {
+        NettyNatives.leaveOut(properties);
+        assertEquals("true", properties.getProperty("io.grpc.netty.shaded.io.netty.transport.noNative"));
+        assertEquals("true", properties.getProperty("org.apache.ratis.thirdparty.io.netty.transport.noNative"));
+    }
+
+    @Test
     void shouldLeaveTheChoiceToTheUser() {
         properties.setProperty("io.netty.transport.noNative", "false");
         NettyNatives.leaveOut(properties);
