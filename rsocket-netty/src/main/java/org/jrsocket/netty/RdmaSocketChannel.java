@@ -107,8 +107,8 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
 
         void continueWriting() {
-            if (closing || !isRegistered()) {
-                return;
+            if (outboundBuffer() == null || !isRegistered()) {
+                return; // a forcible close leaves the buffer, and what is in it has to be failed
             }
             if (eventLoop().inEventLoop()) {
                 flush0();

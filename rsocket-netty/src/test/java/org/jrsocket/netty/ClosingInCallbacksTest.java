@@ -159,7 +159,8 @@ class ClosingInCallbacksTest extends ChannelTests {
 
         private void awaitClose() {
             mayClose.countDown();
-            while (!closed.closeFuture().isDone()) {
+            long start = System.nanoTime();
+            while (!closed.closeFuture().isDone() && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(PATIENCE)) {
                 Thread.onSpinWait();
             }
         }
@@ -204,7 +205,7 @@ class ClosingInCallbacksTest extends ChannelTests {
         mayClose = new CountDownLatch(1);
         GlobalEventExecutor.INSTANCE.execute(() -> {
             try {
-                mayClose.await();
+                mayClose.await(PATIENCE, TimeUnit.SECONDS); // others in this JVM need that thread
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -257,13 +258,22 @@ class ClosingInCallbacksTest extends ChannelTests {
 
     /** No file: it is never written together with a buffer. */
     private static final class Zeros extends DefaultFileRegion {
+        private long written;
+
         Zeros(int bytes) {
             super(new File("none"), 0, bytes);
         }
 
         @Override
         public long transferTo(WritableByteChannel target, long position) throws IOException {
-            return target.write(ByteBuffer.allocate((int) count()));
+            int n = target.write(ByteBuffer.allocate((int) (count() - position)));
+            written += n;
+            return n;
+        }
+
+        @Override
+        public long transferred() {
+            return written;
         }
     }
 
@@ -282,6 +292,26 @@ class ClosingInCallbacksTest extends ChannelTests {
                 });
                 client.writeAndFlush(new Zeros(size)).addListener(done -> told.add("second " + done.cause()));
             });
+        });
+    }
+
+    /** The rest of the flush is left to a task of the loop, which nobody else would do. */
+    @Test
+    void shouldFailTheRestOfAFlushThatIsToBeContinued() throws Exception {
+        assertEquals(closesForciblyInTheMiddle(false), closesForciblyInTheMiddle(true));
+    }
+
+    private List<String> closesForciblyInTheMiddle(boolean ours) throws Exception {
+        return told(ours, new Teller(), (client, peer) -> {
+            client.config().setOption(ChannelOption.WRITE_SPIN_COUNT, 1);
+            client.eventLoop().execute(() -> {
+                client.write(new Zeros(10)).addListener(done -> told.add("first " + done.cause()));
+                client.write(new Zeros(10)).addListener(done -> told.add("second " + done.cause()));
+                client.flush();
+                client.unsafe().closeForcibly();
+            });
+            await(() -> told.size() == 2, told::toString);
+            client.close();
         });
     }
 }

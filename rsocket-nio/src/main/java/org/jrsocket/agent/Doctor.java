@@ -77,7 +77,7 @@ final class Doctor {
                 usable |= worksHere && context.mayUse(device);
             }
             usable &= context.mayUseRdma();
-            refuses = devices.stream().noneMatch(context::mayUse);
+            refuses = !devices.isEmpty() && devices.stream().noneMatch(context::mayUse);
             out.println("RDMA: " + verdict(context, usable, works, active, devices));
         } catch (VerbsUnavailableException e) {
             out.println("RDMA: cannot be used: " + e.getMessage());

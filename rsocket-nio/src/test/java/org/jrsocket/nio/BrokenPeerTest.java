@@ -75,7 +75,7 @@ class BrokenPeerTest extends LoopbackChannelTests {
         RdmaStream stream = stream(channel);
         int live = kind.transport.liveStreams();
         StreamFaults.breakProtocol(stream);
-        while (kind.transport.liveStreams() == live) { // it is freed, but its descriptor may be there still
+        while (kind.transport.liveStreams() == live) { // then its descriptor is closed
             pause(1);
         }
         List<SocketChannel> ends = new ArrayList<>(later);
