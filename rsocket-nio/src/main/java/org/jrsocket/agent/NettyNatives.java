@@ -15,13 +15,15 @@ import java.util.Properties;
 final class NettyNatives {
 
     /**
-     * Netty's own, and those that grpc-netty-shaded and Apache Ratis read: a copy of Netty under another name has
-     * another name for the property too.
+     * Netty's own, and those that grpc-netty-shaded, Apache Ratis and Apache Pulsar's clients read: a copy of Netty
+     * under another name has another name for the property too. Only of programs that then use NIO: HBase's servers do
+     * not ask whether there is epoll, and would not start.
      */
     static final List<String> PROPERTIES = List.of(
             "io.netty.transport.noNative",
             "io.grpc.netty.shaded.io.netty.transport.noNative",
-            "org.apache.ratis.thirdparty.io.netty.transport.noNative");
+            "org.apache.ratis.thirdparty.io.netty.transport.noNative",
+            "org.apache.pulsar.shade.io.netty.transport.noNative");
 
     private NettyNatives() {}
 

@@ -26,6 +26,7 @@ class NettyNativesTest {
         NettyNatives.leaveOut(properties);
         assertEquals("true", properties.getProperty("io.grpc.netty.shaded.io.netty.transport.noNative"));
         assertEquals("true", properties.getProperty("org.apache.ratis.thirdparty.io.netty.transport.noNative"));
+        assertEquals("true", properties.getProperty("org.apache.pulsar.shade.io.netty.transport.noNative"));
     }
 
     @Test
