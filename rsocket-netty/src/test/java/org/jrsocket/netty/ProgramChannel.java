@@ -84,7 +84,7 @@ final class ProgramChannel {
         return channel instanceof ServerChannel;
     }
 
-    /** Its close is under way in another thread. A shutdown before the connect leaves the same state, but is told of. */
+    /** Its close is under way in another thread. A shutdown before the connect looks the same, but is told of. */
     boolean isLingering() {
         return !outputGone
                 && channel.isOpen()
