@@ -177,7 +177,7 @@ final class Installation {
             installNet(context, attached);
         }
         if (nio) {
-            installNio(context, holder, attached);
+            installNio(context, holder, instrumentation, attached);
         }
         InstalledSockets.jdks("as -D" + NET_PROPERTY + " and -D" + NIO_PROPERTY + " have it");
         for (String name : NEEDED_LATER) {
@@ -241,11 +241,14 @@ final class Installation {
         }
     }
 
-    private static void installNio(TransportContext context, TransportHolder holder, boolean attached)
+    private static void installNio(
+            TransportContext context, TransportHolder holder, Instrumentation instrumentation, boolean attached)
             throws ConfigurationException {
         try {
             RSelectorProvider.install(context, holder);
             NettyNatives.leaveOut(System.getProperties());
+            instrumentation.addTransformer(
+                    new NettyBypass(line -> warn(context.settings().log(), line)));
             InstalledSockets.ours(Kind.CHANNELS);
         } catch (IOException e) {
             tcpOnly(context, attached, Kind.CHANNELS, e.getMessage());

@@ -6,7 +6,9 @@ package org.jrsocket.agent;
 
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** Which of this JVM's sockets are ours, and why others are the JDK's: for people. Any thread. */
@@ -27,6 +29,9 @@ final class InstalledSockets {
 
     private static final Map<Kind, String> STATES = Collections.synchronizedMap(new EnumMap<>(Kind.class));
 
+    /** Copies of Netty that do not use the JDK's channels, and what they use. */
+    private static final Map<String, String> BYPASSES = Collections.synchronizedMap(new TreeMap<>());
+
     private InstalledSockets() {}
 
     static void ours(Kind kind) {
@@ -45,12 +50,22 @@ final class InstalledSockets {
         }
     }
 
+    /** Sockets that are not the JDK's either. */
+    static void bypassed(String netty, String transport) {
+        BYPASSES.put(netty, "TCP by " + transport);
+    }
+
     /** In one line. */
     static String describe() {
+        Map<String, String> all = new LinkedHashMap<>();
         synchronized (STATES) {
-            return STATES.entrySet().stream()
-                    .map(entry -> entry.getKey().text + ": " + entry.getValue())
-                    .collect(Collectors.joining("; "));
+            STATES.forEach((kind, state) -> all.put(kind.text, state));
         }
+        synchronized (BYPASSES) {
+            all.putAll(BYPASSES);
+        }
+        return all.entrySet().stream()
+                .map(entry -> entry.getKey() + ": " + entry.getValue())
+                .collect(Collectors.joining("; "));
     }
 }

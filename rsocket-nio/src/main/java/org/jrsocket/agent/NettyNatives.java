@@ -25,6 +25,9 @@ final class NettyNatives {
             "org.apache.ratis.thirdparty.io.netty.transport.noNative",
             "org.apache.pulsar.shade.io.netty.transport.noNative");
 
+    /** What a copy's property is called after the name of its packages. */
+    static final String SUFFIX = ".transport.noNative";
+
     private NettyNatives() {}
 
     /** A value that is there already, {@code false} for one, is the user's choice and stays. */

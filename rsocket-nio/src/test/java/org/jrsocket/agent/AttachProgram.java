@@ -79,6 +79,7 @@ public final class AttachProgram {
             case "tcp" -> tcp(jar);
             case "twice" -> twice(jar);
             case "late" -> late(jar);
+            case "netty" -> netty(jar);
             case "typo" -> typo(jar);
             case "servers" -> Sockets.servers(jar);
             case "selector" -> selector(jar, "");
@@ -208,6 +209,17 @@ public final class AttachProgram {
                 client.configureBlocking(false);
                 client.register(selector, SelectionKey.OP_WRITE);
                 check(selector.select() == 1, "a selector from before takes it");
+            }
+        }
+    }
+
+    private static void netty(String jar) throws Exception {
+        attach(jar, "");
+        Class.forName("org.example.shaded.netty.channel.epoll.EpollEventLoop");
+        checkOurs("ours", "ours", "ours; org.example.shaded.netty: TCP by epoll");
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals("jrsocket-bypass")) {
+                thread.join(); // else the program may end before the line is written
             }
         }
     }

@@ -71,6 +71,16 @@ class AttachTest {
         assertEquals(List.of("jrsocket: TCP only until there is RDMA: no device yet"), attach("late"));
     }
 
+    /** And the bean does. */
+    @Test
+    void shouldSayThatAProgramBypassesTheJdk() throws Exception {
+        assertEquals(
+                List.of("jrsocket: org.example.shaded.netty uses epoll, which bypasses the JDK, so its connections are "
+                        + "TCP; -Dorg.example.shaded.netty.transport.noNative=true has it use NIO, unless the program "
+                        + "insists on epoll"),
+                attach("netty"));
+    }
+
     @Test
     void shouldStayAsItIsWhenAttachedAgain() throws Exception {
         assertEquals(
