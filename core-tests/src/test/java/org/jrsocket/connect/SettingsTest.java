@@ -123,6 +123,29 @@ class SettingsTest {
                 error(null, Map.of(), Map.of(variable, value)));
     }
 
+    /** Nobody could say which of the two was meant. */
+    @Test
+    void shouldRejectAnArgumentThatIsGivenTwice() {
+        assertEquals(
+                "agent argument policy=rdma: policy is given twice",
+                error("policy=tcp,policy=rdma", Map.of(), Map.of()));
+        assertEquals(
+                "agent argument policy=tcp: policy is given twice",
+                error("policy=tcp, policy=tcp", Map.of(), Map.of()));
+    }
+
+    @Test
+    void shouldRejectASwitchOfAnotherPartThatIsNeitherOnNorOff() throws ConfigurationException {
+        read(null, Map.of("native.iwarp", "true"), Map.of());
+        read(null, Map.of("native.iwarp", "False"), Map.of());
+        assertEquals(
+                "-Dorg.jrsocket.native.iwarp=maybe: not one of true, false",
+                error(null, Map.of("native.iwarp", "maybe"), Map.of()));
+        assertEquals(
+                "-Dorg.jrsocket.native.iwarp=: not one of true, false",
+                error(null, Map.of("native.iwarp", ""), Map.of()));
+    }
+
     @Test
     void shouldRejectUnknownKeysButNotThoseOfOtherParts() throws ConfigurationException {
         assertTrue(error("polcy=tcp", Map.of(), Map.of())

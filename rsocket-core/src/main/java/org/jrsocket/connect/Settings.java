@@ -138,6 +138,9 @@ public final class Settings {
                 if (!isOfOthers(key)) {
                     known(key, "-D" + name, OTHERS);
                 }
+                if (name.equals(RdmaCoreProbe.IWARP_PROPERTY)) {
+                    checkSwitch(name, properties.getProperty(name));
+                }
             }
         }
         Map<SettingKey<?>, Object> values = new HashMap<>();
@@ -178,7 +181,9 @@ public final class Settings {
                 }
                 String key = one.substring(0, equals).strip();
                 known(key, where, List.of());
-                result.put(key, one.substring(equals + 1).strip());
+                if (result.put(key, one.substring(equals + 1).strip()) != null) {
+                    throw new ConfigurationException(where, key + " is given twice");
+                }
             }
         }
         return result;
@@ -191,6 +196,13 @@ public final class Settings {
             }
         }
         return false;
+    }
+
+    /** Where it is read, all that is not {@code true} counts as {@code false}. */
+    private static void checkSwitch(String name, String value) throws ConfigurationException {
+        if (!value.equalsIgnoreCase("true") && !value.equalsIgnoreCase("false")) {
+            throw new ConfigurationException("-D" + name + "=" + value, "not one of true, false");
+        }
     }
 
     private static void known(String name, String where, List<String> others) throws ConfigurationException {
