@@ -22,6 +22,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -32,6 +33,9 @@ import java.util.function.BooleanSupplier;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a conversation that does not end is found
 final class Soak {
+
+    /** Of the first conversations, at a time. */
+    private static final int CONNECTS = 16;
 
     private final EventLoopGroup loops;
     private final ChannelFactory<RdmaSocketChannel> clients;
@@ -45,6 +49,7 @@ final class Soak {
     private final AtomicLong started = new AtomicLong();
     private final CountDownLatch ended;
     private SocketAddress server;
+    private volatile boolean full;
 
     final AtomicLong verified = new AtomicLong(); // bytes
     final AtomicLong kept = new AtomicLong(); // buffers that ends will give back
@@ -88,12 +93,19 @@ final class Soak {
                 .sync()
                 .channel();
         server = listening.localAddress();
+        // All at once are another matter: a listener may be too busy for them. One at a time takes minutes, when the
+        // event loops are busy with those that there are.
+        Semaphore connects = new Semaphore(CONNECTS);
         for (int i = 0; i < places; i++) {
+            connects.acquire();
             ChannelFuture connecting = begin();
-            if (connecting != null) {
-                connecting.await(); // many at once are another matter: a listener may be too busy for them
+            if (connecting == null) {
+                connects.release();
+            } else {
+                connecting.addListener(done -> connects.release());
             }
         }
+        full = true;
         awaitEnd();
         listening.close().sync();
     }
@@ -139,6 +151,11 @@ final class Soak {
             orderly.incrementAndGet();
         }
         loops.execute(this::begin);
+    }
+
+    /** Whether there is a conversation in each place; before, memory grows with their number. */
+    boolean isFull() {
+        return full;
     }
 
     SoakConversation conversation(long id) {
