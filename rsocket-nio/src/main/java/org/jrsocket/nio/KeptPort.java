@@ -13,20 +13,24 @@ import java.nio.channels.SocketChannel;
 import org.jrsocket.connect.TcpPort;
 
 /**
- * A port that RDMA listens on alone: a TCP socket that is bound and does not listen keeps it, and its TCP clients are
- * refused. Its owner has a lock.
+ * A port on which TCP does not listen, or not yet: a TCP socket that is bound keeps it, and TCP clients are refused. Its
+ * owner has a lock.
  */
 final class KeptPort implements TcpPort {
 
     private final RSelectorProvider provider;
     private final ProtocolFamily family; // null for the JDK's default
     private final SocketAddress wanted; // null for any
+    private final boolean shared;
     private volatile SocketChannel socket; // written under the owner's lock
 
-    KeptPort(RSelectorProvider provider, ProtocolFamily family, SocketAddress wanted) throws IOException {
+    /** @param shared whether others that say so too may be bound to the port ({@code SO_REUSEPORT}) */
+    KeptPort(RSelectorProvider provider, ProtocolFamily family, SocketAddress wanted, boolean shared)
+            throws IOException {
         this.provider = provider;
         this.family = family;
         this.wanted = wanted;
+        this.shared = shared;
         this.socket = bind();
     }
 
@@ -34,6 +38,9 @@ final class KeptPort implements TcpPort {
         SocketChannel fresh = provider.openTcp(family);
         try {
             fresh.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            if (shared) {
+                fresh.setOption(StandardSocketOptions.SO_REUSEPORT, true);
+            }
             fresh.bind(wanted);
         } catch (IOException | RuntimeException e) {
             fresh.close();
@@ -55,6 +62,11 @@ final class KeptPort implements TcpPort {
     @Override
     public boolean isAny() {
         return wanted == null || ((InetSocketAddress) wanted).getPort() == 0;
+    }
+
+    @Override
+    public boolean isShared() {
+        return shared;
     }
 
     @Override

@@ -70,28 +70,27 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public ServerSocketChannel bind(SocketAddress local, int backlog) throws IOException {
-        boolean listening = true;
+        boolean harmed = false;
         try {
             synchronized (stateLock) {
                 ensureOpen(); // a close that is under way has seen that there is no listener yet
                 if (port.refusesTcp()) {
                     throw new AlreadyBoundException();
                 }
-                DualListener opened = port.openRdmaAlone(local, rdmaBacklog(backlog), config());
-                if (opened == null) {
-                    port.tcp().bind(local, backlog);
-                    listening = false;
-                    opened = DualListener.open(
-                            provider.context(), port.bound(local, backlog), rdmaBacklog(backlog), config());
+                boolean wasBound = port.isBound();
+                boolean listening = false;
+                try {
+                    DualListener opened = port.bind(local, backlog, rdmaBacklog(backlog), config());
+                    if (opened != null) {
+                        listenOnBoth(opened);
+                    }
+                    listening = true;
+                } finally {
+                    harmed = !listening && !wasBound && port.isBound();
                 }
-                if (opened != null) {
-                    listening = false;
-                    listenOnBoth(opened);
-                }
-                listening = true;
             }
         } finally {
-            if (!listening) {
+            if (harmed) {
                 close(); // without stateLock, for which a close by another waits, and this one for that
             }
         }

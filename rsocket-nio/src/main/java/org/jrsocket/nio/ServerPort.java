@@ -56,6 +56,10 @@ final class ServerPort {
         return kept != null;
     }
 
+    boolean isBound() {
+        return kept != null || tcp.socket().isBound();
+    }
+
     SocketAddress address() throws IOException {
         return kept != null ? kept.address() : tcp.getLocalAddress();
     }
@@ -73,20 +77,42 @@ final class ServerPort {
     }
 
     /**
-     * Opens an RDMA listener that has its port alone, where the policy wants no TCP. TCP never listens there: a channel
-     * that did, and is registered, could not give up its port at once. With stateLock, of an open channel.
+     * Binds: TCP listens, or is {@linkplain #refusesTcp refused}, and RDMA where it can. With stateLock, of an open
+     * channel.
      *
-     * @return null if the policy allows TCP, or TCP has to say what is wrong with the call
+     * @param wanted null for any port
+     * @param backlog as the application gave it, for TCP
+     * @param rdmaBacklog the one for RDMA
+     * @return null if TCP listens alone
+     * @throws IOException as of the JDK's channel; if TCP is bound by then, the channel has to be closed
      */
-    DualListener openRdmaAlone(SocketAddress wanted, int backlog, StreamConfig config) throws IOException {
+    DualListener bind(SocketAddress wanted, int backlog, int rdmaBacklog, StreamConfig config) throws IOException {
         assert Thread.holdsLock(stateLock);
         InetSocketAddress address = wanted == null
                 ? new InetSocketAddress(0)
                 : wanted instanceof InetSocketAddress internet ? internet : null;
-        if (address == null || address.isUnresolved() || tcp.socket().isBound() || !mayBeRdmaAlone(address)) {
-            return null;
+        if (address != null && !address.isUnresolved() && !tcp.socket().isBound()) {
+            DualListener opened = mayBeRdmaAlone(address) ? openRdmaAlone(wanted, rdmaBacklog, config) : null;
+            KeptPort reserved = opened == null ? reserve(address) : null;
+            if (reserved != null) {
+                opened = openBeforeTcp(reserved, wanted, backlog, rdmaBacklog, config);
+            }
+            if (opened != null || reserved != null) {
+                return opened;
+            }
         }
-        KeptPort port = new KeptPort(provider, family, wanted);
+        tcp.bind(wanted, backlog);
+        return DualListener.open(provider.context(), new BoundPort(wanted, backlog), rdmaBacklog, config);
+    }
+
+    /**
+     * Opens an RDMA listener that has its port alone, where the policy wants no TCP. TCP never listens there: a channel
+     * that did, and is registered, could not give up its port at once.
+     *
+     * @return null if the policy allows TCP
+     */
+    private DualListener openRdmaAlone(SocketAddress wanted, int backlog, StreamConfig config) throws IOException {
+        KeptPort port = new KeptPort(provider, family, wanted, false);
         try {
             DualListener opened =
                     isRdmaAlone(port.address()) ? DualListener.open(provider.context(), port, backlog, config) : null;
@@ -105,6 +131,48 @@ final class ServerPort {
         }
     }
 
+    /**
+     * Keeps a port that somebody asked for, without listening, until both can listen. Clients wait for such a port,
+     * those of a server that was restarted; they take what answers first.
+     *
+     * @return null if nobody asked for a port, or nobody but TCP is to listen there, or TCP has to say what is wrong
+     */
+    private KeptPort reserve(InetSocketAddress wanted) {
+        if (wanted.getPort() == 0 || provider.context().policy(Rules.Action.BIND, wanted) == Policy.TCP) {
+            return null;
+        }
+        try {
+            // without this option, nobody else may be bound to the port
+            return tcp.getOption(StandardSocketOptions.SO_REUSEADDR)
+                    ? new KeptPort(provider, family, wanted, isShared())
+                    : null;
+        } catch (IOException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    /** RDMA listens first: whom it refuses while TCP listens already would use TCP for as long as he is connected. */
+    private DualListener openBeforeTcp(
+            KeptPort reserved, SocketAddress wanted, int backlog, int rdmaBacklog, StreamConfig config)
+            throws IOException {
+        DualListener opened = null;
+        boolean listening = false;
+        try {
+            opened = DualListener.open(provider.context(), reserved, rdmaBacklog, config);
+            tcp.bind(wanted, backlog);
+            reserved.close();
+            listening = true;
+            return opened;
+        } finally {
+            if (!listening) {
+                if (opened != null) {
+                    opened.close();
+                }
+                reserved.close();
+            }
+        }
+    }
+
     /** Whether the policy may want no TCP: of a port that is yet to be chosen, some rule may say so. */
     private boolean mayBeRdmaAlone(InetSocketAddress local) {
         return local.getPort() == 0 ? provider.context().mayUse(Policy.RDMA) : isRdmaAlone(local);
@@ -114,12 +182,13 @@ final class ServerPort {
         return provider.context().policy(Rules.Action.BIND, local) == Policy.RDMA;
     }
 
-    /** The port that TCP listens on, for an RDMA listener beside it; with stateLock. */
-    TcpPort bound(SocketAddress wanted, int backlog) {
-        return new BoundPort(wanted, backlog);
+    private boolean isShared() throws IOException {
+        return tcp.supportedOptions().contains(StandardSocketOptions.SO_REUSEPORT)
+                && tcp.getOption(StandardSocketOptions.SO_REUSEPORT);
     }
 
-    private final class BoundPort implements TcpPort {
+    /** The port that TCP listens on, for an RDMA listener beside it; with stateLock. */
+    final class BoundPort implements TcpPort {
         private final InetSocketAddress wanted; // null for any
         private final int backlog;
 
@@ -140,8 +209,7 @@ final class ServerPort {
 
         @Override
         public boolean isShared() throws IOException {
-            return tcp.supportedOptions().contains(StandardSocketOptions.SO_REUSEPORT)
-                    && tcp.getOption(StandardSocketOptions.SO_REUSEPORT);
+            return ServerPort.this.isShared();
         }
 
         @Override
@@ -154,7 +222,7 @@ final class ServerPort {
     void refuseTcp() throws IOException {
         InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
         replaceTcp(fresh -> {});
-        kept = new KeptPort(provider, family, local);
+        kept = new KeptPort(provider, family, local, false);
     }
 
     private interface Setup {

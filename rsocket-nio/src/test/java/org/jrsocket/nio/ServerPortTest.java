@@ -6,14 +6,24 @@ package org.jrsocket.nio;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.TcpPort;
+import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
 
 /** A TCP channel that gives way to another one while its port is settled. */
@@ -27,7 +37,7 @@ class ServerPortTest extends LoopbackChannelTests {
         ServerSocketChannel first = closing(provider.openTcpServer(null)).bind(anyPort());
         first.configureBlocking(blocking);
         ServerPort port = new ServerPort(provider, first, null, lock, keys);
-        TcpPort bound = port.bound(anyPort(), 1);
+        TcpPort bound = port.new BoundPort(anyPort(), 1);
         synchronized (lock) {
             bound.change();
         }
@@ -54,5 +64,47 @@ class ServerPortTest extends LoopbackChannelTests {
         selector.jdk().close(); // which is closed first
         key.cancelInner();
         changesItsPort(false);
+    }
+
+    /** Those of a server that comes back wait for its port, and would use TCP for as long as they are connected. */
+    @Test
+    void shouldLetNoClientFindTcpBeforeRdma() throws Exception {
+        RSelectorProvider provider = (RSelectorProvider) kind.provider();
+        InetSocketAddress free = deadPort();
+        List<SocketChannel> clients = new ArrayList<>();
+        ServerSocketChannel tcp = new BindingChannel(provider.openTcpServer(null), () -> {
+            SocketChannel client = open();
+            client.connect(free);
+            clients.add(client);
+        });
+        ServerPort port = new ServerPort(provider, closing(tcp), null, lock, keys);
+        synchronized (lock) {
+            DualListener opened = port.bind(free, 1, 1, StreamConfig.DEFAULT);
+            closing(opened::close);
+        }
+        assertNotNull(RSelectorProvider.streamOf(clients.get(0)));
+        try (SocketChannel client = NioKind.plainProvider().openSocketChannel()) {
+            assertTrue(client.connect(free), "over TCP");
+        }
+    }
+
+    /** What listens over RDMA by then is nobody's. */
+    @Test
+    void shouldStopListeningOverRdmaWhereTcpCannotListen() throws Exception {
+        RSelectorProvider provider = (RSelectorProvider) kind.provider();
+        InetSocketAddress free = deadPort();
+        ServerSocketChannel tcp = new BindingChannel(provider.openTcpServer(null), () -> {
+            throw new BindException("somebody was faster");
+        });
+        ServerPort port = new ServerPort(provider, closing(tcp), null, lock, keys);
+        synchronized (lock) {
+            assertEquals(
+                    "somebody was faster",
+                    assertThrows(BindException.class, () -> port.bind(free, 1, 1, StreamConfig.DEFAULT))
+                            .getMessage());
+        }
+        assertFalse(port.isBound());
+        assertThrows(ConnectException.class, () -> open().connect(free));
+        openServer().bind(free); // nobody has the port, over RDMA or TCP
     }
 }
