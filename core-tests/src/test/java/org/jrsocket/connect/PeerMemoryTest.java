@@ -378,9 +378,12 @@ class PeerMemoryTest {
     @Test
     void shouldAskAPortSoonAgainThatTookRdmaBefore() {
         memory.worked(web);
+        memory.rejected(web); // its server begins to listen in this moment
+        assertFalse(knows(web));
+        pass(PeerMemory.FIRST_REFUSAL_NANOS);
         long pause = PeerMemory.FIRST_REFUSAL_NANOS;
         for (int i = 0; i < 10; i++) {
-            memory.rejected(web); // its server is starting: TCP comes first
+            memory.rejected(web); // it is slow
             pass(Math.min(pause, REJECTED) - 1);
             assertTrue(knows(web), "refusal " + i);
             pass(1);
@@ -391,7 +394,6 @@ class PeerMemoryTest {
         pass(2 * REJECTED);
         assertFalse(knows(web));
         memory.rejected(web); // that is another story
-        pass(PeerMemory.FIRST_REFUSAL_NANOS);
         assertFalse(knows(web));
     }
 
@@ -404,15 +406,34 @@ class PeerMemoryTest {
         assertTrue(knows(web));
     }
 
-    /** Those that were refused together were asked together. */
+    /** Those that are refused together were asked together. */
     @Test
     void shouldCountOneRefusalOfAServerThatRefusesManyAtOnce() {
         memory.worked(web);
         for (int i = 0; i < 16; i++) {
             memory.rejected(web);
+            pass(PeerMemory.FIRST_REFUSAL_NANOS / 16 - 1);
+            assertFalse(knows(web));
+        }
+        pass(PeerMemory.FIRST_REFUSAL_NANOS / 2);
+        for (int i = 0; i < 16; i++) {
+            memory.rejected(web);
+            assertTrue(knows(web));
         }
         pass(PeerMemory.FIRST_REFUSAL_NANOS);
         assertFalse(knows(web));
+    }
+
+    @Test
+    void shouldRememberNoRefusalWhereNoneIsToBeRemembered() {
+        PeerMemory none = new PeerMemory(HEAD_START, UNANSWERED, 0, now::get);
+        none.rejected(web);
+        none.unserved(tls);
+        none.worked(web);
+        none.rejected(web);
+        pass(PeerMemory.FIRST_REFUSAL_NANOS);
+        none.rejected(web);
+        assertEquals(0, none.size());
     }
 
     /** Whoever is asked now stays, however many were asked before and never again. */

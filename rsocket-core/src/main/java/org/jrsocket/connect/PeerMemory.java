@@ -34,8 +34,9 @@ final class PeerMemory {
     /** A silent host is asked again after this time, and then after twice as long each time. */
     static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /**
-     * The same for a port that refuses and had taken RDMA connections before: its server may be starting. A refusal
-     * costs a round trip.
+     * A port that had taken RDMA connections is spared only when it refuses once more this long after the first time,
+     * and then for this long: its server may begin to listen just now, and what connects over TCP meanwhile stays with
+     * TCP. A refusal costs a round trip.
      */
     static final long FIRST_REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /**
@@ -62,6 +63,7 @@ final class PeerMemory {
         SILENT
     }
 
+    /** @param pause 0 of the first of a port that had taken connections, which is none yet */
     private record Refusal(long until, long pause) {}
 
     private final Map<InetAddress, KnownHost> hosts = bounded();
@@ -299,16 +301,20 @@ final class PeerMemory {
 
     /** Nobody takes RDMA connections on this port, although somebody takes TCP's. */
     void rejected(InetSocketAddress peer) {
-        Refusal last = refusals.get(peer);
-        if (last != null && clock.getAsLong() - last.until < 0) {
-            return; // it was asked before the last refusal was heard, so it says nothing new
+        if (!willing.contains(peer)) {
+            refuse(peer, rejectedNanos);
+            return;
         }
-        long soon = last == null ? FIRST_REFUSAL_NANOS : 2 * last.pause;
-        refuse(peer, willing.contains(peer) ? Math.min(rejectedNanos, soon) : rejectedNanos);
+        Refusal last = refusals.get(peer);
+        if (last == null) {
+            refuse(peer, 0);
+        } else if (clock.getAsLong() - last.until >= (last.pause == 0 ? FIRST_REFUSAL_NANOS : 0)) {
+            refuse(peer, Math.min(rejectedNanos, last.pause == 0 ? FIRST_REFUSAL_NANOS : 2 * last.pause));
+        } // else it was asked before the last refusal was heard, or soon after, so it says nothing new
     }
 
     private void refuse(InetSocketAddress peer, long pause) {
-        if (pause > 0) {
+        if (rejectedNanos > 0) {
             refusals.put(peer, new Refusal(clock.getAsLong() + pause, pause));
         }
     }
