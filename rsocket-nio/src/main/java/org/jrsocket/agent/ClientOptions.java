@@ -91,9 +91,9 @@ final class ClientOptions {
             String text = value.toLowerCase(Locale.ROOT);
             int shift = text.endsWith("k") ? 10 : text.endsWith("m") ? 20 : 0;
             try {
-                long bytes = Long.parseLong(shift == 0 ? text : text.substring(0, text.length() - 1)) << shift;
-                if (bytes >= 1 && bytes <= MAX) {
-                    return (int) bytes;
+                long number = Long.parseLong(shift == 0 ? text : text.substring(0, text.length() - 1));
+                if (number >= 1 && number <= MAX >> shift) {
+                    return (int) number << shift;
                 }
             } catch (NumberFormatException e) {
                 // said below
