@@ -13,9 +13,11 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -31,6 +33,7 @@ import org.jrsocket.connect.ConnectAttempt;
 import org.jrsocket.connect.DualListener;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
+import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
@@ -137,6 +140,71 @@ class TransportBeanTest {
         }
     }
 
+    /** Its peer has no room for all that is left to be sent. */
+    @Test
+    void shouldTellWhatIsBeingClosed() throws Exception {
+        try (DualListener listener = DualListener.open(context, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+            RdmaStream client = attempt(HERE).await();
+            RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
+            RdmaStream idle = attempt(HERE).await();
+            RdmaStream other = listener.accept(RDMA_ALONE, 0);
+            byte[] more = new byte[StreamConfig.DEFAULT.sendBuffer()];
+            long written = 0;
+            for (int n = 1; n > 0; written += n) {
+                n = client.write(ByteBuffer.wrap(more));
+            }
+            accepted.write(new byte[3], 0, 3, 0);
+            assertEquals(3, client.read(new byte[10], 0, 10, 0));
+            client.close();
+            assertEquals(3, get("OpenConnections"));
+            assertEquals(1, get("ClosingConnections"));
+            assertEquals(4, invoke("drain"), "a connection that is being closed is not over");
+            List<String> lines = List.of((String[]) invoke("listConnections"));
+            assertEquals(lines.stream().sorted().toList(), lines);
+            String text = "%s to %s over %s, %d bytes read, %d written, [0-9]+ s";
+            String here = "/127.0.0.1:" + HERE.getPort();
+            String there = "/127.0.0.1:" + accepted.remoteAddress().getPort();
+            String device = verbs.devices().get(0).name();
+            for (String line : List.of(
+                    text.formatted(there, here, device, 3, written) + ", closing",
+                    text.formatted(here, there, device, 0, 3))) {
+                assertEquals(
+                        1, lines.stream().filter(each -> each.matches(line)).count(), () -> line + " in " + lines);
+            }
+            idle.abort();
+            other.abort();
+            accepted.abort();
+        }
+    }
+
+    /** Requests that are refused have their own. */
+    @Test
+    void shouldTellHowLongConnectionsTook() throws Exception {
+        try (DualListener listener = DualListener.open(context, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+            assertFalse(listener.isRdmaAlone());
+            assertTrue(connectsOverRdma());
+            assertTrue(connectsOverRdma());
+            assertEquals(2L, value("RdmaConnectMicros", "+Inf"));
+            assertEquals(0L, value("RdmaRefusalMicros", "+Inf"));
+            set("PolicyOverride", "TCP");
+            assertThrows(
+                    RdmaConnectException.class,
+                    () -> transport.connect(null, HERE, StreamConfig.DEFAULT).await(0),
+                    "another process's connection");
+            assertEquals(2L, value("RdmaConnectMicros", "+Inf"));
+            assertEquals(1L, value("RdmaRefusalMicros", "+Inf"));
+            set("PolicyOverride", "NONE");
+            assertEquals("none", get("PolicyOverride"));
+        }
+    }
+
+    @Test
+    void shouldCountWhatServersTakeOverTcp() throws Exception {
+        TcpConnection.accepted(context, () -> HERE, () -> HERE);
+        assertEquals(1L, get("TcpAccepted"));
+        assertEquals(0L, get("RdmaAccepted"));
+    }
+
     @Test
     void shouldCountTcpByReason() throws Exception {
         InetSocketAddress unserved = new InetSocketAddress(InetAddress.getByName("127.0.0.2"), 7471);
@@ -154,7 +222,11 @@ class TransportBeanTest {
     }
 
     private long chosen(String reason) throws JMException {
-        CompositeData row = ((TabularData) get("TcpChosen")).get(new Object[] {reason});
+        return value("TcpChosen", reason);
+    }
+
+    private long value(String attribute, String key) throws JMException {
+        CompositeData row = ((TabularData) get(attribute)).get(new Object[] {key});
         return (long) row.get("value");
     }
 
