@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaListener;
+import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -132,6 +133,45 @@ class DoctorTest {
         }
     }
 
+    /** Whichever of them comes last. */
+    @Test
+    void shouldFindTheOneDeviceThatCanBeUsed() throws Exception {
+        try (LoopbackProvider verbs =
+                new LoopbackProvider(new LoopbackConfig().maxQpWr(1000).maxMr(300))) {
+            verbs.addDevice(
+                    new LoopbackConfig().name("lo1").iwarp(true).maxQp(0).mtu(1024),
+                    InetAddress.getByName("fe80::1"),
+                    InetAddress.getByName("192.0.2.1"));
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            TransportHolder holder = TransportHolder.over(verbs, transport);
+            assertEquals(0, doctor(holder, null, null));
+            assertSaid("device lo0: InfiniBand or RoCE, up to 65536 queue pairs of 1000 work requests,"
+                    + " 300 memory regions");
+            assertSaid("  port 1: PORT_ACTIVE, Ethernet, MTU 4096");
+            assertSaid("device lo1: iWARP, up to 0 queue pairs of 16384 work requests, 65536 memory regions");
+            assertSaid("  port 1: PORT_ACTIVE, Ethernet, MTU 1024");
+            assertSaid("    gid 0: 192.0.2.1, RoCE v2");
+            assertSaid("  a connection's queue pair cannot be made: .*rdma_create_qp.*");
+            assertSaid("RDMA: can be used");
+            assertEquals(0, doctor(holder, "devices=lo0", null));
+            assertEquals(1, doctor(holder, "devices=lo1", null));
+            assertSaid("RDMA: could be used, but the setting devices names no device that is usable here");
+            transport.close();
+        }
+    }
+
+    /** Such an address alone says no way. */
+    @Test
+    void shouldNotTryADeviceThatHasALinkLocalAddressAlone() throws Exception {
+        try (LoopbackProvider verbs = new LoopbackProvider()) {
+            verbs.addDevice(new LoopbackConfig().name("lo1").maxQp(0), InetAddress.getByName("fe80::1"));
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            assertEquals(0, doctor(TransportHolder.over(verbs, transport), "devices=lo1", null));
+            assertSaid("  a connection's queue pair: not tried, because no port has an address but a link-local one");
+            transport.close();
+        }
+    }
+
     @Test
     void shouldTellPeersApart() throws Exception {
         try (LoopbackProvider verbs = new LoopbackProvider()) {
@@ -144,16 +184,23 @@ class DoctorTest {
                 assertEquals(1, doctor(holder, null, peer));
                 assertSaid("RDMA: can be used");
                 assertSaid("a server here listens over RDMA and TCP");
-                assertSaid(peer + ": not RDMA: the peer refused RDMA: nobody listens on this port there.*");
+                assertSaid(peer + ": not RDMA: the peer refused RDMA: nobody listens on this port there.*"
+                        + ", after [0-9.]+ ms");
                 assertSaid(peer + ": TCP, connected in [0-9.]+ ms");
+                Path rules = Files.writeString(folder.resolve("rules"), "connect * * rdma\nbind * * auto\n");
+                assertEquals(1, doctor(holder, "rules=" + rules, peer));
+                assertSaid(peer + ": TCP, connected in .* ms; but the policy wants RDMA, so an application would .*");
 
                 try (RdmaListener listener =
                         transport.listen(new InetSocketAddress(served, tcp.getLocalPort()), 5, StreamConfig.DEFAULT)) {
                     assertEquals(0, doctor(holder, null, peer));
                     assertSaid(peer + ": RDMA, device " + verbs.devices().get(0).name()
                             + ", from 127.0.0.1, connected in [0-9.]+ ms");
+                    try (RdmaStream accepted = listener.poll()) {
+                        assertEquals(-1, accepted.read(new byte[1], 0, 1, 0), "a server would log a reset");
+                    }
                     assertEquals(1, doctor(holder, "policy=tcp", peer));
-                    assertSaid(peer + ": not RDMA: the policy says so.*");
+                    assertSaid(peer + ": not RDMA: the policy says so");
                     assertSaid("a server here listens over TCP alone: the policy says so");
                     assertTrue(listener.localAddress().getPort() > 0);
                 }
