@@ -6,6 +6,8 @@ package org.jrsocket.agent;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
@@ -32,6 +34,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** {@code ctl}: each operation of the bean, over JMX, on another process; see {@link ControlledProgram}. */
@@ -119,6 +123,7 @@ class ControlTest {
         assertEquals("RDMA", tell("connect 127.0.0.1"));
         assertEquals("policy override: none", ctl(0, "policy"));
         assertEquals("policy override: tcp", ctl(0, "policy", "tcp"));
+        assertEquals("", err.toString(UTF_8));
         assertEquals("TCP: the policy says so", tell("connect 127.0.0.1"));
         assertEquals("read 100", tell("write"));
         assertEquals("policy override: none", ctl(0, "policy", "none"));
@@ -134,7 +139,7 @@ class ControlTest {
             if (!(credentials instanceof String[] pair
                     && pair[0].equals("operator")
                     && pair[1].equals("secret word"))) {
-                throw new SecurityException("Authentication failed!");
+                throw new SecurityException("Authentication\n failed!"); // whatever it says, it is one line
             }
             return new Subject();
         };
@@ -166,7 +171,13 @@ class ControlTest {
                             folder.resolve("none").toString(),
                             address));
             main(2, "ctl", "--user", "operator", address);
+            main(2, "ctl", "--password-file", secret.toString(), address);
             main(2, "ctl", address, "drain", "--wait", "-1");
+            String[] credentials = {"operator", "secret word"};
+            try (RemoteTransport remote = RemoteTransport.connect(address, credentials)) {
+                assertThrows(IOException.class, () -> remote.get("Version"));
+                assertFalse(remote.hasEnded(1), "nobody knows");
+            }
         } finally {
             server.stop();
         }
@@ -188,6 +199,27 @@ class ControlTest {
         assertEquals("RDMA", tell("connect 127.0.0.1"));
     }
 
+    @Test
+    void shouldWaitForConnectionsThatAreBeingClosed() throws Exception {
+        start();
+        tell("connect 127.0.0.1");
+        tell("leave");
+        ctl(1, "drain", "--wait", "1");
+        assertEquals("RDMA connections left: 2", out.toString(UTF_8).strip());
+    }
+
+    /** Whoever believes that stops a process that has connections. */
+    @Test
+    void shouldTellAProgramThatDoesNotAnswerFromOneThatHasEnded() throws Exception {
+        start("none");
+        try (RemoteTransport remote = RemoteTransport.connect(Long.toString(program.pid()), null)) {
+            assertThrows(IOException.class, () -> remote.get("Unknown"));
+            assertFalse(remote.hasEnded(1));
+            program.destroy();
+            assertTrue(remote.hasEnded(TimeUnit.MINUTES.toNanos(1)));
+        }
+    }
+
     private FutureTask<String> drainLater(int status) {
         FutureTask<String> drain = new FutureTask<>(() -> ctl(status, "drain", "--wait", "60"));
         new Thread(drain, "drain").start();
@@ -203,16 +235,17 @@ class ControlTest {
         }
     }
 
-    @Test
-    void shouldNotSetThePolicyAgainWhileItWaits() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "auto"})
+    void shouldNotSetThePolicyAgainWhileItWaits(String policy) throws Exception {
         start();
         tell("connect 127.0.0.1");
         FutureTask<String> drain = drainLater(1);
-        awaitOverride("none");
+        awaitOverride(policy);
         assertEquals(
                 "jrsocket: new connections do not use TCP any more: somebody has set the policy",
                 drain.get(60, TimeUnit.SECONDS));
-        assertEquals("policy override: none", ctl(0, "policy"));
+        assertEquals("policy override: " + policy, ctl(0, "policy"));
     }
 
     @Test
@@ -273,6 +306,15 @@ class ControlTest {
         start("none");
         assertEquals("TCP: RDMA is not available (no device here)", tell("connect 127.0.0.1"));
         assertTrue(ctl(0, "status").contains("verbs: none: no device here"), out::toString);
+        String sockets = "java.net sockets: the JDK's (no device here); NIO channels: the JDK's (no device here); "
+                + "asynchronous channels: the JDK's (no device here)";
+        assertTrue(out.toString(UTF_8).contains("sockets: " + sockets), out::toString);
+        assertEquals("policy override: none", ctl(0, "policy"));
+        assertEquals("", err.toString(UTF_8));
+        assertEquals("policy override: auto", ctl(0, "policy", "auto"));
+        assertEquals(
+                "jrsocket: it changes nothing here; " + sockets,
+                err.toString(UTF_8).strip());
         assertEquals("RDMA connections left: 0", ctl(0, "drain"));
         assertEquals("jrsocket: rules: the settings name no file", ctl(1, "reload"));
     }
@@ -288,6 +330,9 @@ class ControlTest {
         long own = ProcessHandle.current().pid();
         assertEquals(
                 "jrsocket: here: neither the number of a process nor a service:jmx: address", main(1, "ctl", "here"));
+        assertEquals(
+                "jrsocket: 1234567890123456789: neither the number of a process nor a service:jmx: address",
+                main(1, "ctl", "1234567890123456789"));
         // SIGQUIT, which asks a JVM to let others attach, at its default: it would end the process
         program = new ProcessBuilder("env", "--default-signal=QUIT", "sleep", "100").start();
         assertTrue(

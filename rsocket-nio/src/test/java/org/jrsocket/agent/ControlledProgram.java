@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
@@ -29,8 +30,9 @@ import org.jrsocket.verbs.loopback.LoopbackProvider;
 /**
  * {@code ControlledProgram RULES}: has a server and is its own client over loopback verbs, as its input says; another
  * process looks at it over JMX. {@code connect ADDRESS} answers RDMA, or TCP with the reason; {@code write} sends 100
- * bytes on the last connection and reads them; {@code close} closes one connection at both ends. With {@code none}
- * instead of rules it has no RDMA.
+ * bytes on the last connection and reads them; {@code close} closes one connection at both ends; {@code leave} closes
+ * one at its client's end, with more to be sent than its peer has room for. With {@code none} instead of rules it has
+ * no RDMA.
  */
 final class ControlledProgram implements DualListener.Acceptor<RdmaStream> {
 
@@ -53,9 +55,11 @@ final class ControlledProgram implements DualListener.Acceptor<RdmaStream> {
         if (none) {
             holder = TransportHolder.unavailable(
                     new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no device here", null));
+            InstalledSockets.jdks("no device here");
         } else {
             LoopbackProvider verbs = new LoopbackProvider();
             holder = TransportHolder.over(verbs, RdmaTransport.over(verbs));
+            InstalledSockets.ours(InstalledSockets.Kind.SOCKETS);
         }
         TransportContext context = TransportContext.open(Settings.read(settings, new Properties(), Map.of()), holder);
         PlatformBuilder.registerNow(new TransportBean(context, holder));
@@ -78,6 +82,13 @@ final class ControlledProgram implements DualListener.Acceptor<RdmaStream> {
             case "write" -> {
                 clients.peek().write(new byte[100], 0, 100, 0);
                 return "read " + accepted.peek().read(new byte[200], 0, 200, 0);
+            }
+            case "leave" -> {
+                RdmaStream client = clients.pop();
+                ByteBuffer more = ByteBuffer.allocate(1 << 20);
+                while (client.write(more.clear()) > 0) {}
+                client.close();
+                return "left";
             }
             default -> {
                 clients.pop().close();
