@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,6 +34,7 @@ import org.jrsocket.stream.RdmaListener.Patience;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -163,11 +165,23 @@ class DualListenerTest {
         }
     }
 
+    /** Its clients would be refused, though all that is new is to use TCP. */
+    @Test
+    void shouldNotBeThereForRdmaAloneWhileAnOverrideSaysTcp() throws Exception {
+        TransportContext context = context("policy=rdma");
+        try (DualListener listener = listen(context, FakePort.given(first))) {
+            assertTrue(listener.isRdmaAlone());
+            context.override(Policy.TCP);
+            assertFalse(listener.isRdmaAlone());
+        }
+    }
+
     // ---- accepting ----
 
     /** TCP connections are numbers. */
     private static final class Numbers implements DualListener.Acceptor<Object> {
         private int waiting;
+        private int looks; // before the first is there
         private boolean broken;
 
         @Override
@@ -175,7 +189,7 @@ class DualListenerTest {
             if (broken) {
                 throw new SocketException("too many open files");
             }
-            return waiting > 0 ? waiting-- : null;
+            return looks-- <= 0 && waiting > 0 ? waiting-- : null;
         }
 
         @Override
@@ -277,6 +291,114 @@ class DualListenerTest {
             assertThrows(
                     SocketException.class, () -> clients.get(0).read(new byte[1], 0, 1, TimeUnit.MINUTES.toNanos(1)));
         }
+    }
+
+    /** Nobody else knows of it any more. */
+    @Test
+    void shouldResetAtTheCloseWhatSomebodyHasSeenWaiting() throws Exception {
+        DualListener listener = listenWithClients(2);
+        assertTrue(listener.isReady());
+        listener.close();
+        assertFalse(listener.isReady());
+        assertThrows(SocketException.class, () -> clients.get(0).read(new byte[1], 0, 1, TimeUnit.MINUTES.toNanos(1)));
+    }
+
+    /** Over RDMA nothing ever comes. */
+    private DualListener listenOver(FakeRdma rdma) throws Exception {
+        rdma.listener = new RdmaListener() {
+            @Override
+            public InetSocketAddress localAddress() {
+                return first;
+            }
+
+            @Override
+            public RdmaStream poll() {
+                return null;
+            }
+
+            @Override
+            public void onReady(Runnable action) {
+                // never
+            }
+
+            @Override
+            public void close() {
+                // nothing waits
+            }
+        };
+        Settings settings = Settings.read(null, new Properties(), Map.of());
+        return listen(new TransportContext(settings, Rules.NONE, rdma), FakePort.given(first));
+    }
+
+    /** So many looks find nothing, so it has to wait, and to ask anew, more often than a wake-up may be left over. */
+    @Test
+    void shouldBeWokenByTcpAsOftenAsItWaits() throws Exception {
+        FakeRdma rdma = new FakeRdma();
+        rdma.watching = readable -> readable; // before arming has returned
+        Numbers acceptor = new Numbers();
+        acceptor.waiting = 1;
+        acceptor.looks = 5;
+        DualListener listener = listenOver(rdma);
+        listener.watchTcp(1);
+        listener.watchTcp(1);
+        assertEquals(1, rdma.watches);
+        assertEquals(1, listener.accept(acceptor, 0));
+        listener.close();
+        assertEquals(0, rdma.watches);
+        listener.watchTcp(1);
+        assertEquals(0, rdma.watches);
+    }
+
+    /** No service thread tells of them then. */
+    @Test
+    void shouldLookForTcpConnectionsAfterTheEndOfRdma() throws Exception {
+        FakeRdma rdma = new FakeRdma();
+        rdma.over = true;
+        try (DualListener listener = listenOver(rdma)) {
+            listener.watchTcp(1);
+            for (long nanos : new long[] {0, TimeUnit.HOURS.toNanos(1)}) {
+                Numbers acceptor = new Numbers();
+                acceptor.waiting = 1;
+                acceptor.looks = 3;
+                assertEquals(1, listener.accept(acceptor, nanos));
+            }
+        }
+    }
+
+    /** It may have been open when the descriptor was to be watched. */
+    @Test
+    void shouldDoWithoutAWatchWhereRdmaHasJustEnded() throws Exception {
+        FakeRdma rdma = new FakeRdma();
+        try (DualListener listener = listenOver(rdma)) {
+            rdma.unavailable = new VerbsUnavailableException(
+                    VerbsUnavailableException.Reason.NO_DEVICE, "as the test wants", null);
+            assertThrows(VerbsUnavailableException.class, () -> listener.watchTcp(1));
+            rdma.atService = () -> rdma.over = true;
+            listener.watchTcp(1);
+        }
+    }
+
+    @Test
+    void shouldEndAWaitThatHasBegun() throws Exception {
+        DualListener listener = listenOver(new FakeRdma());
+        FutureTask<Object> waiting =
+                new FutureTask<>(() -> assertThrows(SocketException.class, () -> listener.accept(new Numbers(), 0)));
+        Thread thread = new Thread(waiting, "accept");
+        thread.start();
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        listener.close();
+        waiting.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldTellWhoDoesNotWaitOfTheClose() throws Exception {
+        DualListener listener = listenOver(new FakeRdma());
+        Semaphore told = new Semaphore(0);
+        listener.observe(told::release);
+        listener.close();
+        assertEquals(1, told.availablePermits());
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.PendingConnect.Answer;
@@ -45,6 +46,14 @@ final class FakeRdma implements StreamFactory {
     RdmaListener listener;
     /** Of the last one that was to wait for its port. */
     RdmaListener.Patience patience;
+    /** Whether RDMA has ended. */
+    boolean over;
+    /** Before somebody gets the service thread. */
+    Runnable atService = () -> {};
+    /** What watches a descriptor, of the callback; null if there is nothing to watch. */
+    UnaryOperator<Runnable> watching;
+    /** Watches that are not cancelled. */
+    int watches;
     /** Whether attempts come so far that the peer is asked. */
     boolean asks = true;
     /** Of the last attempt: the test may speak for the peer. */
@@ -167,6 +176,11 @@ final class FakeRdma implements StreamFactory {
     }
 
     @Override
+    public boolean isOver() {
+        return over;
+    }
+
+    @Override
     public void takeCmEvents() {
         // there is nothing that waits
     }
@@ -174,6 +188,7 @@ final class FakeRdma implements StreamFactory {
     /** Keeps what is scheduled, for the test to run. */
     @Override
     public ServiceLoop service() throws VerbsUnavailableException {
+        atService.run();
         if (unavailable != null) {
             throw unavailable;
         }
@@ -191,7 +206,22 @@ final class FakeRdma implements StreamFactory {
 
             @Override
             public Watch watch(int fd, Runnable onReadable) {
-                throw new AssertionError("nothing to watch");
+                if (watching == null) {
+                    throw new AssertionError("nothing to watch");
+                }
+                Runnable arming = watching.apply(onReadable);
+                watches++;
+                return new Watch() {
+                    @Override
+                    public void arm() {
+                        arming.run();
+                    }
+
+                    @Override
+                    public void cancel() {
+                        watches--;
+                    }
+                };
             }
 
             @Override
