@@ -159,6 +159,13 @@ final class Chunk {
         }
     }
 
+    /** For tests. */
+    boolean isRegistered() {
+        synchronized (registrants) {
+            return !registrants.isEmpty();
+        }
+    }
+
     /** It is registered: to be told when it is retired; while a piece is in use. */
     void add(Registrations registrant) {
         synchronized (registrants) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -33,7 +34,7 @@ class RdmaByteBufAllocatorTest {
 
     private final RdmaByteBufAllocator allocator = new RdmaByteBufAllocator();
 
-    private static Chunk chunkOf(ByteBuf buffer) {
+    static Chunk chunkOf(ByteBuf buffer) {
         ByteBuffer nio = buffer.internalNioBuffer(0, buffer.capacity());
         return Chunk.at(NativeMemory.addressOf(nio));
     }
@@ -91,8 +92,11 @@ class RdmaByteBufAllocatorTest {
         assertEquals(5 << 20, chunkOf(large).size());
         assertNull(Chunk.at(NativeMemory.addressOf(ByteBuffer.allocateDirect(10_000))));
         Chunk chunk = chunkOf(large);
+        long address = NativeMemory.addressOf(chunk.memory());
+        assertSame(chunk, Chunk.at(address + (5 << 20) - 1));
         large.release();
         assertTrue(chunk.isRetired());
+        assertNotSame(chunk, Chunk.at(address));
         buffer.release();
     }
 

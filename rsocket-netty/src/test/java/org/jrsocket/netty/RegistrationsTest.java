@@ -51,9 +51,40 @@ class RegistrationsTest extends ChannelTests {
         checker.await();
         await(() -> buffer.refCnt() == 1, () -> "still retained");
         assertTrue(pair.client().registeredBytes() >= before + LARGE);
+        Chunk chunk = RdmaByteBufAllocatorTest.chunkOf(buffer);
         buffer.release();
         awaitRegistered(pair.client(), before);
         assertTrue(pair.client().isActive());
+        await(chunk::isFreed, () -> "its memory is kept");
+    }
+
+    /** The registration ends within the release then: it need not wait until the connection is quiet. */
+    @Test
+    void shouldFreeALargeBufferAtOnceThatTheEventLoopReleases() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(LARGE);
+        Pair pair = pair(ignoring(), checker);
+        ByteBuf buffer = buffer(LARGE);
+        pair.client().writeAndFlush(buffer.retain()).sync();
+        checker.await();
+        await(() -> buffer.refCnt() == 1, () -> "still retained");
+        Chunk chunk = RdmaByteBufAllocatorTest.chunkOf(buffer);
+        pair.client().eventLoop().submit(() -> buffer.release()).sync();
+        assertTrue(chunk.isFreed());
+    }
+
+    /** Else the chunk, which serves the next ones, would keep each connection that there ever was. */
+    @Test
+    void shouldForgetAConnectionThatIsClosed() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(65536);
+        Pair pair = pair(ignoring(), checker);
+        ByteBuf buffer = buffer(65536);
+        Chunk chunk = RdmaByteBufAllocatorTest.chunkOf(buffer);
+        pair.client().writeAndFlush(buffer).sync();
+        checker.await();
+        await(() -> buffer.refCnt() == 0, () -> "still retained");
+        assertTrue(chunk.isRegistered());
+        pair.client().close().sync();
+        await(() -> !chunk.isRegistered(), () -> "the connection is kept");
     }
 
     @Test
