@@ -328,6 +328,30 @@ class ZeroCopyTest extends ChannelTests {
         checker.await();
     }
 
+    /** There are more than there is room for at first, and the oldest is not in the first place. */
+    @Test
+    void shouldGiveBackEachOfMoreBuffersThanEverBefore() throws Exception {
+        int size = 8192;
+        int before = 5;
+        int more = 24;
+        Pattern.Checker checker = new Pattern.Checker(1L * (before + more) * size);
+        Pair pair = pair(ignoring(), checker);
+        List<ByteBuf> all = new ArrayList<>();
+        for (int i = 0; i < before + more; i++) {
+            if (i == before) {
+                await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "still retained");
+                verbs.faults().holdAcks(true);
+            }
+            ByteBuf buffer = Pattern.fill(OURS.directBuffer(size), 1L * i * size, size);
+            all.add(buffer);
+            pair.client().writeAndFlush(buffer).sync();
+        }
+        assertTrue(all.subList(before, all.size()).stream().allMatch(each -> each.refCnt() == 1), "all are lent");
+        verbs.faults().holdAcks(false);
+        await(() -> all.stream().allMatch(each -> each.refCnt() == 0), () -> "still retained");
+        checker.await();
+    }
+
     @Test
     void shouldGiveBackWhatItHasSentWithReadingSwitchedOff() throws Exception {
         Pattern.Checker checker = new Pattern.Checker(1 << 20);
