@@ -7,9 +7,11 @@ package org.jrsocket.netty;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -119,8 +121,45 @@ class ServingBothTest extends ChannelTests {
         assertEquals(true, channel.config().getOption(RdmaChannelOption.LEND_RECEIVES));
         assertEquals(10, channel.config().getOption(RdmaChannelOption.LEND_SENDS_FROM));
         assertTrue(channel.config().isKeepAlive());
+        assertEquals(true, channel.config().getOption(NioChannelOption.of(StandardSocketOptions.SO_KEEPALIVE)));
+        assertEquals(
+                true,
+                channel.config().getOptions().entrySet().stream()
+                        .filter(each -> each.getKey() instanceof NioChannelOption
+                                && each.getKey().name().equals(StandardSocketOptions.SO_KEEPALIVE.name()))
+                        .findAny()
+                        .orElseThrow()
+                        .getValue());
+        assertSame(RdmaByteBufAllocator.DEFAULT, channel.alloc());
+        RdmaSocketChannel unconnected = new RdmaSocketChannel(provider);
+        unconnected.config().setSendBufferSize(100_000);
+        assertEquals(100_000, unconnected.config().getSendBufferSize());
+        unconnected.unsafe().closeForcibly();
         assertThrows(
                 IllegalArgumentException.class, () -> channel.config().setOption(RdmaChannelOption.LEND_SENDS_FROM, 0));
+    }
+
+    /** What was asked for before is not read either, as with Netty's own. */
+    @Test
+    void shouldReadNothingOnceItIsToldNotTo() throws Exception {
+        AtomicInteger read = new AtomicInteger();
+        Pair pair = pair(ignoring(), new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                read.addAndGet(((ByteBuf) message).readableBytes());
+                ((ByteBuf) message).release();
+            }
+        });
+        pair.server().config().setAutoRead(false);
+        pair.client()
+                .writeAndFlush(pair.client().alloc().directBuffer(8).writeZero(8))
+                .sync();
+        for (int i = 0; i < 10; i++) { // it is there by now, and the loop looks what can be read before each
+            pair.server().eventLoop().submit(() -> {}).sync();
+        }
+        assertEquals(0, read.get());
+        pair.server().config().setAutoRead(true);
+        await(() -> read.get() == 8, () -> "nothing is read");
     }
 
     @Test
