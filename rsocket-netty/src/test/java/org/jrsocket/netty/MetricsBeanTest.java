@@ -34,5 +34,9 @@ class MetricsBeanTest {
         assertEquals(Rdma.metrics().sentLentBytes(), get("SentLentBytes"));
         assertEquals(Rdma.metrics().receivedLentBytes(), get("ReceivedLentBytes"));
         assertEquals(get("SentCopiedBytes") + get("ReceivedCopiedBytes"), get("CopiedBytes"));
+        assertEquals(
+                "sent " + get("SentLentBytes") + " bytes lent, " + get("SentCopiedBytes") + " copied; received "
+                        + get("ReceivedLentBytes") + " lent, " + get("ReceivedCopiedBytes") + " copied",
+                Rdma.metrics().toString());
     }
 }

@@ -112,6 +112,15 @@ class UndeployTest {
         assertEquals(List.of(closed, closed, closed), rounds(WebApplication.Verbs.OWN));
     }
 
+    /** The application's has another name then. */
+    @Test
+    void shouldLeaveNoBeanBehindWhereTheContainerHasOne() throws Exception {
+        RdmaIoHandler.newFactory(); // which is when there is one
+        assertTrue(beans() > 0);
+        String closed = "over RDMA";
+        assertEquals(List.of(closed, closed, closed), rounds(WebApplication.Verbs.OWN));
+    }
+
     /** In the build it has none. */
     @Test
     void shouldLeaveNothingBehindWhateverTheHostHas() throws Exception {
