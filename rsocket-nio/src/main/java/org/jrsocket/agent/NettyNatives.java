@@ -14,19 +14,24 @@ import java.util.Properties;
  */
 final class NettyNatives {
 
-    /**
-     * Netty's own, and those that grpc-netty-shaded, Apache Ratis and Apache Pulsar's clients read: a copy of Netty
-     * under another name has another name for the property too. Only of programs that then use NIO: HBase's servers do
-     * not ask whether there is epoll, and would not start.
-     */
-    static final List<String> PROPERTIES = List.of(
-            "io.netty.transport.noNative",
-            "io.grpc.netty.shaded.io.netty.transport.noNative",
-            "org.apache.ratis.thirdparty.io.netty.transport.noNative",
-            "org.apache.pulsar.shade.io.netty.transport.noNative");
-
     /** What a copy's property is called after the name of its packages. */
     static final String SUFFIX = ".transport.noNative";
+
+    /**
+     * Netty's own, and those of copies under another name: grpc-netty-shaded, Apache Ratis, Apache Pulsar's clients,
+     * Apache Flink (with that of its ZooKeeper client), Couchbase's client, Apache Fluss and Alluxio's client. Only of
+     * programs that then use NIO: HBase's servers do not ask whether there is epoll, and would not start.
+     */
+    static final List<String> PROPERTIES = List.of(
+            "io.netty" + SUFFIX,
+            "io.grpc.netty.shaded.io.netty" + SUFFIX,
+            "org.apache.ratis.thirdparty.io.netty" + SUFFIX,
+            "org.apache.pulsar.shade.io.netty" + SUFFIX,
+            "org.apache.flink.shaded.netty4.io.netty" + SUFFIX,
+            "org.apache.flink.shaded.zookeeper3.io.netty" + SUFFIX,
+            "com.couchbase.client.core.deps.io.netty" + SUFFIX,
+            "org.apache.fluss.shaded.netty4.io.netty" + SUFFIX,
+            "alluxio.shaded.client.io.netty" + SUFFIX);
 
     private NettyNatives() {}
 

@@ -6,6 +6,7 @@ package org.jrsocket.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
@@ -24,9 +25,17 @@ class NettyNativesTest {
     @Test
     void shouldHaveRenamedCopiesOfNettyUseNio() {
         NettyNatives.leaveOut(properties);
-        assertEquals("true", properties.getProperty("io.grpc.netty.shaded.io.netty.transport.noNative"));
-        assertEquals("true", properties.getProperty("org.apache.ratis.thirdparty.io.netty.transport.noNative"));
-        assertEquals("true", properties.getProperty("org.apache.pulsar.shade.io.netty.transport.noNative"));
+        for (String copy : List.of(
+                "io.grpc.netty.shaded.io.netty",
+                "org.apache.ratis.thirdparty.io.netty",
+                "org.apache.pulsar.shade.io.netty",
+                "org.apache.flink.shaded.netty4.io.netty",
+                "org.apache.flink.shaded.zookeeper3.io.netty",
+                "com.couchbase.client.core.deps.io.netty",
+                "org.apache.fluss.shaded.netty4.io.netty",
+                "alluxio.shaded.client.io.netty")) {
+            assertEquals("true", properties.getProperty(copy + ".transport.noNative"), copy);
+        }
     }
 
     @Test
