@@ -6,6 +6,7 @@ package org.jrsocket.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetSocketAddress;
@@ -422,6 +423,19 @@ class PeerMemoryTest {
         }
         pass(PeerMemory.FIRST_REFUSAL_NANOS);
         assertFalse(knows(web));
+    }
+
+    @Test
+    void shouldRememberARefusalForTheShortestTime() {
+        PeerMemory brief = new PeerMemory(HEAD_START, UNANSWERED, MILLI, now::get);
+        brief.worked(web);
+        brief.rejected(web);
+        pass(PeerMemory.FIRST_REFUSAL_NANOS + MILLI);
+        assertNull(brief.objection(web));
+        brief.rejected(web);
+        assertEquals(TcpReason.REMEMBERED, brief.objection(web));
+        pass(MILLI);
+        assertNull(brief.objection(web));
     }
 
     @Test

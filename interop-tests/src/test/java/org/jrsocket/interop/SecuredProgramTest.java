@@ -27,7 +27,7 @@ class SecuredProgramTest {
         Path policy = Files.writeString(folder.resolve("policy"), """
                 grant {
                     permission java.net.SocketPermission "*", "connect,accept,listen,resolve";
-                    permission java.util.PropertyPermission "*", "read,write";
+                    permission java.util.PropertyPermission "*", "read";
                     permission javax.management.MBeanServerPermission "createMBeanServer";
                 };
                 """);

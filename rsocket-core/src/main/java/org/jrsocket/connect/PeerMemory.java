@@ -99,7 +99,7 @@ final class PeerMemory {
             if (over < 0) {
                 return TcpReason.REMEMBERED;
             }
-            if (refusal != null && over >= rejectedNanos) {
+            if (refusal != null && over >= Math.max(rejectedNanos, 2 * FIRST_REFUSAL_NANOS)) {
                 refusals.remove(peer, refusal);
             }
         }

@@ -25,6 +25,7 @@ import java.util.AbstractList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.stream.RdmaStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -154,7 +155,8 @@ class ServingBothTest extends ChannelTests {
         pair.client()
                 .writeAndFlush(pair.client().alloc().directBuffer(8).writeZero(8))
                 .sync();
-        for (int i = 0; i < 10; i++) { // it is there by now, and the loop looks what can be read before each
+        await(() -> transport.streams().stream().anyMatch(RdmaStream::isReadable), () -> "nothing has arrived");
+        for (int i = 0; i < 10; i++) { // the loop looks what can be read before each
             pair.server().eventLoop().submit(() -> {}).sync();
         }
         assertEquals(0, read.get());

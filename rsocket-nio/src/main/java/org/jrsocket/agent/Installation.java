@@ -247,8 +247,7 @@ final class Installation {
         try {
             RSelectorProvider.install(context, holder);
             NettyNatives.leaveOut(System.getProperties());
-            instrumentation.addTransformer(
-                    new NettyBypass(line -> warn(context.settings().log(), line)));
+            instrumentation.addTransformer(new NettyBypass(context.settings().log()));
             InstalledSockets.ours(Kind.CHANNELS);
         } catch (IOException e) {
             tcpOnly(context, attached, Kind.CHANNELS, e.getMessage());
@@ -287,7 +286,7 @@ final class Installation {
         }
     }
 
-    private static void warn(LogLevel level, String line) {
+    static void warn(LogLevel level, String line) {
         if (level.compareTo(LogLevel.WARN) >= 0) {
             Agent.say(line);
         }

@@ -6,6 +6,8 @@ package org.jrsocket.agent;
 
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.nio.BroughtProviders;
@@ -72,13 +74,17 @@ final class Management {
     }
 
     /** The platform's MBean server is there; for others the builder is as it was. */
+    @SuppressWarnings("removal") // whoever starts JMX need not have the right to see properties (JDK 17)
     static void done() {
-        if (PlatformBuilder.class.getName().equals(System.getProperty(BUILDER))) {
-            if (other == null) {
-                System.clearProperty(BUILDER);
-            } else {
-                System.setProperty(BUILDER, other);
+        AccessController.doPrivileged((PrivilegedAction<Void>) () -> {
+            if (PlatformBuilder.class.getName().equals(System.getProperty(BUILDER))) {
+                if (other == null) {
+                    System.clearProperty(BUILDER);
+                } else {
+                    System.setProperty(BUILDER, other);
+                }
             }
-        }
+            return null;
+        });
     }
 }

@@ -10,24 +10,29 @@ import java.security.PrivilegedAction;
 import java.security.ProtectionDomain;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
+import org.jrsocket.connect.LogLevel;
 import org.jrsocket.stream.Threads;
 
 /**
  * Says that a program uses a native transport of Netty all the same, which {@link NettyNatives} does not know: its
  * connections are TCP, and nothing else would tell why. It changes no class; it hears of those that the JVM loads.
  */
-final class NettyBypass implements ClassFileTransformer {
+class NettyBypass implements ClassFileTransformer {
 
     private static final String EPOLL = "epoll";
     private static final String URING = "io_uring";
+    private static final String INCUBATOR = ".incubator";
 
-    private final Consumer<String> log;
+    private final LogLevel level;
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    /** @param log is given lines on a thread of its own: a class loader's lock may be held where a class is loaded. */
-    NettyBypass(Consumer<String> log) {
-        this.log = log;
+    NettyBypass(LogLevel level) {
+        this.level = level;
+    }
+
+    /** On a thread of its own: where a class is loaded, a class loader's lock may be held. */
+    void tell(String line) {
+        Installation.warn(level, line);
     }
 
     @Override
@@ -52,15 +57,17 @@ final class NettyBypass implements ClassFileTransformer {
     }
 
     private void notice(String name, String transport) {
-        String netty = name.substring(0, name.indexOf("/channel/")).replace('/', '.');
-        String property = netty + NettyNatives.SUFFIX;
+        String netty = name.substring(0, name.lastIndexOf("/channel/")).replace('/', '.');
+        // the incubator's io_uring reads the property of the Netty that it is for
+        String property = (netty.endsWith(INCUBATOR) ? netty.substring(0, netty.length() - INCUBATOR.length()) : netty)
+                + NettyNatives.SUFFIX;
         if (isSet(property) || !told.add(netty)) {
             return; // the user's choice, or ours, or known
         }
         InstalledSockets.bypassed(netty, transport);
         String line = netty + " uses " + transport + ", which bypasses the JDK, so its connections are TCP; -D"
                 + property + "=true has it use NIO, unless the program insists on " + transport;
-        Threads.daemon("jrsocket-bypass", () -> log.accept(line)).start();
+        Threads.daemon("jrsocket-bypass", () -> tell(line)).start();
     }
 
     // under a security manager this runs with whatever rights the code has that needs the class

@@ -18,6 +18,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportHolder;
@@ -196,7 +198,7 @@ class DoctorTest {
                     assertEquals(0, doctor(holder, null, peer));
                     assertSaid(peer + ": RDMA, device " + verbs.devices().get(0).name()
                             + ", from 127.0.0.1, connected in [0-9.]+ ms");
-                    try (RdmaStream accepted = listener.poll()) {
+                    try (RdmaStream accepted = accepted(listener)) {
                         assertEquals(-1, accepted.read(new byte[1], 0, 1, 0), "a server would log a reset");
                     }
                     assertEquals(1, doctor(holder, "policy=tcp", peer));
@@ -212,6 +214,14 @@ class DoctorTest {
                 transport.close();
             }
         }
+    }
+
+    /** A client may know sooner than the listener that it is connected. */
+    private static RdmaStream accepted(RdmaListener listener) throws InterruptedException {
+        CountDownLatch ready = new CountDownLatch(1);
+        listener.onReady(ready::countDown);
+        assertTrue(ready.await(60, TimeUnit.SECONDS));
+        return listener.poll();
     }
 
     @Test

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.connect.LogLevel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +23,12 @@ class NettyBypassTest {
     private static final String PROPERTY = "com.example.io.netty.transport.noNative";
 
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
-    private final NettyBypass bypass = new NettyBypass(lines::add);
+    private final NettyBypass bypass = new NettyBypass(LogLevel.WARN) {
+        @Override
+        void tell(String line) {
+            lines.add(line);
+        }
+    };
 
     @AfterEach
     void forget() {
@@ -58,10 +64,26 @@ class NettyBypassTest {
         assertNull(lines.poll(100, TimeUnit.MILLISECONDS));
     }
 
+    @Test
+    void shouldNameThePropertyThatTheIncubatorReads() throws Exception {
+        load("com/example/io/netty/incubator/channel/uring/IOUringEventLoop");
+        String line = lines.poll(60, TimeUnit.SECONDS);
+        assertTrue(line.contains("com.example.io.netty.incubator uses io_uring"), line);
+        assertTrue(line.contains(" -D" + PROPERTY + "=true "), line);
+    }
+
+    @Test
+    void shouldNameTheCopyInWhoeversPackages() throws Exception {
+        load("com/example/channel/libs/io/netty/channel/epoll/EpollEventLoop");
+        String line = lines.poll(60, TimeUnit.SECONDS);
+        assertTrue(line.startsWith("com.example.channel.libs.io.netty uses epoll"), line);
+    }
+
     @ParameterizedTest
     @CsvSource({"true", "false"})
     void shouldLeaveTheChoiceToTheUser(String value) throws Exception {
         System.setProperty(PROPERTY, value);
+        load("com/example/io/netty/incubator/channel/uring/IOUringEventLoop");
         load("com/example/io/netty/channel/epoll/EpollIoHandler"); // as one does that then hears that it may not
         assertNull(lines.poll(100, TimeUnit.MILLISECONDS));
     }
