@@ -13,8 +13,8 @@ import java.nio.channels.SocketChannel;
 import org.jrsocket.connect.TcpPort;
 
 /**
- * A port on which TCP does not listen, or not yet: a TCP socket that is bound keeps it, and TCP clients are refused. Its
- * owner has a lock.
+ * A port on which TCP does not listen, or not yet: a TCP socket that is bound keeps it, and TCP clients are refused.
+ * Its owner has a lock.
  */
 final class KeptPort implements TcpPort {
 
