@@ -151,7 +151,7 @@ final class ServerPort {
         }
     }
 
-    /** RDMA listens first: whom it refuses while TCP listens already would use TCP for as long as he is connected. */
+    /** RDMA listens first: clients that it refused while TCP listened already would stay with TCP once connected. */
     private DualListener openBeforeTcp(
             KeptPort reserved, SocketAddress wanted, int backlog, int rdmaBacklog, StreamConfig config)
             throws IOException {
