@@ -385,9 +385,10 @@ class DualListenerTest {
                 new FutureTask<>(() -> assertThrows(SocketException.class, () -> listener.accept(new Numbers(), 0)));
         Thread thread = new Thread(waiting, "accept");
         thread.start();
-        while (thread.getState() != Thread.State.WAITING) {
+        while (thread.getState() != Thread.State.WAITING && thread.isAlive()) {
             Thread.onSpinWait();
         }
+        assertTrue(thread.isAlive(), "it does not wait");
         listener.close();
         waiting.get(30, TimeUnit.SECONDS);
     }

@@ -50,7 +50,7 @@ final class InstalledSockets {
         }
     }
 
-    /** Sockets that are not the JDK's either. */
+    /** @param netty the name of its packages; its connections are neither ours nor the JDK's */
     static void bypassed(String netty, String transport) {
         BYPASSES.put(netty, "TCP by " + transport);
     }
