@@ -77,7 +77,7 @@ final class BundlePool {
     private synchronized Bundle take(Bundle.Shape shape) {
         for (Iterator<Idle> each = idle.iterator(); each.hasNext(); ) {
             Bundle bundle = each.next().bundle;
-            if (bundle.shape.equals(shape)) {
+            if (bundle.shape.isLike(shape)) {
                 each.remove();
                 idleBytes -= shape.bytes();
                 return bundle;
