@@ -246,8 +246,12 @@ final class Installation {
             throws ConfigurationException {
         try {
             RSelectorProvider.install(context, holder);
+            NettyBypass bypass = new NettyBypass(context.settings().log());
+            instrumentation.addTransformer(bypass);
+            if (attached) { // too late for the properties, which are set next
+                bypass.look(instrumentation.getAllLoadedClasses());
+            }
             NettyNatives.leaveOut(System.getProperties());
-            instrumentation.addTransformer(new NettyBypass(context.settings().log()));
             InstalledSockets.ours(Kind.CHANNELS);
         } catch (IOException e) {
             tcpOnly(context, attached, Kind.CHANNELS, e.getMessage());

@@ -45,6 +45,17 @@ class NettyBypass implements ClassFileTransformer {
         return null;
     }
 
+    /** The same of classes that are loaded already, for which it may be too late to set a property. */
+    void look(Class<?>[] loaded) {
+        for (Class<?> each : loaded) {
+            String name = each.getName().replace('.', '/');
+            String transport = transport(name);
+            if (transport != null) {
+                notice(name, transport);
+            }
+        }
+    }
+
     /** The transport whose event loops are of this class, else null. Called for each class that is loaded. */
     private static String transport(String name) {
         if (name.endsWith("/channel/epoll/EpollEventLoop") || name.endsWith("/channel/epoll/EpollIoHandler")) {

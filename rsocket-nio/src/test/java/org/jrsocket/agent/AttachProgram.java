@@ -79,7 +79,8 @@ public final class AttachProgram {
             case "tcp" -> tcp(jar);
             case "twice" -> twice(jar);
             case "late" -> late(jar);
-            case "netty" -> netty(jar);
+            case "netty" -> netty(() -> attach(jar, ""), AttachProgram::useEpoll);
+            case "netty-before" -> netty(AttachProgram::useEpoll, () -> attach(jar, ""));
             case "typo" -> typo(jar);
             case "servers" -> Sockets.servers(jar);
             case "selector" -> selector(jar, "");
@@ -90,6 +91,10 @@ public final class AttachProgram {
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.exit(0);
+    }
+
+    private interface Step {
+        void run() throws Exception;
     }
 
     private static void attach(String jar, String arguments) throws Exception {
@@ -213,9 +218,14 @@ public final class AttachProgram {
         }
     }
 
-    private static void netty(String jar) throws Exception {
-        attach(jar, "");
+    private static void useEpoll() throws Exception {
         Class.forName("org.example.shaded.netty.channel.epoll.EpollEventLoop");
+    }
+
+    private static void netty(Step... steps) throws Exception {
+        for (Step step : steps) {
+            step.run();
+        }
         checkOurs("ours", "ours", "ours; org.example.shaded.netty: TCP by epoll");
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
             if (thread.getName().equals("jrsocket-bypass")) {

@@ -30,6 +30,8 @@ import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.slf4j.simple.SimpleLogger;
 import picocli.CommandLine;
@@ -72,13 +74,14 @@ class AttachTest {
     }
 
     /** And the bean does. */
-    @Test
-    void shouldSayThatAProgramBypassesTheJdk() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"netty", "netty-before"})
+    void shouldSayThatAProgramBypassesTheJdk(String scenario) throws Exception {
         assertEquals(
                 List.of("jrsocket: org.example.shaded.netty uses epoll, which bypasses the JDK, so its connections are "
                         + "TCP; -Dorg.example.shaded.netty.transport.noNative=true has it use NIO, unless the program "
                         + "insists on epoll"),
-                attach("netty"));
+                attach(scenario));
     }
 
     @Test
