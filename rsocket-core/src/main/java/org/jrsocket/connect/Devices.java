@@ -6,10 +6,8 @@ package org.jrsocket.connect;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.TreeSet;
 import org.jrsocket.verbs.DeviceInfo;
 
 /**
@@ -77,13 +75,9 @@ final class Devices {
         return !names.isEmpty();
     }
 
-    /** Names of devices that this host does not have. */
-    Set<String> missing(Collection<DeviceInfo> present) {
-        Set<String> missing = new TreeSet<>(names);
-        for (DeviceInfo device : present) {
-            missing.remove(device.name());
-        }
-        return missing;
+    /** Names of devices; addresses are not among them. */
+    Set<String> names() {
+        return names;
     }
 
     /** Whether no connection may use this device. What addresses are on it is not asked. */

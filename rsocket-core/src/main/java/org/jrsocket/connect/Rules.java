@@ -14,6 +14,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -214,6 +215,17 @@ public final class Rules {
             }
         }
         return false;
+    }
+
+    /** The names of devices that are in some rule. */
+    Set<String> deviceNames() {
+        Set<String> names = new HashSet<>();
+        for (Rule rule : rules) {
+            if (rule.devices != null) {
+                names.addAll(rule.devices.names());
+            }
+        }
+        return names;
     }
 
     /** Whether there are {@code accept} rules and no others. */

@@ -253,11 +253,6 @@ public final class Settings {
         return get(LISTEN) == Switch.ON;
     }
 
-    /** Whether some devices are named, of all that the host may have. */
-    public boolean namesDevices() {
-        return devices().hasNames();
-    }
-
     /** Which devices may be used where no rule says so. */
     Devices devices() {
         return isGiven(DEVICES) ? get(DEVICES) : Devices.ROUTED;

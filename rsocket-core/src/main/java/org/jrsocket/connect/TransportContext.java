@@ -7,8 +7,11 @@ package org.jrsocket.connect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.Access;
 import org.jrsocket.stream.RdmaStream;
@@ -149,17 +152,33 @@ public final class TransportContext {
         return what + reason.getMessage();
     }
 
+    /** Whether settings or rules name devices, of all that the host may have. */
+    public boolean namesDevices() {
+        return settings.devices().hasNames() || !rules.deviceNames().isEmpty();
+    }
+
     /**
-     * Devices that the settings name, and that this host does not have.
+     * Devices that the settings or rules name, and that this host does not have.
      *
      * @return what to say of them, or null if there are none
      */
     public String withoutDevices(List<DeviceInfo> present) {
-        Set<String> missing = settings.devices().missing(present);
+        Set<String> there = present.stream().map(DeviceInfo::name).collect(Collectors.toCollection(TreeSet::new));
+        return Stream.of(
+                        missing("devices", settings.devices().names(), there),
+                        missing("rules", rules.deviceNames(), there))
+                .filter(Objects::nonNull)
+                .reduce((one, other) -> one + "; " + other)
+                .orElse(null);
+    }
+
+    private static String missing(String where, Set<String> named, Set<String> there) {
+        Set<String> missing = new TreeSet<>(named);
+        missing.removeAll(there);
         return missing.isEmpty()
                 ? null
-                : "devices: this host has no RDMA device " + String.join(", ", missing) + ", only "
-                        + present.stream().map(DeviceInfo::name).sorted().collect(Collectors.joining(", "));
+                : where + ": this host has no RDMA device " + String.join(", ", missing) + ", only "
+                        + String.join(", ", there);
     }
 
     /** Whether settings or rules may let a connection use this device. */

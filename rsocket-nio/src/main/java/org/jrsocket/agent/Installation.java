@@ -187,7 +187,7 @@ final class Installation {
 
     /** Nobody would notice a device that is spelt wrongly. Looking costs time, so only where devices are named. */
     private static void sayMissing(TransportContext context, VerbsProvider provider) {
-        if (!context.settings().namesDevices()) {
+        if (!context.namesDevices()) {
             return;
         }
         try {

@@ -29,6 +29,8 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.NoSuchAlgorithmException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
@@ -82,6 +84,7 @@ public final class AttachProgram {
             case "netty" -> netty(() -> attach(jar, ""), AttachProgram::useEpoll);
             case "netty-before" -> netty(AttachProgram::useEpoll, () -> attach(jar, ""));
             case "typo" -> typo(jar);
+            case "devices" -> devices(jar);
             case "servers" -> Sockets.servers(jar);
             case "selector" -> selector(jar, "");
             case "insists" -> selector(jar, "policy=rdma,log=error");
@@ -238,6 +241,14 @@ public final class AttachProgram {
         attach(jar, "polcy=tcp");
         attach(jar, "rules=/nowhere/sdp.conf");
         attach(jar, "policy=auto"); // in the next attempt it is right
+        Sockets.expect(true, true);
+    }
+
+    private static void devices(String jar) throws Exception {
+        Path rules = Files.createTempFile("rules", "");
+        Files.writeString(rules, "connect * * auto mistyped2+lo0\nbind * * auto lo0\n");
+        attach(jar, "devices=mistyped1,rules=" + rules);
+        Files.delete(rules);
         Sockets.expect(true, true);
     }
 

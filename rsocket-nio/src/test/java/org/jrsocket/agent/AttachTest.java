@@ -85,6 +85,14 @@ class AttachTest {
     }
 
     @Test
+    void shouldSayWhichDevicesThereAreNot() throws Exception {
+        assertEquals(
+                List.of("jrsocket: devices: this host has no RDMA device mistyped1, only lo0; "
+                        + "rules: this host has no RDMA device mistyped2, only lo0"),
+                attach("devices"));
+    }
+
+    @Test
     void shouldStayAsItIsWhenAttachedAgain() throws Exception {
         assertEquals(
                 List.of("jrsocket: the agent was started already, by another -javaagent or attached; "

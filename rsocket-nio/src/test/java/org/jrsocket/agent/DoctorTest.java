@@ -125,6 +125,10 @@ class DoctorTest {
             assertEquals(0, doctor(holder, "devices=nosuch,rules=" + rules, null));
             assertSaid("settings: policy=auto, .*rules=.*; what no rule names uses TCP");
             assertSaid("rules: 1 rule of " + Pattern.quote(rules.toString()));
+            Files.writeString(rules, "connect * * auto nosuch+" + device + "\naccept * * tcp nosuch2\n");
+            assertEquals(0, doctor(holder, "devices=nosuch1,rules=" + rules, null));
+            assertSaid("RDMA: can be used; devices: this host has no RDMA device nosuch1, only " + device
+                    + "; rules: this host has no RDMA device nosuch, nosuch2, only " + device);
             assertEquals(0, doctor(holder, "devices=192.0.2.1", null));
             assertEquals(0, doctor(holder, "devices=ALL", null));
             assertSaid("RDMA: can be used");
