@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs of the simulator: some 100,000 steps, or as many as the property {@code jrsocket.sim.steps} says. The seeds
+ * Runs of the simulator: 150,000 steps, or as many as the property {@code jrsocket.sim.steps} says. The seeds
  * are always the same ones, so that a build that fails fails again; scripts/simulate takes others.
  */
 class SimulationTest {

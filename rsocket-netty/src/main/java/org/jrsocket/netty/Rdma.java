@@ -122,7 +122,7 @@ public final class Rdma {
      *
      * <p>Close the channels and shut the event loops down before. Of what is open, connections over RDMA are reset, and
      * server channels accept no more of them; what uses TCP goes on. What was written to channels that are closed is
-     * delivered first, for up to 10 s.
+     * delivered first, for up to 5 s.
      *
      * <p>There is no way back. {@link RdmaIoHandler#newFactory} and the constructors of channels throw
      * {@link IllegalStateException} from then on, {@link #isAvailable} is false, and {@link #metrics} keeps its

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Channels that share a selector and a pool of threads. In a fixed pool all threads look after the selector, and call
- * the handlers of what they find. Other pools run handlers as tasks; a thread of ours looks after the selector. Safe
- * for use by many threads.
+ * the handlers of what they find; so do the threads that another pool starts with. While none of them is free, a thread
+ * of ours looks after the selector, and such a pool runs the handlers as tasks. Safe for use by many threads.
  */
 final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implements Executor {
 
