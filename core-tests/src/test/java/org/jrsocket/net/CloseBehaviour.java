@@ -497,6 +497,61 @@ abstract class CloseBehaviour extends SocketBehaviour {
         writer.get();
     }
 
+    /** A known way to have a thread that reads a socket heed interrupts. Then both threads may close it at once. */
+    private static final class ClosingReader extends Thread {
+        private final Socket socket;
+
+        ClosingReader(Socket socket) {
+            this.socket = socket;
+            setDaemon(true);
+        }
+
+        @Override
+        public void interrupt() {
+            super.interrupt();
+            try {
+                socket.shutdownOutput();
+                socket.close();
+            } catch (IOException e) {
+                // the other thread has closed it
+            }
+        }
+
+        @Override
+        public void run() {
+            try {
+                socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+            } catch (IOException e) {
+                // closed
+            }
+        }
+    }
+
+    @Test
+    void shouldCloseWhereTheReadersOwnInterruptCloses() throws Exception {
+        for (int round = 0; round < 100; round++) {
+            Pair pair = pair();
+            ClosingReader reader = new ClosingReader(pair.server());
+            reader.start();
+            Work<Void> writer = start(() -> {
+                OutputStream out = pair.clientOut();
+                while (true) {
+                    out.write(new byte[100]);
+                }
+            });
+            Thread.sleep(1 + round % 3);
+            Work<Void> interrupter = start(() -> {
+                reader.interrupt();
+                return null;
+            });
+            interrupter.get();
+            reader.join(30_000);
+            assertFalse(reader.isAlive());
+            assertThrows(SocketException.class, writer::get);
+            pair.client().close();
+        }
+    }
+
     private void outputOfDropped(ServerSocket server, AtomicReference<OutputStream> only) throws IOException {
         Socket dropped = kind().socket();
         dropped.connect(server.getLocalSocketAddress());

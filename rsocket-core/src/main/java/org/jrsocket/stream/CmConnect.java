@@ -10,8 +10,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.CmEvent;
@@ -37,12 +36,12 @@ final class CmConnect implements PendingConnect, CmHandler {
     private final Observer observer;
     private final long start = System.nanoTime();
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition outcome = lock.newCondition();
+    private final DeferringLock lock = new DeferringLock();
     private final List<Runnable> actions = new ArrayList<>();
     private boolean late; // given up, but the peer is listened to
     private boolean done;
     private ServiceLoop.Timer limit; // of whoever waits by an event
+    private Thread waiter; // null if nobody waits
     private boolean taken;
     private RdmaStream stream;
     private RdmaConnectException failure;
@@ -119,8 +118,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 request.ask();
                 observer.asked();
                 if (request.isProbe()) {
-                    request.endpoint()
-                            .freeQueues(); // before an answer can be fetched: nothing makes a connection of it
+                    request.endpoint().freeQueues(); // nothing makes a connection of an answer
                     giveUp(Reason.CANCELLED, "asked for no connection");
                 }
             }
@@ -174,7 +172,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         if (limit != null) {
             limit.cancel(); // else it would hold the stream, which may be over long before
         }
-        outcome.signalAll();
+        LockSupport.unpark(waiter);
     }
 
     /** With lock. As {@link #fail}, by this side's own will. */
@@ -260,23 +258,19 @@ final class CmConnect implements PendingConnect, CmHandler {
                         "the service thread cannot wait for a connection, which it would have to make");
             }
             while (!done) {
-                try {
-                    long nanos = expires ? 0 : left.getAsLong();
-                    if (transport.serviceThread().hasEnded()) {
-                        failLate();
-                        continue;
-                    }
-                    if (nanos <= 0 && !expires) {
-                        expires = true;
-                        expire(left);
-                    }
-                    outcome.awaitNanos(nanos > 0 ? Math.min(nanos, SERVICE_CHECK_NANOS) : SERVICE_CHECK_NANOS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                    if (virtual && !done) { // else it came too late, and the stream would be nobody's
-                        giveUp(Reason.CANCELLED, "interrupted while connecting");
-                        throw new InterruptedIOException("interrupted while connecting");
-                    }
+                long nanos = expires ? 0 : left.getAsLong();
+                if (transport.serviceThread().hasEnded()) {
+                    failLate();
+                    continue;
+                }
+                if (nanos <= 0 && !expires) {
+                    expires = true;
+                    expire(left);
+                }
+                interrupted |= sleep(nanos > 0 ? Math.min(nanos, SERVICE_CHECK_NANOS) : SERVICE_CHECK_NANOS);
+                if (interrupted && virtual && !done) { // else it came too late, and the stream would be nobody's
+                    giveUp(Reason.CANCELLED, "interrupted while connecting");
+                    throw new InterruptedIOException("interrupted while connecting");
                 }
             }
             if (failure != null) {
@@ -285,12 +279,22 @@ final class CmConnect implements PendingConnect, CmHandler {
             taken = true;
             return stream;
         } finally {
-            lock.unlock();
-            if (interrupted) {
+            if (lock.release() || interrupted) {
                 Thread.currentThread().interrupt();
             }
             runActions();
         }
+    }
+
+    /** With the lock, which is free meanwhile. Whether the thread was interrupted, as its status does not say any more. */
+    private boolean sleep(long nanos) {
+        waiter = Thread.currentThread();
+        boolean interrupted = lock.release();
+        LockSupport.parkNanos(this, nanos);
+        interrupted |= Thread.interrupted();
+        lock.lock();
+        waiter = null;
+        return lock.takeInterrupt() || interrupted;
     }
 
     @Override

@@ -4,7 +4,6 @@
  */
 package org.jrsocket.stream;
 
-import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.verbs.CqSet;
 
 /**
@@ -18,7 +17,8 @@ import org.jrsocket.verbs.CqSet;
 public final class PollSet implements AutoCloseable {
 
     private final RdmaTransport transport;
-    private final ReentrantLock lock = new ReentrantLock(); // after a stream's lock
+    private final Object lock =
+            new Object(); // after a stream's lock; who waits for it makes no call to the application
     // Guarded by lock.
     private final CqSet queues;
     private final StreamCore[] streams;
@@ -50,8 +50,7 @@ public final class PollSet implements AutoCloseable {
             if (core.freed || core.pollSet != null || core.transport != transport) {
                 return false;
             }
-            lock.lock();
-            try {
+            synchronized (lock) {
                 if (closed || queues.isFull()) {
                     return false;
                 }
@@ -61,8 +60,6 @@ public final class PollSet implements AutoCloseable {
                 attachments[index] = attachment;
                 core.pollSet = this;
                 return true;
-            } finally {
-                lock.unlock();
             }
         } finally {
             core.exit();
@@ -93,8 +90,7 @@ public final class PollSet implements AutoCloseable {
     }
 
     private void take(StreamCore core) {
-        lock.lock();
-        try {
+        synchronized (lock) {
             int last = queues.size() - 1;
             for (int i = 0; i <= last; i++) {
                 if (streams[i] == core) {
@@ -106,8 +102,6 @@ public final class PollSet implements AutoCloseable {
                     return;
                 }
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -118,8 +112,7 @@ public final class PollSet implements AutoCloseable {
      * @return for how many there are messages, whose attachments {@link #found} tells
      */
     public int look(long nanos) {
-        lock.lock();
-        try {
+        synchronized (lock) {
             int n = queues.size() == 0 ? 0 : queues.spin(nanos);
             for (int i = 0; i < n; i++) {
                 found[i] = attachments[queues.found(i)];
@@ -129,8 +122,6 @@ public final class PollSet implements AutoCloseable {
             }
             foundCount = n;
             return n;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -142,29 +133,20 @@ public final class PollSet implements AutoCloseable {
     /** All streams leave; the set finds nothing any more. */
     @Override
     public void close() {
-        lock.lock();
-        try {
+        synchronized (lock) {
             closed = true;
-        } finally {
-            lock.unlock();
         }
         for (StreamCore core = any(); core != null; core = any()) {
             remove(core.stream());
         }
-        lock.lock();
-        try {
+        synchronized (lock) {
             queues.free();
-        } finally {
-            lock.unlock();
         }
     }
 
     private StreamCore any() {
-        lock.lock();
-        try {
+        synchronized (lock) {
             return queues.size() == 0 ? null : streams[0];
-        } finally {
-            lock.unlock();
         }
     }
 }

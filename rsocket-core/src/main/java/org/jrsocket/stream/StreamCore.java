@@ -7,7 +7,6 @@ package org.jrsocket.stream;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.protocol.Connection;
 import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Inbound;
@@ -36,7 +35,7 @@ final class StreamCore {
     /** No offset of {@link #awaitedOffset}. */
     private static final long NONE = -1;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final DeferringLock lock = new DeferringLock();
     final RdmaTransport transport;
     final Endpoint endpoint;
     final InetSocketAddress local;
@@ -85,7 +84,6 @@ final class StreamCore {
     boolean wroteInVain; // or was told that nobody reads any more
     private boolean growthRefused; // send memory is full, and there was no more
     final Stalls stalls = new Stalls(this);
-
     final StreamSweep sweep;
 
     private volatile int ready;
@@ -159,8 +157,8 @@ final class StreamCore {
 
     /** After anything that was done with it. */
     void exit() {
-        assert lock.isHeldByCurrentThread();
-        if (lock.getHoldCount() > 1) {
+        assert lock.isHeld();
+        if (lock.holds() > 1) {
             lock.unlock();
             return;
         }
@@ -172,20 +170,26 @@ final class StreamCore {
         int news = noted;
         noted = 0;
         Runnable words = Effects.has(news, Effects.FAILED | Effects.VIOLATION) ? effects.takeWords() : null;
-        lock.unlock();
-        if (add) {
-            transport.leftovers().add(leftover);
-        }
-        if (news != Effects.NONE) {
-            waits.progressed();
-        }
-        if (words != null) {
-            words.run();
+        boolean interrupt = lock.release();
+        try {
+            if (add) {
+                transport.leftovers().add(leftover);
+            }
+            if (news != Effects.NONE) {
+                waits.progressed();
+            }
+            if (words != null) {
+                words.run();
+            }
+        } finally {
+            if (interrupt) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
     boolean isHeld() {
-        return lock.isHeldByCurrentThread();
+        return lock.isHeld();
     }
 
     private int readiness() {
@@ -281,10 +285,9 @@ final class StreamCore {
 
     private void handle(int step) {
         effects.handle(step);
-        if (flood.isDue(in.idleMessages()) && !closed && !releasing) { // a close has a budget of its own
-            if (flood.isSpent(in.idleMessages(), System.nanoTime())) {
-                effects.violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
-            }
+        boolean isDue = flood.isDue(in.idleMessages()) && !closed && !releasing; // a close has a budget of its own
+        if (isDue && flood.isSpent(in.idleMessages(), System.nanoTime())) {
+            effects.violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
         }
         if (leftover.isCollected()) {
             flush();

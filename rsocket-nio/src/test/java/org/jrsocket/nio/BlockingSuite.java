@@ -74,6 +74,58 @@ abstract class BlockingSuite extends NioSuite {
         assertEquals(-1, p.server().read(bytes(1)));
     }
 
+    /** As some thread classes do for sockets. Then both threads may close it at once. */
+    private static final class ClosingReader extends Thread {
+        private final SocketChannel channel;
+
+        ClosingReader(SocketChannel channel) {
+            this.channel = channel;
+            setDaemon(true);
+        }
+
+        @Override
+        public void interrupt() {
+            super.interrupt();
+            try {
+                channel.shutdownOutput();
+                channel.close();
+            } catch (IOException e) {
+                // the other thread has closed it
+            }
+        }
+
+        @Override
+        public void run() {
+            try {
+                while (channel.read(bytes(1000)) >= 0) {
+                    // go on
+                }
+            } catch (IOException e) {
+                // closed
+            }
+        }
+    }
+
+    @Test
+    void shouldCloseWhereTheReadersOwnInterruptCloses() throws Exception {
+        for (int round = 0; round < 100; round++) {
+            Pair p = pair();
+            ClosingReader reader = new ClosingReader(p.server());
+            reader.start();
+            Future<?> writer = background(() -> {
+                while (true) {
+                    p.client().write(bytes(100));
+                }
+            });
+            pause(1 + round % 3);
+            get(background(reader::interrupt));
+            reader.join(30_000);
+            assertFalse(reader.isAlive());
+            assertThrows(IOException.class, () -> get(writer));
+            p.client().close();
+        }
+    }
+
     @Test
     void shouldCloseAScatteringChannelByInterrupt() throws Exception {
         Pair p = pair();
