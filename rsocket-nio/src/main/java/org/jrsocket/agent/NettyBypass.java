@@ -76,8 +76,11 @@ class NettyBypass implements ClassFileTransformer {
             return; // the user's choice, or ours, or known
         }
         InstalledSockets.bypassed(netty, transport);
-        String line = netty + " uses " + transport + ", which bypasses the JDK, so its connections are TCP; -D"
-                + property + "=true has it use NIO, unless the program insists on " + transport;
+        String own = NettyNatives.OWN_SETTINGS.get(netty);
+        String line = netty + " uses " + transport + ", which bypasses the JDK, so its connections are TCP; "
+                + (own == null
+                        ? "-D" + property + "=true has it use NIO, unless the program insists on " + transport
+                        : own + " has it use NIO");
         Threads.daemon("jrsocket-bypass", () -> tell(line)).start();
     }
 

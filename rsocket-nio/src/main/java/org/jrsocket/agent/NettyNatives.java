@@ -5,6 +5,7 @@
 package org.jrsocket.agent;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 
 /**
@@ -20,7 +21,7 @@ final class NettyNatives {
     /**
      * Netty's own, and those of copies under another name: grpc-netty-shaded, Apache Ratis, Apache Pulsar's clients,
      * Apache Flink (with that of its ZooKeeper client), Couchbase's client, Apache Fluss and Alluxio's client. Only of
-     * programs that then use NIO: HBase's servers do not ask whether there is epoll, and would not start.
+     * programs that then use NIO.
      */
     static final List<String> PROPERTIES = List.of(
             "io.netty" + SUFFIX,
@@ -32,6 +33,10 @@ final class NettyNatives {
             "com.couchbase.client.core.deps.io.netty" + SUFFIX,
             "org.apache.fluss.shaded.netty4.io.netty" + SUFFIX,
             "alluxio.shaded.client.io.netty" + SUFFIX);
+
+    /** How copies are told to use NIO whose programs do not start with the property: they do not ask for epoll's state. */
+    static final Map<String, String> OWN_SETTINGS =
+            Map.of("org.apache.hbase.thirdparty.io.netty", "HBase's own setting hbase.netty.nativetransport=false");
 
     private NettyNatives() {}
 

@@ -72,6 +72,16 @@ class NettyBypassTest {
         assertTrue(line.contains(" -D" + PROPERTY + "=true "), line);
     }
 
+    /** Its servers do not start with the property. */
+    @Test
+    void shouldNameHBasesOwnSetting() throws Exception {
+        load("org/apache/hbase/thirdparty/io/netty/channel/epoll/EpollEventLoop");
+        assertEquals(
+                "org.apache.hbase.thirdparty.io.netty uses epoll, which bypasses the JDK, so its connections are TCP; "
+                        + "HBase's own setting hbase.netty.nativetransport=false has it use NIO",
+                lines.poll(60, TimeUnit.SECONDS));
+    }
+
     @Test
     void shouldNameTheCopyInWhoeversPackages() throws Exception {
         load("com/example/channel/libs/io/netty/channel/epoll/EpollEventLoop");
