@@ -36,7 +36,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private final Observer observer;
     private final long start = System.nanoTime();
 
-    private final DeferringLock lock = new DeferringLock();
+    private final PatientLock lock = new PatientLock();
     private final List<Runnable> actions = new ArrayList<>();
     private boolean late; // given up, but the peer is listened to
     private boolean done;
@@ -94,10 +94,7 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     /** With lock. */
     private void hear(CmEvent event) {
-        if (!request.wasAsked() || done && !late) {
-            return;
-        }
-        Answer answer = ConnectAnswers.of(event, late);
+        Answer answer = request.wasAsked() && (!done || late) ? ConnectAnswers.of(event, late) : null;
         if (answer != null) {
             observer.answered(answer);
         }
@@ -247,15 +244,12 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     @Override
     public RdmaStream await(LongSupplier left) throws IOException {
-        boolean virtual = Threads.isVirtual();
         boolean interrupted = false;
         boolean expires = false;
         lock.lock();
         try {
             if (transport.serviceThread().isCurrent()) { // a logger's connection, perhaps; nobody else takes the answer
-                giveUp(
-                        Reason.RESOURCES,
-                        "the service thread cannot wait for a connection, which it would have to make");
+                giveUp(Reason.RESOURCES, "the service thread cannot wait for a connection that it has to make");
             }
             while (!done) {
                 long nanos = expires ? 0 : left.getAsLong();
@@ -268,7 +262,9 @@ final class CmConnect implements PendingConnect, CmHandler {
                     expire(left);
                 }
                 interrupted |= sleep(nanos > 0 ? Math.min(nanos, SERVICE_CHECK_NANOS) : SERVICE_CHECK_NANOS);
-                if (interrupted && virtual && !done) { // else it came too late, and the stream would be nobody's
+                if (interrupted
+                        && Threads.isVirtual()
+                        && !done) { // else it came too late, and the stream would be nobody's
                     giveUp(Reason.CANCELLED, "interrupted while connecting");
                     throw new InterruptedIOException("interrupted while connecting");
                 }
@@ -279,7 +275,8 @@ final class CmConnect implements PendingConnect, CmHandler {
             taken = true;
             return stream;
         } finally {
-            if (lock.release() || interrupted) {
+            lock.unlock();
+            if (interrupted) {
                 Thread.currentThread().interrupt();
             }
             runActions();
@@ -289,12 +286,14 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** With the lock, which is free meanwhile. Whether the thread was interrupted, as its status does not say any more. */
     private boolean sleep(long nanos) {
         waiter = Thread.currentThread();
-        boolean interrupted = lock.release();
-        LockSupport.parkNanos(this, nanos);
-        interrupted |= Thread.interrupted();
-        lock.lock();
-        waiter = null;
-        return lock.takeInterrupt() || interrupted;
+        lock.unlock();
+        try {
+            LockSupport.parkNanos(this, nanos);
+            return Thread.interrupted();
+        } finally {
+            lock.lock();
+            waiter = null;
+        }
     }
 
     @Override

@@ -5,7 +5,7 @@
 package org.jrsocket.stream;
 
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +31,7 @@ final class Reapers {
                 MOST,
                 10,
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
+                new LinkedTransferQueue<>(), // without locks, whose waiters might interrupt themselves
                 task -> Threads.daemon("jrsocket-reaper", task));
         pool.allowCoreThreadTimeOut(true);
         threads = pool;

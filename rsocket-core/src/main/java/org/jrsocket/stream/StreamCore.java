@@ -35,7 +35,7 @@ final class StreamCore {
     /** No offset of {@link #awaitedOffset}. */
     private static final long NONE = -1;
 
-    private final DeferringLock lock = new DeferringLock();
+    private final PatientLock lock = new PatientLock();
     final RdmaTransport transport;
     final Endpoint endpoint;
     final InetSocketAddress local;
@@ -170,21 +170,15 @@ final class StreamCore {
         int news = noted;
         noted = 0;
         Runnable words = Effects.has(news, Effects.FAILED | Effects.VIOLATION) ? effects.takeWords() : null;
-        boolean interrupt = lock.release();
-        try {
-            if (add) {
-                transport.leftovers().add(leftover);
-            }
-            if (news != Effects.NONE) {
-                waits.progressed();
-            }
-            if (words != null) {
-                words.run();
-            }
-        } finally {
-            if (interrupt) {
-                Thread.currentThread().interrupt();
-            }
+        lock.unlock();
+        if (add) {
+            transport.leftovers().add(leftover);
+        }
+        if (news != Effects.NONE) {
+            waits.progressed();
+        }
+        if (words != null) {
+            words.run();
         }
     }
 
