@@ -36,6 +36,8 @@ final class RSelector extends AbstractSelector {
 
     private final Selection selection;
     private boolean inSelect; // with this lock
+    private boolean inFind; // the same, and it still needs what a close frees
+    private boolean closedInFind; // by the thread that was in there
 
     RSelector(RSelectorProvider provider, AbstractSelector jdk) {
         this(provider, jdk, provider.context().settings().streamConfig().spinNanos());
@@ -134,7 +136,10 @@ final class RSelector extends AbstractSelector {
                 synchronized (publicSelected) {
                     try {
                         deregisterCancelled();
-                        ReadyKeys ready = selection.find(nanos);
+                        ReadyKeys ready = find(nanos);
+                        if (closedInFind) {
+                            return 0;
+                        }
                         deregisterCancelled();
                         return publish(ready, action);
                     } finally {
@@ -143,6 +148,18 @@ final class RSelector extends AbstractSelector {
                 }
             } finally {
                 inSelect = false;
+            }
+        }
+    }
+
+    private ReadyKeys find(long nanos) throws IOException {
+        inFind = true;
+        try {
+            return selection.find(nanos);
+        } finally {
+            inFind = false;
+            if (closedInFind) {
+                closeAll();
             }
         }
     }
@@ -281,12 +298,20 @@ final class RSelector extends AbstractSelector {
         wakeup();
         synchronized (this) {
             synchronized (publicSelected) {
-                try {
-                    closeWithKeys();
-                } finally { // also when there is no memory to list the keys
-                    selection.close();
+                if (inFind) { // by this thread then, which closes it when it is through
+                    closedInFind = true;
+                } else {
+                    closeAll();
                 }
             }
+        }
+    }
+
+    private void closeAll() throws IOException {
+        try {
+            closeWithKeys();
+        } finally { // also when there is no memory to list the keys
+            selection.close();
         }
     }
 }

@@ -4,14 +4,19 @@
  */
 package org.jrsocket.nio;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A selection that fails at one key, as for lack of memory: the selections after it know of all of them. */
@@ -55,6 +60,31 @@ class FailingSelectionTest extends LoopbackChannelTests {
         assertFails(selector);
         selector.selectedKeys().clear();
         assertEquals(3, selector.select(TIMEOUT));
+    }
+
+    /** A logger may, or a thread's own interrupt(). What the selection still needs is freed when it is over. */
+    @Test
+    void shouldEndWhenItsOwnThreadClosesTheSelector() throws IOException {
+        Selector selector = selector();
+        Pair pair = pair();
+        pair.client().configureBlocking(false);
+        SelectionKey stream = pair.client().register(selector, SelectionKey.OP_READ);
+        ScriptedChannel closer = scripted();
+        SelectionKey key = closer.register(selector, SelectionKey.OP_READ);
+        List<Boolean> valid = new ArrayList<>();
+        closer.meanwhile = () -> {
+            closer.meanwhile = () -> {};
+            assertDoesNotThrow(selector::close);
+            valid.add(selector.isOpen());
+            valid.add(stream.isValid());
+        };
+        assertEquals(0, selector.select(TIMEOUT));
+        assertEquals(List.of(false, true), valid);
+        assertFalse(stream.isValid());
+        assertFalse(key.isValid());
+        assertFalse(pair.client().isRegistered());
+        assertThrows(ClosedSelectorException.class, selector::selectNow);
+        selector.close();
     }
 
     @Test
