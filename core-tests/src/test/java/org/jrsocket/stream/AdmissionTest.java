@@ -17,7 +17,7 @@ import org.jrsocket.stream.Admission.Limits;
 import org.jrsocket.stream.Admission.Request;
 import org.junit.jupiter.api.Test;
 
-/** Who may begin, who waits and who is turned away. A place that was not given back would keep its source out for good. */
+/** Who begins, who waits and who is turned away. A place that was not given back would keep its source out for good. */
 class AdmissionTest {
 
     private static final long HELD_NANOS = 100;

@@ -283,7 +283,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** With the lock, which is free meanwhile. Whether the thread was interrupted, as its status does not say any more. */
+    /** With the lock, free meanwhile. Whether the thread was interrupted, which its status does not say any more. */
     private boolean sleep(long nanos) {
         waiter = Thread.currentThread();
         lock.unlock();

@@ -31,14 +31,27 @@ final class PatientLock {
     private void await() {
         Thread me = Thread.currentThread();
         waiters.add(me); // before it looks again: who lets go after that look sees it
-        while (!lock.tryLock()) {
-            if (me.isInterrupted()) {
-                Thread.yield();
-            } else {
-                LockSupport.park(this);
+        try {
+            while (!lock.tryLock()) {
+                if (me.isInterrupted()) {
+                    Thread.yield();
+                } else {
+                    LockSupport.park(this);
+                }
+            }
+        } finally {
+            waiters.remove(me);
+            if (!lock.isHeldByCurrentThread()) { // no memory to park, say
+                wakeNext();
             }
         }
-        waiters.remove(me);
+    }
+
+    private void wakeNext() {
+        Thread next = waiters.peek();
+        if (next != null) {
+            LockSupport.unpark(next); // another one may be faster; that one wakes it again
+        }
     }
 
     boolean tryLock() {
@@ -47,10 +60,7 @@ final class PatientLock {
 
     void unlock() {
         lock.unlock();
-        Thread next = waiters.peek();
-        if (next != null) {
-            LockSupport.unpark(next); // another one may be faster; that one wakes it again
-        }
+        wakeNext();
     }
 
     boolean isHeld() {

@@ -34,7 +34,7 @@ final class NettyNatives {
             "org.apache.fluss.shaded.netty4.io.netty" + SUFFIX,
             "alluxio.shaded.client.io.netty" + SUFFIX);
 
-    /** How copies are told to use NIO whose programs do not start with the property: they do not ask for epoll's state. */
+    /** How copies are told to use NIO whose programs do not ask whether there is epoll, and fail with the property. */
     static final Map<String, String> OWN_SETTINGS =
             Map.of("org.apache.hbase.thirdparty.io.netty", "HBase's own setting hbase.netty.nativetransport=false");
 
