@@ -85,6 +85,42 @@ class StreamMemoryTest extends RawPeerTests {
         stream(p, 4 << 20); // and it goes on
     }
 
+    /** Of ten thousand idle connections each look costs. */
+    @Test
+    void shouldNotBeEnteredBySweepsWhileItIsAtRest() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        StreamSweep sweep = p.client.core().sweep;
+        awaitRest(sweep);
+        p.client.write(bytes(100), 0, 100, PATIENCE);
+        assertTrue(sweep.look(), "something was written");
+        awaitRest(sweep);
+        p.server.write(bytes(100), 0, 100, PATIENCE);
+        read(p.client, 100);
+        assertTrue(sweep.look(), "something was read");
+        awaitRest(sweep);
+        p.client.close();
+        assertTrue(sweep.look(), "it was closed");
+    }
+
+    private static void awaitRest(StreamSweep sweep) {
+        for (int looks = 0; sweep.look(); looks++) {
+            assertTrue(looks < 10, "still not at rest");
+        }
+    }
+
+    @Test
+    void shouldBeLookedAtWhileItsDeviceHasSomethingToSay() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        awaitRest(p.client.core().sweep);
+        verbs.faults().holdAcks(true);
+        p.client.write(bytes(100), 0, 100, PATIENCE);
+        for (int looks = 0; looks < 10; looks++) {
+            assertTrue(p.client.core().sweep.look(), "an acknowledgement is awaited");
+        }
+        verbs.faults().holdAcks(false);
+        awaitRest(p.client.core().sweep);
+    }
+
     /** Here, as on rxe, all of it is acknowledged whenever the writer looks. */
     @Test
     void shouldGrowWithAStreamOfSmallWrites() throws Exception {

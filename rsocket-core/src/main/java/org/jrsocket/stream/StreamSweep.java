@@ -16,6 +16,7 @@ final class StreamSweep {
     private final DeviceSilence silence;
     private long movesSeen;
     private int idleSweeps;
+    private boolean atRest;
     private volatile Runnable whenQuiet = () -> {};
 
     StreamSweep(StreamCore core) {
@@ -28,16 +29,20 @@ final class StreamSweep {
         whenQuiet = action;
     }
 
-    /** One round; none if somebody is busy with the stream at this moment. */
-    void look() {
-        if (!core.tryEnter()) {
-            return;
+    /**
+     * One round; none if somebody is busy with the stream at this moment, or if there is nothing to do.
+     *
+     * @return whether the stream was entered
+     */
+    boolean look() {
+        if (atRest && isStillAtRest() || !core.tryEnter()) {
+            return false;
         }
         boolean stuck;
         boolean quiet;
         try {
             stuck = core.closed && !core.releasing && !core.freed;
-            long moves = core.in.consumed() + core.out.written();
+            long moves = moves();
             idleSweeps = moves == movesSeen ? idleSweeps + 1 : 0;
             movesSeen = moves;
             core.in.timePassed();
@@ -53,6 +58,7 @@ final class StreamSweep {
                     core.effects().silent(silence.seconds());
                 }
             }
+            atRest = quiet && idleSweeps >= 2 * IDLE_SWEEPS && !core.out.awaitsCompletion();
         } finally {
             core.exit();
         }
@@ -62,5 +68,18 @@ final class StreamSweep {
         if (quiet) {
             whenQuiet.run(); // without the lock, for it may wait for a thread that waits for that
         }
+        return true;
+    }
+
+    /**
+     * Without the lock: of ten thousand idle connections each lock would be memory that no processor has at hand, and
+     * work for the garbage collector besides. What another thread is doing at this moment, the next round sees.
+     */
+    private boolean isStillAtRest() {
+        return moves() == movesSeen && !core.closed && !core.out.awaitsCompletion();
+    }
+
+    private long moves() {
+        return core.in.consumed() + core.out.written();
     }
 }
