@@ -4,6 +4,7 @@
  */
 package org.jrsocket.stream;
 
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -172,13 +173,11 @@ final class Farewells {
 
         @Override
         public void onCmEvent(CmEvent event) {
-            switch (event.type()) {
-                // It has answered, or never will; some kernels wait for the ids of a device that is removed.
-                case RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_DEVICE_REMOVAL -> end();
-                default -> {
-                    // of the connection, which is over
-                }
-            }
+            EventType type = event.type(); // no switch, as in StreamEffects
+            // It has answered, or never will; some kernels wait for the ids of a device that is removed.
+            if (type == EventType.RDMA_CM_EVENT_DISCONNECTED || type == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL) {
+                end();
+            } // else it is of the connection, which is over
         }
 
         void end() {

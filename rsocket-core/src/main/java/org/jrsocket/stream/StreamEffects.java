@@ -4,8 +4,11 @@
  */
 package org.jrsocket.stream;
 
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.net.SocketException;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Pump;
 import org.jrsocket.verbs.CmEvent;
@@ -19,6 +22,16 @@ import org.slf4j.LoggerFactory;
 final class StreamEffects {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
+
+    /**
+     * The last three: the passive side gave up on an answer that we took for the connection. Not cases of a switch,
+     * which needs a class of its own when the first event comes, after the application's class loader was closed, say.
+     */
+    private static final Set<EventType> PEER_GONE = EnumSet.of(
+            EventType.RDMA_CM_EVENT_DISCONNECTED,
+            EventType.RDMA_CM_EVENT_REJECTED,
+            EventType.RDMA_CM_EVENT_CONNECT_ERROR,
+            EventType.RDMA_CM_EVENT_UNREACHABLE);
 
     private final StreamCore core;
     private final Pump pump;
@@ -146,14 +159,13 @@ final class StreamEffects {
 
     /** On the service thread. */
     void onCmEvent(CmEvent event) {
-        switch (event.type()) {
-            // The last three: the passive side gave up on an answer that we took for the connection.
-            case RDMA_CM_EVENT_DISCONNECTED,
-                    RDMA_CM_EVENT_REJECTED,
-                    RDMA_CM_EVENT_CONNECT_ERROR,
-                    RDMA_CM_EVENT_UNREACHABLE -> peerDisconnected("the peer went away without closing", true);
-            case RDMA_CM_EVENT_DEVICE_REMOVAL -> deviceRemoved();
-            default -> LOG.debug("{} to {}: {}", core.local, core.remote, event);
+        EventType type = event.type();
+        if (PEER_GONE.contains(type)) {
+            peerDisconnected("the peer went away without closing", true);
+        } else if (type == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL) {
+            deviceRemoved();
+        } else {
+            LOG.debug("{} to {}: {}", core.local, core.remote, event);
         }
     }
 

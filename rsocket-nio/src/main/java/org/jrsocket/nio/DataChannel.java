@@ -180,8 +180,12 @@ abstract class DataChannel extends ConnectingChannel {
         try {
             ensureOpen();
             if (!isBlocking()) {
-                rdma.ensureOutputOpen();
-                return one != null ? rdma.write(one) : rdma.write(sources, offset, length);
+                // First, as the JDK: a write that fails has heard of a reset, though the channel says something else.
+                long n = one != null ? rdma.write(one) : rdma.write(sources, offset, length);
+                if (n == 0) {
+                    rdma.ensureOutputOpen();
+                }
+                return n;
             }
             boolean done = false;
             long n = 0;
@@ -196,8 +200,9 @@ abstract class DataChannel extends ConnectingChannel {
             }
             return n;
         } catch (SocketException e) {
-            rdma.ensureOutputOpen(); // shut while this one waited
-            throw failure(rdma, e);
+            IOException told = failure(rdma, e);
+            rdma.ensureOutputOpen(); // it may have been shut while this one waited
+            throw told;
         } finally {
             writeLock.unlock();
         }

@@ -359,6 +359,29 @@ abstract class CloseSuite extends NioSuite {
         }
     }
 
+    /** A write that does not block asks the kernel, which tells of the reset, although the channel tells of the end. */
+    @Test
+    void shouldGiveAReaderTheEndOnceAWriteAfterTheEndOfItsOutputHasHeardOfTheReset() throws Exception {
+        for (boolean gathering : new boolean[] {false, true}) {
+            SocketChannel client = reset();
+            client.shutdownOutput();
+            assertThrows(AsynchronousCloseException.class, () -> client.write(bytes(0))); // asks nobody
+            Action write = gathering ? () -> client.write(new ByteBuffer[] {bytes(1)}) : () -> client.write(bytes(1));
+            assertThrows(AsynchronousCloseException.class, write::run);
+            assertEquals(-1, client.read(bytes(1)));
+        }
+    }
+
+    @Test
+    void shouldTellAReaderOfTheResetAfterABlockingWriteThatCameAfterTheEndOfItsOutput() throws Exception {
+        Pair p = pair();
+        resetArrives(p);
+        p.client().shutdownOutput();
+        assertThrows(AsynchronousCloseException.class, () -> p.client().write(bytes(1)));
+        IOException e = assertThrows(SocketException.class, () -> p.client().read(bytes(1)));
+        assertEquals("Connection reset", e.getMessage());
+    }
+
     @Test
     void shouldTellABlockingWriterOfTheReset() throws Exception {
         for (boolean stream : new boolean[] {false, true}) {
