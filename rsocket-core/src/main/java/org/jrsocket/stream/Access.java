@@ -7,20 +7,22 @@ package org.jrsocket.stream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** Who may connect to a listener. Asked on the service thread for each request; must not block. */
+/** Decides who may connect to a listener. Called on the service thread for each request; must not block. */
 public interface Access {
 
-    /** Everybody. */
+    /** Admits everybody. */
     Access ALL = (source, local, device) -> null;
 
     /**
-     * @param source what the request gives as its sender's address; nothing has proven it
-     * @param local to which the request came: the listener's port
-     * @param device that has it
-     * @return null if it may connect, otherwise why not, for this host's log: the peer is told no reason
+     * Returns why a request may not connect, or null if it may.
+     *
+     * @param source the sender's address according to the request; unverified
+     * @param local the address that the request came to, with the listener's port
+     * @param device the device that has that address
+     * @return null if it may connect, otherwise the reason, for this host's log: the peer is told no reason
      */
     String refusal(InetAddress source, InetSocketAddress local, String device);
 
-    /** A request that was not admitted has its answer, so many nanoseconds after it was taken. Any thread. */
+    /** Called on any thread when a refused request has been answered, {@code nanos} after it was taken. */
     default void refused(long nanos) {}
 }

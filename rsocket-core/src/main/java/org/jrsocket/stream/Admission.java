@@ -17,28 +17,28 @@ import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
 
 /**
- * Which requests a listener may answer, which wait for that, and which are turned away. A handshake that its client
- * never ends costs what a connection costs, so these are bounded apart from the backlog, in number, by source address
- * and in time: nobody fills a listener without completing handshakes.
+ * Decides which requests a listener may answer, which have to wait, and which are turned away. A handshake that its
+ * client never ends costs as much as a connection. Handshakes are therefore bounded apart from the backlog, in number,
+ * by source address and in time, so that nobody can fill a listener without completing handshakes.
  *
  * <p>A request waits, unanswered, while its source or the listener has too many handshakes under way or the application
- * has not accepted what is ready. It waits no longer than {@link Limits#heldNanos}, which is less than clients give
- * RDMA: they are to hear "busy" and not to take the host for silent.
+ * has not accepted the connections that are ready. It waits no longer than {@link Limits#heldNanos}, which is less than
+ * clients give RDMA: they should be told "busy", and not take the host for silent.
  *
- * <p>It knows no lock: all calls are its listener's, with its lock.
+ * <p>This class has no lock of its own: the listener makes all calls with its lock held.
  */
 final class Admission {
 
     /**
-     * What is bounded.
+     * The limits.
      *
      * @param halfOpen handshakes under way
-     * @param halfOpenPerSource those of one address
+     * @param halfOpenPerSource handshakes under way with one address
      * @param held requests that wait
-     * @param heldPerSource those of one address
-     * @param handshakeNanos how long a client that was answered has to say that it is ready, while nobody waits for its
-     *     place
-     * @param graceNanos how long while somebody does
+     * @param heldPerSource waiting requests of one address
+     * @param handshakeNanos how long a client that was answered has to say that it is ready, while no request waits for
+     *     its place
+     * @param graceNanos how long it has while one does
      * @param heldNanos how long a request waits
      */
     record Limits(
@@ -51,9 +51,9 @@ final class Admission {
             long heldNanos) {
 
         /**
-         * A handshake pins 32 KiB: 2 MiB for one address, 8 MiB for all. An honest client needs milliseconds for
-         * one, so 64 of its connections may begin at a time. Requests that are never completed take up all of them from
-         * 32 a second on, and keep others of that address out from 128 a second on.
+         * A handshake pins 32 KiB: 2 MiB for one address, 8 MiB for all. An honest client needs milliseconds for one,
+         * so 64 of its connections may begin at a time. Requests that are never completed fill all places from 32 a
+         * second on, and keep out others of the same address from 128 a second on.
          */
         static final Limits DEFAULT = new Limits(
                 256,
@@ -74,7 +74,7 @@ final class Admission {
         }
     }
 
-    /** A request that was checked. */
+    /** A checked request. */
     record Request(CmId id, ConnData peer, InetAddress source, long since) {}
 
     private final Limits limits;
@@ -87,24 +87,24 @@ final class Admission {
         this.limits = limits;
     }
 
-    /** Whether a handshake with {@code source} may begin. */
+    /** Returns whether a handshake with {@code source} may begin. */
     boolean mayOpen(InetAddress source) {
         return halfOpen < limits.halfOpen && halfOpenOf.getOrDefault(source, 0) < limits.halfOpenPerSource;
     }
 
-    /** One has begun. */
+    /** Counts a handshake that has begun. */
     void opened(InetAddress source) {
         halfOpen++;
         halfOpenOf.merge(source, 1, Integer::sum);
     }
 
-    /** One is over, with a connection or without. */
+    /** Counts a handshake that has ended, with or without a connection. */
     void over(InetAddress source) {
         halfOpen--;
         release(halfOpenOf, source);
     }
 
-    /** Lets a request wait; false if it is to be turned away. */
+    /** Makes a request wait. Returns false if it has to be turned away. */
     boolean hold(Request request) {
         if (held.size() >= limits.held || heldOf.getOrDefault(request.source, 0) >= limits.heldPerSource) {
             return false;
@@ -114,7 +114,7 @@ final class Admission {
         return true;
     }
 
-    /** The oldest request that need not wait for its source any longer, or null. */
+    /** Takes the oldest request whose source may begin a handshake now, or returns null. */
     Request next() {
         for (Iterator<Request> each = held.iterator(); each.hasNext() && halfOpen < limits.halfOpen; ) {
             Request request = each.next();
@@ -127,7 +127,7 @@ final class Admission {
         return null;
     }
 
-    /** Requests that have waited too long; they wait no more. */
+    /** Removes and returns the requests that have waited too long. */
     List<Request> expired(long now) {
         List<Request> all = new ArrayList<>();
         while (!held.isEmpty() && now - held.peek().since >= limits.heldNanos) {
@@ -138,7 +138,7 @@ final class Admission {
         return all;
     }
 
-    /** All that wait; none does any more. */
+    /** Removes and returns all waiting requests. */
     List<Request> takeHeld() {
         List<Request> all = List.copyOf(held);
         held.clear();

@@ -8,11 +8,11 @@ import java.nio.ByteBuffer;
 import org.jrsocket.protocol.Slab;
 
 /**
- * Bytes that a reader has taken without a copy, where the peer's device has put them. They have to be given back, in
- * any order. Until then their memory is neither granted to the peer again nor freed, not even by a close.
+ * Bytes that a reader has taken without a copy, in the place where the peer's device put them. They have to be given
+ * back, in any order. Until then their memory is neither granted to the peer again nor freed, not even by a close.
  *
- * <p>The peer's device can still write the memory: a peer that breaks the protocol can change what was read. If that
- * matters, copy the bytes. Any thread.
+ * <p>The peer's device can still write to this memory, so a peer that breaks the protocol can change what was read. If
+ * that matters, copy the bytes. Thread-safe.
  */
 public final class BorrowedBytes implements AutoCloseable {
 
@@ -21,7 +21,7 @@ public final class BorrowedBytes implements AutoCloseable {
     private final int length;
     private final ByteBuffer bytes;
     private final ByteBuffer writable;
-    private boolean givenBack; // with the core's lock
+    private boolean givenBack; // guarded by the core's lock
 
     BorrowedBytes(StreamCore core, RegisteredSlab slab, int from, int length) {
         this.core = core;
@@ -31,17 +31,19 @@ public final class BorrowedBytes implements AutoCloseable {
         this.bytes = writable.asReadOnlyBuffer();
     }
 
-    /** The bytes, read-only; not to be used after {@link #close}. */
+    /** Returns the bytes, read-only. Must not be used after {@link #close}. */
     public ByteBuffer bytes() {
         return bytes;
     }
 
-    /** The same memory, for a holder that changes what it has read, as decoders do. Nobody reads it afterwards. */
+    /**
+     * Returns the same memory for a holder that changes what it has read, as decoders do. Nothing reads it afterwards.
+     */
     public ByteBuffer writable() {
         return writable;
     }
 
-    /** Gives them back; harmless when repeated. */
+    /** Gives the bytes back. Repeated calls have no effect. */
     @Override
     public void close() {
         boolean last;

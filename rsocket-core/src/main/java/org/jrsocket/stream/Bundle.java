@@ -23,16 +23,17 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
 
 /**
- * What an {@link Endpoint} needs besides its id and its queue pair: a protection domain, two completion queues
- * on one channel, and registered memory. It serves one connection at a time and, as a whole, another one after it.
+ * What an {@link Endpoint} needs in addition to its id and its queue pair: a protection domain, two completion queues
+ * on one channel, and registered memory. A bundle serves one connection at a time and, as a whole, may serve others
+ * later.
  *
- * <p>A remote key opens memory only to queue pairs of its own protection domain, and this domain never holds more than
- * one. So a peer that remembers the keys of a connection that is over has no queue pair left that they would work with,
- * and the next connection's peer gets at nothing but its own.
+ * <p>A remote key gives access to memory only to queue pairs of its own protection domain, and this domain never holds
+ * more than one. So a peer that remembers the keys of an earlier connection has no queue pair left for which they work,
+ * and the next connection's peer reaches only what is its own.
  */
 final class Bundle {
 
-    /** Event cookies, see {@link CompChannel#takeEvent()}. */
+    /** Event cookies; see {@link CompChannel#takeEvent()}. */
     static final int RECV_COOKIE = 0;
 
     static final int SEND_COOKIE = 1;
@@ -41,19 +42,19 @@ final class Bundle {
     static final int TABLE_ENTRIES = Inbound.MOST_GRANTS;
 
     static final int TABLE_BYTES = TABLE_ENTRIES * Grant.SIZE;
-    /** Slabs that a connection has from the beginning: what it holds while it is idle. */
+    /** Slabs that a connection has from the beginning, and keeps while it is idle. */
     private static final int RECEIVE_SLABS = 2;
 
     private static final int LOCAL_AND_REMOTE_WRITE = IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE;
     private static final byte[] ZEROS = new byte[32 * 1024];
 
     /**
-     * What connections must have in common to use the same bundle: the device, entries of the queues, bytes of the
-     * smallest slabs.
+     * What connections must have in common to use the same bundle: the device, the sizes of the queues, and the bytes
+     * of the smallest slabs.
      */
     record Shape(Device device, int sendQueue, int receiveQueue, int sendSlab, int receiveSlab) {
 
-        /** In place of {@code equals}: its first call in a JVM takes 25 ms, while code is made for it. */
+        /** Used in place of {@code equals}, whose first call in a JVM takes 25 ms, because code is generated for it. */
         boolean isLike(Shape other) {
             return device == other.device
                     && sendQueue == other.sendQueue
@@ -62,7 +63,7 @@ final class Bundle {
                     && receiveSlab == other.receiveSlab;
         }
 
-        /** Pinned, by each region that is registered below. */
+        /** Returns the bytes that all the regions registered below pin. */
         int bytes() {
             int words = device.isIwarp() ? receiveQueue * MessageWord.SIZE : 0;
             return NativeMemory.whole(RECEIVE_SLABS * receiveSlab)
@@ -83,14 +84,14 @@ final class Bundle {
     private Mr receiveMr;
     NativeMemory grantTable;
     Mr grantMr;
-    /** A page of grants and words on their way out, and the first send slab behind it. */
+    /** A page of outgoing grants and words, with the first send slab behind it. */
     NativeMemory staging;
 
     Mr stagingMr;
     Slabs slabs;
     RegisteredSlab firstReceive;
     RegisteredSlab firstSend;
-    /** iWARP only: one 4-byte message word for each posted receive; else null. */
+    /** One 4-byte message word for each posted receive; null except on iWARP. */
     NativeMemory words;
 
     Mr wordsMr;
@@ -120,7 +121,7 @@ final class Bundle {
             sendCq = createCq(shape.sendQueue, SEND_COOKIE);
             receiveMemory = NativeMemory.allocate(RECEIVE_SLABS * shape.receiveSlab);
             receiveMr = verbs.registerMr(pd, receiveMemory.address(), receiveMemory.size(), LOCAL_AND_REMOTE_WRITE);
-            // a region of its own: its key must open nothing but the table
+            // a region of its own: its key must give access to nothing but the table
             grantTable = NativeMemory.allocate(NativeMemory.PAGE);
             grantMr = verbs.registerMr(pd, grantTable.address(), TABLE_BYTES, LOCAL_AND_REMOTE_WRITE);
             staging = NativeMemory.allocate(NativeMemory.PAGE + shape.sendSlab);
@@ -168,9 +169,9 @@ final class Bundle {
     }
 
     /**
-     * Makes it as good as new, after its connection's queue pair was destroyed.
-     * What it grew to is freed, and all else that the peer could write is cleared, announced or not: the next peer can
-     * have bytes read that it did not write, which must not be another's.
+     * Makes the bundle as good as new, after its connection's queue pair was destroyed. The memory that it has grown to
+     * is freed. Everything else that the peer could write is cleared, announced or not: the next peer can announce
+     * bytes that it did not write, and what is read then must not be another connection's data.
      *
      * @return whether it may be used again
      */
@@ -190,7 +191,7 @@ final class Bundle {
         return true;
     }
 
-    /** Takes what the destroyed queue pair left in the queue; false if the queue is broken. */
+    /** Discards what the destroyed queue pair left in the queue. Returns false if the queue is broken. */
     private static boolean drain(Cq queue, WcBatch completions) {
         int n;
         do {
@@ -206,8 +207,8 @@ final class Bundle {
     }
 
     /**
-     * Frees it all; no queue pair may be left. Each step is tried even if one before failed: what cannot be freed is
-     * logged and lost, rather than freed twice. By one thread, once.
+     * Frees everything. No queue pair may be left. Each step is tried even if an earlier one failed: what cannot be
+     * freed is logged and lost, rather than freed twice. Called once, by one thread.
      */
     void free() {
         try {
@@ -252,7 +253,7 @@ final class Bundle {
     }
 
     private boolean release(Mr mr, NativeMemory memory) {
-        // Memory that is still registered stays: the peer could write into whatever came to live there.
+        // Memory that is still registered is kept: the peer could write into whatever took its place.
         boolean gone = mr == null || attempt("ibv_dereg_mr", Verbs::deregisterMr, verbs, mr);
         if (gone && memory != null) {
             memory.free();

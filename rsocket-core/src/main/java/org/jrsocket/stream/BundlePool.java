@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bundles of connections that are over, kept a short while for connections to come: making one takes a dozen calls
- * of the kernel and pins its memory, freeing it as many more. What is kept is bounded in number, bytes and time, and
- * goes when memory is short. Any thread.
+ * The bundles of ended connections, kept for a short while for later connections. Making a bundle takes a dozen system
+ * calls and pins its memory; freeing it takes as many. What is kept is bounded in number, bytes and time, and is freed
+ * when memory is short. Thread-safe.
  */
 final class BundlePool {
 
@@ -37,7 +37,7 @@ final class BundlePool {
     private final MemoryBudget budget;
 
     // Guarded by this.
-    private final Deque<Idle> idle = new ArrayDeque<>(); // the latest first: its memory is in the caches still
+    private final Deque<Idle> idle = new ArrayDeque<>(); // the latest first: its memory is still in the caches
     private long idleBytes;
     private boolean expiring;
     private boolean closed;
@@ -54,7 +54,9 @@ final class BundlePool {
         return verbs;
     }
 
-    /** One that was kept, or else a new one. When there is no memory for it, what is kept for others goes first. */
+    /**
+     * Returns a kept bundle, or else a new one. Without memory for a new one, what is kept for others is freed first.
+     */
     Bundle obtain(Bundle.Shape shape) throws IOException {
         Bundle kept = take(shape);
         if (kept != null) {
@@ -87,8 +89,8 @@ final class BundlePool {
     }
 
     /**
-     * Takes one back whose queue pair is gone: keeps it if it can be used again, and frees what is too much. By a
-     * thread that may take its time.
+     * Takes back a bundle whose queue pair is gone: keeps it if it can be used again, and frees what exceeds the
+     * limits. Called by a thread that may take its time.
      */
     void giveBack(Bundle bundle) {
         if (!keep(bundle)) {
@@ -110,7 +112,7 @@ final class BundlePool {
                     return false;
                 }
                 expireIn(idleNanos);
-                idle.addFirst(kept); // the last that may fail
+                idle.addFirst(kept); // the last step that may fail
                 idleBytes += bundle.shape.bytes();
                 return true;
             }
@@ -125,7 +127,7 @@ final class BundlePool {
         return idle.size() > MAX_IDLE || idleBytes > most ? removeOldest() : null;
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void expireIn(long nanos) {
         if (!expiring) {
             transport.service().schedule(this::expire, nanos);
@@ -133,14 +135,14 @@ final class BundlePool {
         }
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private Bundle removeOldest() {
         Bundle bundle = idle.removeLast().bundle;
         idleBytes -= bundle.shape.bytes();
         return bundle;
     }
 
-    /** Service thread. */
+    /** Called on the service thread. */
     private void expire() {
         long now = System.nanoTime();
         try {
@@ -160,7 +162,7 @@ final class BundlePool {
     private void reap(Bundle bundle) {
         try {
             transport.reap(bundle::free);
-        } catch (OutOfMemoryError e) { // then here: nobody else has it any more
+        } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
             bundle.free();
         }
     }
@@ -169,7 +171,7 @@ final class BundlePool {
         return !idle.isEmpty() && now - idle.getLast().since >= idleNanos ? removeOldest() : null;
     }
 
-    /** Frees what is kept; whether there was anything. */
+    /** Frees what is kept. Returns whether there was anything. */
     boolean freeIdle() {
         List<Idle> all;
         synchronized (this) {
@@ -181,7 +183,7 @@ final class BundlePool {
         return !all.isEmpty();
     }
 
-    /** The same by a reaper: whoever misses the memory may have a stream's lock. */
+    /** Does the same on a reaper: the thread that lacks the memory may hold a stream's lock. */
     private void freeIdleSoon() {
         synchronized (this) {
             if (idle.isEmpty()) {
@@ -191,7 +193,7 @@ final class BundlePool {
         transport.reap(this::freeIdle);
     }
 
-    /** Nothing of this device, which is lost, is kept any more. */
+    /** Frees what is kept of a lost device. */
     void deviceRemoved(Device device) {
         List<Bundle> gone = new ArrayList<>();
         synchronized (this) {
@@ -206,7 +208,7 @@ final class BundlePool {
         gone.forEach(this::reap);
     }
 
-    /** As {@link #freeIdle()}, and nothing is kept from now on. */
+    /** Does the same as {@link #freeIdle()}, and keeps nothing from now on. */
     void close() {
         synchronized (this) {
             closed = true;

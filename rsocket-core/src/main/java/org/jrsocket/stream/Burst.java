@@ -5,24 +5,24 @@
 package org.jrsocket.stream;
 
 /**
- * Whether a writer outruns its device. Some devices carry out a request in the thread that posts it (rxe does): their
- * send queue is never seen busy, however fast small requests follow one another, and each costs its writer as much as a
- * large one would. So a burst is recognised by time: many posts in a row, each begun within about the time that the one
- * before it took. During a burst, a small write that follows within that time is better left for the next post to take
- * along. A conversation of short messages is never a burst, nor is what a program writes before it turns to something
- * else; on hardware, where a post takes well under a microsecond, nothing is.
+ * Detects that a writer outruns its device. Some devices (such as rxe) carry out a request in the thread that posts it.
+ * Their send queue is never seen busy, however fast small requests follow one another, and each small request costs its
+ * writer as much as a large one would. So a burst is recognised by time: many posts in a row, each begun within about
+ * the time that the one before it took. During a burst, a small write that follows within that time is better left for
+ * the next post to take along. A conversation of short messages is never a burst, nor are the few writes that a program
+ * makes before it turns to something else. On hardware, where a post takes well under a microsecond, nothing is.
  *
  * <p>Guarded by the stream's lock.
  */
 final class Burst {
 
-    /** Posts in a row that make a burst: the few writes of one message do not. */
+    /** Posts in a row that make a burst; the few writes of one message do not. */
     static final int LENGTH = 16;
-    /** What a pause takes away of that: a writer that lost its CPU for a moment is still in its burst. */
+    /** How much a pause subtracts from the length: a writer that lost its CPU for a moment is still in its burst. */
     static final int PAUSE = 4;
-    /** Nanoseconds: if posts take less, fewer of them would not save enough to be worth the wait. */
+    /** Nanoseconds; if posts take less, making fewer of them would not save enough to be worth the wait. */
     static final long MIN_COST = 2_000;
-    /** Nanoseconds that a post counts for at most: one that was interrupted says nothing about the device. */
+    /** The most nanoseconds that a post counts for: an interrupted post says nothing about the device. */
     static final long MAX_COST = 50_000;
 
     /** Posts that are not timed after one that took less than {@link #MIN_COST}: they will hardly take longer. */
@@ -31,9 +31,9 @@ final class Burst {
     private long lastEnd;
     private long cost;
     private int length;
-    private int untimed; // to come
+    private int untimed; // how many are still to come
 
-    /** Data was posted between two readings of {@link System#nanoTime}. */
+    /** Records that data was posted between two readings of {@link System#nanoTime}. */
     void posted(long before, long after) {
         boolean follows = cost >= MIN_COST && before - lastEnd < 2 * cost;
         length = follows ? Math.min(length + 1, LENGTH) : Math.max(length - PAUSE, 0);
@@ -42,7 +42,9 @@ final class Burst {
         untimed = cost < MIN_COST ? UNTIMED : 0;
     }
 
-    /** Whether the next post need not be timed: on fast devices two looks at the clock are a good part of a write. */
+    /**
+     * Returns whether the next post need not be timed: on fast devices two clock readings are a good part of a write.
+     */
     boolean isCheap() {
         if (untimed == 0) {
             return false;
@@ -51,19 +53,17 @@ final class Burst {
         return true;
     }
 
-    /**
-     * What was written is worth a post of its own: nothing to collect, and nothing to look after.
-     */
+    /** Ends the burst: what was written is worth a post of its own, so nothing is collected or looked after. */
     void end() {
         length = 0;
     }
 
-    /** Whether enough posts followed one another; only then need {@link #isRunning} be asked. */
+    /** Returns whether enough posts followed one another; only then does {@link #isRunning} have to be asked. */
     boolean isLong() {
         return length == LENGTH;
     }
 
-    /** Whether the last post is so recent that the next one should take more along. */
+    /** Returns whether the last post is so recent that the next one should take more along. */
     boolean isRunning(long now) {
         return isLong() && now - lastEnd < cost;
     }

@@ -12,16 +12,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The closed streams that still have something to deliver: for how long, and how many. Each keeps its registered memory
- * meanwhile, and a peer that gives no room decides how long that is. So one whose peer has given none since the close
- * has less time; and beyond a number, which is what the kernel has {@code tcp_max_orphans} for, the oldest of those
- * that wait for room is reset. Service thread, unless said otherwise.
+ * The closed streams that still have something to deliver, with limits on their time and number. Each keeps its
+ * registered memory until it ends, and a peer that gives no room decides how long that takes. So a stream whose peer
+ * has given no room since the close has less time, and beyond a maximum number (the kernel has {@code tcp_max_orphans}
+ * for this) the oldest of the streams that wait for room is reset. Used on the service thread, unless stated otherwise.
  */
 final class Closings {
 
     private static final Logger LOG = LoggerFactory.getLogger(Closings.class);
 
-    /** Each may have grown to its send buffer: at the default sizes 256 MiB, 8 MiB for those that are small. */
+    /** Each may have grown to its send buffer: 256 MiB in all at the default sizes, or 8 MiB if they are all small. */
     static final int MAX = 256;
 
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -29,8 +29,8 @@ final class Closings {
     private final ServiceLoop service;
     private final LimitedLog log = new LimitedLog(LOG);
     private final Set<RdmaStream> streams = new LinkedHashSet<>(); // the oldest first
-    private boolean checkDue; // by a timer
-    private boolean noneStarved; // at the last look; looked again at the next check, not for every close
+    private boolean checkDue; // a timer is set
+    private boolean noneStarved; // as of the last look; the next check looks again, not every close
     private volatile int max = MAX;
     private volatile long starvedNanos = TimeUnit.SECONDS.toNanos(10);
 
@@ -38,12 +38,14 @@ final class Closings {
         this.service = service;
     }
 
-    /** How many there may be. Any thread. */
+    /** Sets how many there may be. May be called from any thread. */
     void limit(int newMax) {
         max = newMax;
     }
 
-    /** How long a stream may take whose peer has given no room since the close. Any thread. */
+    /**
+     * Returns how long a stream may take whose peer has given no room since the close. May be called from any thread.
+     */
     long starvedNanos() {
         return starvedNanos;
     }
@@ -53,7 +55,7 @@ final class Closings {
         starvedNanos = nanos;
     }
 
-    /** Sees to it that a close ends when its time is over. One timer for all, so that none outlives its stream. */
+    /** Ensures that a close ends when its time is over. One timer serves all, so that none outlives its stream. */
     void add(RdmaStream stream) {
         streams.add(stream);
         checkLater();
@@ -65,7 +67,7 @@ final class Closings {
     private void checkLater() {
         if (!checkDue) {
             service.schedule(this::check, CHECK_NANOS);
-            checkDue = true; // only now: a timer that could not be made is made by the next one
+            checkDue = true; // only now: if the timer could not be created, the next call creates it
         }
     }
 
@@ -102,7 +104,7 @@ final class Closings {
         }
     }
 
-    /** One stream's trouble must not end the time limits of the others. */
+    /** Checks one stream. Trouble with it must not end the time limits of the others. */
     private void checkOne(RdmaStream stream) {
         try {
             if (!stream.closing().check()) {

@@ -18,17 +18,17 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.WireException;
 
 /**
- * The active side of a connection: resolve the address, resolve the route and make the endpoint meanwhile, connect.
+ * The active side of a connection: resolves the address, resolves the route while it makes the endpoint, and connects.
  * Driven by CM events on the service thread; {@code start} runs on the caller's. The lock guards everything, and no CM
  * call waits while it is held, unless the service ibacm runs: librdmacm asks that for the route, and waits.
  *
- * <p>An attempt that is given up after the peer was asked loses its queue pair, so that no answer makes a connection of
- * it, and keeps its id for a while: what the peer says late is worth knowing. When the id goes, the CM takes the
- * request back, and the peer's listener hears of no connection.
+ * <p>An attempt that is given up after the peer was asked loses its queue pair, so that no answer can make a connection
+ * of it. It keeps its id for a while, because a late answer of the peer is worth knowing. When the id is destroyed, the
+ * CM withdraws the request, and the peer's listener is told of no connection.
  */
 final class CmConnect implements PendingConnect, CmHandler {
 
-    /** Between looks whether the service thread, which ends attempts, has itself ended. */
+    /** The time between two checks whether the service thread, which ends attempts, has itself ended. */
     private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RdmaTransport transport;
@@ -38,10 +38,10 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     private final PatientLock lock = new PatientLock();
     private final List<Runnable> actions = new ArrayList<>();
-    private boolean late; // given up, but the peer is listened to
+    private boolean late; // given up, but still listening for the peer
     private boolean done;
-    private ServiceLoop.Timer limit; // of whoever waits by an event
-    private Thread waiter; // null if nobody waits
+    private ServiceLoop.Timer limit; // the time limit of a caller that waits for an event
+    private Thread waiter; // null if no thread waits
     private boolean taken;
     private RdmaStream stream;
     private RdmaConnectException failure;
@@ -92,7 +92,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         runActions();
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void hear(CmEvent event) {
         Answer answer = request.wasAsked() && (!done || late) ? ConnectAnswers.of(event, late) : null;
         if (answer != null) {
@@ -115,7 +115,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 request.ask();
                 observer.asked();
                 if (request.isProbe()) {
-                    request.endpoint().freeQueues(); // nothing makes a connection of an answer
+                    request.endpoint().freeQueues(); // so that no answer makes a connection of it
                     giveUp(Reason.CANCELLED, "asked for no connection");
                 }
             }
@@ -132,7 +132,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void fail(Throwable e) {
         if (e instanceof WireException) {
             failThere(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
@@ -145,12 +145,12 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** With lock. For words that do not say that they are of RDMA, and where. */
+    /** Called with the lock held. For messages that do not mention RDMA and the address themselves. */
     private void failThere(Reason reason, String message, Throwable cause) {
         fail(reason, message + ": RDMA to " + request.where(), cause);
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void fail(Reason reason, String message, Throwable cause) {
         if (done) {
             return;
@@ -160,19 +160,19 @@ final class CmConnect implements PendingConnect, CmHandler {
         done();
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void done() {
         done = true;
         if (!late) {
             transport.openIds().remove(this);
         }
         if (limit != null) {
-            limit.cancel(); // else it would hold the stream, which may be over long before
+            limit.cancel(); // otherwise it would hold on to the stream, which may end long before it
         }
         LockSupport.unpark(waiter);
     }
 
-    /** With lock. As {@link #fail}, by this side's own will. */
+    /** Fails like {@link #fail}, but by this side's own decision. Called with the lock held. */
     private void giveUp(Reason reason, String message) {
         if (!done) {
             late = request.wasAsked() && !transport.serviceThread().hasEnded();
@@ -180,13 +180,13 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void failLate() {
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
         giveUp(Reason.TIMEOUT, "no RDMA connection to " + request.where() + " within " + millis + " ms");
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void release() {
         if (late) {
             request.releaseQueues();
@@ -196,7 +196,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** The time for late answers is over. */
+    /** Ends the wait for late answers when its time is over. */
     private void listenNoMore() {
         lock.lock();
         try {
@@ -206,7 +206,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void stopListening() {
         if (late) {
             late = false;
@@ -215,11 +215,11 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** The transport is closed. */
+    /** Ends the attempt because the transport is closed. */
     void end() {
         lock.lock();
         try {
-            fail(Reason.RESOURCES, "the RDMA transport was closed", null); // not to listen for a late answer
+            fail(Reason.RESOURCES, "the RDMA transport was closed", null); // without listening for a late answer
             stopListening();
         } finally {
             lock.unlock();
@@ -248,7 +248,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         boolean expires = false;
         lock.lock();
         try {
-            if (transport.serviceThread().isCurrent()) { // a logger's connection, perhaps; nobody else takes the answer
+            if (transport.serviceThread().isCurrent()) { // a logger's connection, perhaps; no other takes the answer
                 giveUp(Reason.RESOURCES, "the service thread cannot wait for a connection that it has to make");
             }
             while (!done) {
@@ -264,7 +264,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 interrupted |= sleep(nanos > 0 ? Math.min(nanos, SERVICE_CHECK_NANOS) : SERVICE_CHECK_NANOS);
                 if (interrupted
                         && Threads.isVirtual()
-                        && !done) { // else it came too late, and the stream would be nobody's
+                        && !done) { // otherwise it comes too late: nobody would own the stream
                     giveUp(Reason.CANCELLED, "interrupted while connecting");
                     throw new InterruptedIOException("interrupted while connecting");
                 }
@@ -283,7 +283,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** With the lock, free meanwhile. Whether the thread was interrupted, which its status does not say any more. */
+    /** Sleeps with the lock released. Returns whether the thread was interrupted; its status no longer says so. */
     private boolean sleep(long nanos) {
         waiter = Thread.currentThread();
         lock.unlock();
@@ -348,9 +348,9 @@ final class CmConnect implements PendingConnect, CmHandler {
         transport.service().execute(() -> expireNow(left));
     }
 
-    /** On the service thread: no answer is taken meanwhile. */
+    /** Ends the attempt on the service thread, so that no answer is taken at the same time. */
     private void expireNow(LongSupplier left) {
-        transport.takeCmEvents(); // what waited for this thread may be the answer, or the moment to ask
+        transport.takeCmEvents(); // an event that waited for this thread may be the answer, or the moment to ask
         if (left.getAsLong() > 0) {
             expire(left);
             return;
@@ -366,7 +366,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             lock.unlock();
         }
         if (unanswered != null) {
-            unanswered.freeQueues(); // before anybody goes to TCP: from here on the peer hears of no connection
+            unanswered.freeQueues(); // before the caller turns to TCP: from here on the peer is told of no connection
         }
         lock.lock();
         try {
@@ -392,7 +392,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             lock.unlock();
         }
         if (unwanted != null) {
-            unwanted.close(); // its peer may have accepted it, and reads the end as over TCP
+            unwanted.close(); // the peer may have accepted it, and then reads the end as over TCP
         }
         runActions();
     }

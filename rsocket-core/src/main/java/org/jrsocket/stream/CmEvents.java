@@ -14,18 +14,18 @@ import org.jrsocket.verbs.CmId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The connection manager's events, each brought to the {@link CmHandler} of its id. On the service thread. */
+/** Passes each of the connection manager's events to the {@link CmHandler} of its id, on the service thread. */
 final class CmEvents {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
     /**
-     * After an event that could not be read: a channel that is broken for good must not keep the service thread from
-     * its other work.
+     * The pause after an event that could not be read: a channel that is broken for good must not keep the service
+     * thread from its other work.
      */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** More than these at once are no answers to this host's few questions, but somebody else's requests. */
+    /** More events than this at once are not answers to this host's few requests, but requests of other hosts. */
     private static final int MOST = 4096;
 
     private final Cm cm;
@@ -34,7 +34,7 @@ final class CmEvents {
     private final OpenDevices devices;
     private final ServiceThread.SteadyWatch watch;
 
-    /** Takes no events before {@link #start}. */
+    /** Creates the dispatcher, which takes no events before {@link #start}. */
     CmEvents(Cm cm, CmChannel channel, ServiceThread service, OpenDevices devices) throws IOException {
         this.cm = cm;
         this.channel = channel;
@@ -52,8 +52,7 @@ final class CmEvents {
     }
 
     /**
-     * Takes one event: if there are more, it is called again, and nobody asks the kernel for an event that is not
-     * there.
+     * Takes one event. If there are more, it is called again; the kernel is never asked for an event that is not there.
      */
     private void onEvent() {
         boolean done = false;
@@ -62,7 +61,7 @@ final class CmEvents {
             done = true;
         } catch (IOException e) {
             LOG.error("an event of the RDMA connection manager could not be read", e);
-        } finally { // also after an error that the service thread logs, lack of memory for one
+        } finally { // also after an error that the service thread logs, such as lack of memory
             if (!done) {
                 pause();
             }
@@ -77,7 +76,7 @@ final class CmEvents {
         return event != null;
     }
 
-    /** Handles what has arrived, not within a callback of the connection manager. */
+    /** Handles what has arrived. Must not be called within a callback of the connection manager. */
     void takeAll() {
         try {
             int left = MOST;
@@ -108,7 +107,7 @@ final class CmEvents {
         }
         boolean done = false;
         try {
-            takeAll(); // what lack of memory kept from being handled shows at no descriptor
+            takeAll(); // events that lack of memory kept from being handled do not make the descriptor readable
             done = true;
         } finally {
             if (!done) {
@@ -136,13 +135,13 @@ final class CmEvents {
             if (handler instanceof CmHandler h) {
                 h.onCmEvent(event);
             } else if (event.listenId() != null) {
-                event.id().destroyId(); // its listener closed meanwhile
+                event.id().destroyId(); // its listener was closed in the meantime
             }
-            // one connection's trouble, lack of memory included, must not end the handling of all others
+            // trouble with one connection, lack of memory included, must not end the handling of all others
         } catch (Throwable t) {
             if (event.type() == EventType.RDMA_CM_EVENT_CONNECT_REQUEST
                     && event.id().attachment() == null) {
-                Freeing.destroy(event.id()); // which refuses it; freed already by some, and then this is harmless
+                Freeing.destroy(event.id()); // which refuses it; if a handler has already freed it, this is harmless
             }
             LOG.error("handling {} failed", event, t);
         }

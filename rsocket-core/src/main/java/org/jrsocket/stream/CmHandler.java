@@ -6,7 +6,7 @@ package org.jrsocket.stream;
 
 import org.jrsocket.verbs.CmEvent;
 
-/** Whoever a CM id belongs to at the moment; attached to the id. Called on the service thread; must not block. */
+/** The current owner of a CM id; attached to the id. Called on the service thread; must not block. */
 interface CmHandler {
     void onCmEvent(CmEvent event);
 }

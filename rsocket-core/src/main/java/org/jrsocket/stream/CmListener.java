@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The passive side: every request is checked, answered and established by events, many at a time, so that a client that
- * never completes the handshake delays nobody; {@link Admission} bounds how many there are of these. A request that
- * cannot be answered for now waits a second at most, then it is refused as "busy": one of our clients takes that for a
- * reason to try again, a C client for a refusal.
+ * never completes the handshake delays nobody. {@link Admission} bounds the number of such clients. A request that
+ * cannot be answered for now waits for at most a second and is then refused as "busy". Our own clients take that as a
+ * reason to try again, C clients as a refusal.
  */
 final class CmListener implements RdmaListener, CmHandler {
 
@@ -46,7 +46,7 @@ final class CmListener implements RdmaListener, CmHandler {
     private boolean timing;
     private Runnable action;
     private boolean closed;
-    /** Service thread only. */
+    /** Used on the service thread only. */
     private boolean answering;
 
     private CmListener(RdmaTransport transport, int backlog, StreamConfig config, Access access) {
@@ -60,7 +60,11 @@ final class CmListener implements RdmaListener, CmHandler {
         this.admission = new Admission(limits);
     }
 
-    /** @param patience of a listener that listens later, once nobody else has the port; null to listen now */
+    /**
+     * Opens a listener.
+     *
+     * @param patience how long to wait until the port is free, for a listener that listens later; null to listen now
+     */
     static CmListener open(
             RdmaTransport transport,
             InetSocketAddress local,
@@ -138,7 +142,7 @@ final class CmListener implements RdmaListener, CmHandler {
             unwelcome.warn("RDMA connection request to {} refused: {}", address, e.getMessage());
             refusals.refuse(request, Refusals.nothing());
             return;
-        } catch (IOException | RuntimeException e) { // gone already
+        } catch (IOException | RuntimeException e) { // the request is gone already
             LOG.debug("RDMA connection request to {} from nobody", address, e);
             refusals.refuse(request, Refusals.nothing());
             return;
@@ -154,7 +158,7 @@ final class CmListener implements RdmaListener, CmHandler {
         }
     }
 
-    /** Whether to answer it now; else it waits, or is turned away. */
+    /** Returns whether to answer the request now; otherwise it waits, or has been turned away. */
     private boolean isTurnOf(Admission.Request asked) {
         synchronized (this) {
             if (closed || !isFull() && admission.mayOpen(asked.source())) {
@@ -169,22 +173,24 @@ final class CmListener implements RdmaListener, CmHandler {
         return false;
     }
 
-    /** Requests that wait, for the application to accept or for other handshakes to end. */
+    /** Returns the number of requests that wait for the application to accept or for other handshakes to end. */
     synchronized int held() {
         return admission.held();
     }
 
-    /** Handshakes under way. */
+    /** Returns the number of handshakes under way. */
     synchronized int halfOpen() {
         return handshakes.size();
     }
 
-    /** With this object's lock. Handshakes under way do not count: whoever leaves them so must not keep others out. */
+    /**
+     * Called with this lock held. Handshakes under way do not count: those left unfinished must not keep others out.
+     */
     private boolean isFull() {
         return ready.size() >= backlog;
     }
 
-    /** On the service thread, like everything that makes or ends handshakes. */
+    /** Answers a request. Called on the service thread, like everything that makes or ends handshakes. */
     private void answer(Admission.Request asked) {
         Handshake handshake = new Handshake(this, transport, asked);
         if (begun(handshake)) {
@@ -205,8 +211,8 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     /**
-     * With this object's lock: sees to it that what takes too long is noticed. One timer for all, which ends with the
-     * last of them.
+     * Makes sure that what takes too long is noticed. One timer serves all, and ends with the last of them. Called with
+     * this object's lock held.
      */
     private void watchTime() {
         if (!timing && !closed && (admission.held() > 0 || !handshakes.isEmpty())) {
@@ -219,9 +225,9 @@ final class CmListener implements RdmaListener, CmHandler {
         return Math.min(limits.handshakeNanos(), limits.heldNanos()) / 4 + 1;
     }
 
-    /** Service thread, not within a callback of the connection manager. */
+    /** Called on the service thread, but not within a callback of the connection manager. */
     void checkTime() {
-        transport.takeCmEvents(); // a thread that is behind must not take that for a silence of its clients
+        transport.takeCmEvents(); // a thread that is behind must not take its own delay for the silence of its clients
         List<Admission.Request> late;
         List<Handshake> pending;
         boolean wanted;
@@ -232,7 +238,7 @@ final class CmListener implements RdmaListener, CmHandler {
             }
             late = admission.expired(System.nanoTime());
             pending = List.copyOf(handshakes);
-            wanted = admission.held() > 0 && !isFull(); // their places
+            wanted = admission.held() > 0 && !isFull(); // a waiting request wants the place of a handshake
             watchTime();
         }
         late.forEach(this::refuseBusy);
@@ -254,8 +260,8 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     /**
-     * Service thread. An answer that fails at once comes back here, and must not answer the next one from within: there
-     * may be a thousand.
+     * Answers waiting requests, on the service thread. An answer that fails at once leads back here, and must not
+     * answer the next request from within: there may be a thousand of them.
      */
     private void answerHeld() {
         if (answering) {
@@ -297,7 +303,7 @@ final class CmListener implements RdmaListener, CmHandler {
             call = ready.isEmpty() ? action : null;
             try {
                 ready.add(stream);
-            } catch (Error e) { // lack of memory: the stream would be nobody's
+            } catch (Error e) { // lack of memory: nobody would own the stream
                 stream.abort();
                 throw e;
             }
@@ -315,7 +321,7 @@ final class CmListener implements RdmaListener, CmHandler {
         answerHeld();
     }
 
-    /** With this object's lock. */
+    /** Called with this object's lock held. */
     private void over(Handshake handshake) {
         if (handshakes.remove(handshake)) {
             admission.over(handshake.asked.source());
@@ -334,8 +340,8 @@ final class CmListener implements RdmaListener, CmHandler {
             action = null;
         }
         transport.openIds().remove(this);
-        // At once, so that the port is free when this returns. Requests not answered are refused, streams not taken are
-        // reset.
+        // Closed at once, so that the port is free when this returns. Unanswered requests are refused, and streams that
+        // were not taken are reset.
         id.close();
         transport.service().execute(() -> {
             List<Admission.Request> held;
@@ -349,7 +355,7 @@ final class CmListener implements RdmaListener, CmHandler {
             held.forEach(asked -> refusals.refuse(asked.id(), Refusals.nothing()));
         });
         if (last != null) {
-            last.run(); // whoever waits for a connection hears that none comes any more
+            last.run(); // tells a caller that waits for a connection that none will come
         }
     }
 }

@@ -14,24 +14,24 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
 import org.jrsocket.wire.WireException;
 
-/** What the connection manager's events say to somebody who connects, and why a connection did not come about. */
+/** Interprets the connection manager's events for a connecting side: the peer's answer, or the reason for a failure. */
 final class ConnectAnswers {
 
-    /** IB's reject reason "invalid service ID": nobody listens. */
+    /** IB's reject reason "invalid service ID": there is no listener. */
     private static final int REJECT_NO_LISTENER = 8;
 
     private ConnectAnswers() {}
 
     /**
-     * What the peer has answered.
+     * Returns what the peer has answered.
      *
-     * @param late whether there is no queue pair for the answer any more
+     * @param late whether the answer no longer has a queue pair
      * @return null if the event comes from this host
      */
     static Answer of(CmEvent event, boolean late) {
         return switch (event.type()) {
             case RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_CONNECT_RESPONSE -> willing(event);
-            // Older libraries say so of an answer for which there is no queue pair.
+            // Older libraries report this for an answer that has no queue pair.
             case RDMA_CM_EVENT_CONNECT_ERROR -> late ? willing(event) : Answer.REFUSED;
             case RDMA_CM_EVENT_REJECTED ->
                 Refusal.parse(event.privateData()) == Refusal.PROBED ? Answer.OURS : Answer.REFUSED;
@@ -49,8 +49,8 @@ final class ConnectAnswers {
     }
 
     /**
-     * Why there will be no connection; null if the event does not mean that. Where the JDK has words for it, they come
-     * first.
+     * Returns why there will be no connection, or null if the event does not mean that. Where the JDK has words for the
+     * reason, the message begins with them.
      */
     static RdmaConnectException failure(CmEvent event) {
         int status = event.getStatus();
@@ -64,14 +64,14 @@ final class ConnectAnswers {
             case RDMA_CM_EVENT_REJECTED -> refused(status, event.privateData());
             case RDMA_CM_EVENT_UNREACHABLE ->
                 failed(Reason.UNREACHABLE, "the peer does not answer RDMA connection requests");
-            // EINVAL: its answer can no longer be used, because it went away right after it.
+            // EINVAL: its answer can no longer be used, because it went away right after sending it.
             case RDMA_CM_EVENT_CONNECT_ERROR ->
                 failed(
                         status == -Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES,
                         "connecting failed: " + Errno.describe(Math.abs(status)));
             case RDMA_CM_EVENT_DISCONNECTED -> failed(Reason.REFUSED, "Connection reset while connecting");
             case RDMA_CM_EVENT_DEVICE_REMOVAL -> failed(Reason.NO_DEVICE, "the device was removed");
-            // Address changes and the end of time-wait are nothing to a connection being made.
+            // Address changes and the end of time-wait mean nothing to a connection that is being made.
             default -> null;
         };
     }
@@ -97,7 +97,7 @@ final class ConnectAnswers {
     }
 
     /**
-     * Why a call failed that resolves the address or the route, or asks the peer.
+     * Returns the reason why a call failed that resolves the address or the route, or asks the peer.
      *
      * @param portChosen whether the application has chosen the local port
      */
@@ -107,14 +107,14 @@ final class ConnectAnswers {
         }
         return switch (v.errno()) {
             case Errno.ENODEV, Errno.EINVAL -> Reason.NO_DEVICE;
-            // It is also what the kernel says of a port that somebody else has at the wildcard address.
+            // The kernel also reports this for a port that somebody else has at the wildcard address.
             case Errno.EADDRNOTAVAIL -> portChosen ? Reason.RESOURCES : Reason.NO_DEVICE;
             case Errno.ENETUNREACH, Errno.EHOSTUNREACH -> Reason.UNRESOLVED;
             default -> Reason.RESOURCES;
         };
     }
 
-    /** Whether the event is nothing to a request that nobody waits for any more. */
+    /** Returns whether the event means nothing to a request whose result is no longer wanted. */
     static boolean isNothing(CmEvent event) {
         return switch (event.type()) {
             case RDMA_CM_EVENT_ADDR_CHANGE, RDMA_CM_EVENT_TIMEWAIT_EXIT -> true;

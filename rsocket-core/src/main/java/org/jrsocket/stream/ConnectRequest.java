@@ -17,12 +17,12 @@ import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 
 /**
- * What one attempt to connect has at the connection manager, the id and then the endpoint, and the steps that it takes
- * there. Owns both until there is a stream. Each call with the lock of the {@link CmConnect} that it belongs to.
+ * What one attempt to connect has at the connection manager (the id, later the endpoint), and the steps that it takes
+ * there. It owns both until there is a stream. Each method is called with the lock of its {@link CmConnect} held.
  */
 final class ConnectRequest {
 
-    /** Each stage of resolution; ARP needs a second at the most before it counts as unreachable. */
+    /** The timeout for each stage of resolution; ARP needs at most a second before it counts as unreachable. */
     private static final int RESOLVE_MILLIS = 2000;
 
     private final RdmaTransport transport;
@@ -48,22 +48,22 @@ final class ConnectRequest {
         this.probe = probe;
     }
 
-    /** Whether it connects from a port of the caller's choice. */
+    /** Returns whether the request connects from a port of the caller's choice. */
     boolean isFromPort() {
         return local != null && local.getPort() != 0;
     }
 
-    /** Whether no connection is wanted, only the answer. */
+    /** Returns whether only the answer is wanted, not a connection. */
     boolean isProbe() {
         return probe;
     }
 
-    /** Whether the peer was asked. */
+    /** Returns whether the peer was asked. */
     boolean wasAsked() {
         return asked;
     }
 
-    /** Begins; {@code handler} hears what comes of it. */
+    /** Begins the attempt; {@code handler} is told of its events. */
     void resolveAddress(CmHandler handler) throws IOException {
         Cm cm = transport.cm();
         id = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
@@ -78,19 +78,19 @@ final class ConnectRequest {
         cm.resolveAddr(id, local, remote, RESOLVE_MILLIS);
     }
 
-    /** Where it leads, for people: the peer's address, and the device if that is known. */
+    /** Describes where the request leads, for people: the peer's address, and the device if it is known. */
     String where() {
         String address = remote.toString();
         Device device = id == null ? null : id.getVerbs();
         return address.substring(address.indexOf('/') + 1) + (device == null ? "" : " over " + device.name());
     }
 
-    /** Name of the device that the address has led to. */
+    /** Returns the name of the device that the address has led to. */
     String device() {
         return id.getVerbs().name();
     }
 
-    /** The address of this host that the route leaves by. */
+    /** Returns the address of this host that the route leaves by. */
     InetAddress source() throws IOException {
         return ((InetSocketAddress) id.getSource()).getAddress();
     }
@@ -100,9 +100,9 @@ final class ConnectRequest {
     }
 
     /**
-     * Once the device is known: the kernel may be finding the route meanwhile.
+     * Makes the endpoint, once the device is known; the kernel may be finding the route at the same time.
      *
-     * @throws RdmaConnectException with the reason: of what is made here errno says nothing of the address
+     * @throws RdmaConnectException with the reason: an errno from here says nothing about the address
      */
     void makeEndpoint() throws RdmaConnectException {
         try {
@@ -113,7 +113,7 @@ final class ConnectRequest {
         }
     }
 
-    /** Asks the peer. */
+    /** Sends the request to the peer. */
     void ask() throws IOException {
         int features = Endpoint.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0);
         transport
@@ -125,7 +125,7 @@ final class ConnectRequest {
         asked = true;
     }
 
-    /** The peer has accepted: what this has is the stream's now. */
+    /** Makes the stream when the peer has accepted, and passes the endpoint and the id on to it. */
     RdmaStream established(ConnData peer) throws IOException {
         RdmaStream stream = transport.established(endpoint, peer);
         endpoint = null;
@@ -133,17 +133,17 @@ final class ConnectRequest {
         return stream;
     }
 
-    /** Null if there is none. Its queues may be freed without the lock. */
+    /** Returns the endpoint, or null if there is none. Its queues may be freed without the lock. */
     Endpoint endpoint() {
         return endpoint;
     }
 
-    /** The reaper frees the queues, so that no answer makes a connection of it; the id goes on listening. */
+    /** Has a reaper free the queues, so that no answer makes a connection of them; the id goes on listening. */
     void releaseQueues() {
         transport.reap(endpoint::freeQueues);
     }
 
-    /** The reaper frees all there is. */
+    /** Has a reaper free everything. */
     void release() {
         Endpoint whole = endpoint;
         CmId alone = id;

@@ -8,33 +8,37 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.protocol.Outbound;
 
 /**
- * How long a stream's device has said nothing of a request that it was given: neither that it was acknowledged nor that
- * it was given up. Every device does one or the other, unless it is broken: soft-RoCE of Linux 6.1 may stop sending on
- * a queue pair for good, after its link was down. Counted in looks and not in time, so that a process or a host that
- * stood still for long does not take its own silence for the device's. Service thread, with the core's lock.
+ * Measures how long a stream's device has said nothing about a request that it was given: neither that it was
+ * acknowledged nor that it was given up. Every device does one or the other, unless it is broken: soft-RoCE of Linux
+ * 6.1 may stop sending on a queue pair for good after its link was down. The silence is counted in looks and not in
+ * time, so that a process or a host that stood still for long does not take its own silence for the device's. Used on
+ * the service thread, with the core's lock held.
  */
 final class DeviceSilence {
 
-    /** From one look to the next. */
+    /** The time from one look to the next. */
     static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /**
-     * Looks in a row: 90 s. More than any device needs to give up, which is 2^19 * 4.096 us, four times as long as
-     * asked for, and eight tries.
+     * Silent looks in a row that are too many: 90 s. That is more than any device needs to give up, which is eight
+     * tries, each of up to four times the 2^19 * 4.096 us that were asked for.
      */
     static final int MOST_LOOKS = 30;
 
     /**
-     * The peer may have no receive posted, which a device reports to nobody while it tries again, for ever as we ask:
-     * such a peer has a quarter of an hour to poll, as TCP would give it.
+     * The same if the peer may have no receive posted, which a device does not report while it retries, for ever as we
+     * ask it to. Such a peer has a quarter of an hour to poll, as with TCP.
      */
     static final int MOST_LOOKS_WITHOUT_RECEIVES = 300;
 
-    /** An iWARP adapter's requests are carried by its own TCP, which tries for about a quarter of an hour. */
+    /**
+     * The same for an iWARP adapter, whose requests are carried by its own TCP, which tries for about a quarter of an
+     * hour.
+     */
     static final int MOST_LOOKS_OF_IWARP = 300;
 
     private final int most;
-    private long completions = -1; // none looked at yet
+    private long completions = -1; // none seen yet
     private int looks;
 
     DeviceSilence(boolean iwarp) {
@@ -51,7 +55,7 @@ final class DeviceSilence {
         return ++looks >= (out.mayWaitForReceives() ? Math.max(most, MOST_LOOKS_WITHOUT_RECEIVES) : most);
     }
 
-    /** What so many looks are in time. */
+    /** Returns the time that the looks in a row took. */
     long seconds() {
         return TimeUnit.NANOSECONDS.toSeconds(looks * LOOK_NANOS);
     }

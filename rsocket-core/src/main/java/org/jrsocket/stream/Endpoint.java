@@ -25,12 +25,12 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.MessageWord;
 
 /**
- * Everything native that one connection owns: the CM id, a queue pair, and a {@link Bundle} of what they
- * need. Made once, freed once, as a whole; the bundle may serve another connection afterwards.
+ * Everything native that one connection owns: the CM id, a queue pair, and a {@link Bundle} of what they need. It is
+ * made once and freed once, as a whole; the bundle may serve another connection afterwards.
  */
 final class Endpoint {
 
-    /** What we understand beyond rsocket v1: for peers of our own kind. */
+    /** The features beyond rsocket v1 that we understand, for peers of our own kind. */
     static final int FEATURES = ConnData.FEATURE_RESET | ConnData.FEATURE_RELEASE;
 
     final Cm cm;
@@ -46,7 +46,7 @@ final class Endpoint {
     private final BundlePool bundles;
     private Bundle bundle;
     Qp qp;
-    // The bundle's.
+    // Copied from the bundle.
     final CompChannel channel;
     final Cq recvCq;
     final Cq sendCq;
@@ -56,7 +56,7 @@ final class Endpoint {
     final Slabs slabs;
     final RegisteredSlab firstReceive;
     final RegisteredSlab firstSend;
-    /** iWARP only: one 4-byte message word for each posted receive, used in turns; else null. */
+    /** One 4-byte message word for each posted receive, used in turns; null except on iWARP. */
     final NativeMemory words;
 
     final SendBatch sends;
@@ -68,7 +68,7 @@ final class Endpoint {
     private boolean sendsEnded;
     private boolean alone; // no queue pair is left
 
-    /** Takes over {@code id}, which is freed with the rest. When this fails the id is still the caller's. */
+    /** Takes over {@code id}, which is freed with the rest. If this fails, the id still belongs to the caller. */
     Endpoint(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
         this.transport = transport;
         this.cm = transport.cm();
@@ -77,7 +77,7 @@ final class Endpoint {
         this.config = config;
         this.device = id.getVerbs();
         transport.devices().opened(device);
-        int most = Math.min(device.maxQpWr(), device.maxCqe()); // each queue has a completion queue of its own
+        int most = Math.min(device.maxQpWr(), device.maxCqe()); // each queue has its own completion queue
         try {
             sendSlots = Math.min(config.sendQueue(), most);
             receiveSlots = Math.min(config.receiveQueue() + Inbound.SPARE_RECEIVES, most);
@@ -113,7 +113,7 @@ final class Endpoint {
         }
     }
 
-    /** Where there is no memory for it, what is kept for others goes first. */
+    /** Creates the queue pair. Without memory for it, what is kept for others is freed first. */
     private Qp createQpInMemory(InlineLimits inlineLimits) throws IOException {
         try {
             return createQp(inlineLimits);
@@ -150,13 +150,13 @@ final class Endpoint {
         attr.cap().setMax_send_sge(2);
         attr.cap().setMax_recv_sge(1);
         attr.cap().setMax_inline_data(inline);
-        // the device may grant more slots; the completion queues are sized for these
+        // the device may grant more slots, but the completion queues are sized for these
         Qp created = cm.createQP(id, bundle.pd(), attr);
         inlineLimit = Math.min(attr.cap().getMax_inline_data(), SendBatch.PAYLOAD);
         return created;
     }
 
-    /** Gives {@code count} receives to the device; false if it did not take them all. One thread at a time. */
+    /** Gives {@code count} receives to the device; returns false if it did not take all. One thread at a time. */
     boolean postReceives(int count) {
         if (words == null) {
             return qp.postReceives(count) == count;
@@ -174,7 +174,7 @@ final class Endpoint {
         return true;
     }
 
-    /** The first receives are used up, and are about to be posted again. Any lock may be held. */
+    /** Called when the first receives are used up and about to be posted again. Any lock may be held. */
     void reposts() {
         transport.reap(this::setRnrTimer);
     }
@@ -185,22 +185,25 @@ final class Endpoint {
         }
     }
 
-    /** Bytes that are registered for it now. With the stream's lock, or before there is one. */
+    /** Returns the bytes registered for it now. Called with the stream's lock held, or before there is a stream. */
     long registeredBytes() {
         return bundle.shape.bytes() + slabs.grownBytes();
     }
 
-    /** Data messages the peer may send before it needs an update. */
+    /** Returns how many data messages the peer may send before it needs an update. */
     int credits() {
         return receiveSlots - Inbound.SPARE_RECEIVES;
     }
 
-    /** Whether the peer has sent a message: so it knows that it is connected. Before anybody else uses the queue. */
+    /**
+     * Returns whether the peer has sent a message, and so knows that it is connected. Called before the queue is in
+     * use.
+     */
     boolean peerHasWritten() {
         return recvCq.spin(0);
     }
 
-    /** What this side says of itself in the CM message. */
+    /** Returns what this side says about itself in the CM message. */
     ConnData connData() {
         return ConnData.local(
                 credits(),
@@ -212,14 +215,14 @@ final class Endpoint {
                 firstReceive.length());
     }
 
-    /** Frees it all, a connection that came about or not; harmless when repeated. */
+    /** Frees everything, whether or not a connection was made. Repeated calls have no effect. */
     void free() {
         free(true);
     }
 
     /**
-     * Frees it all; harmless when repeated. Nothing may be inside the queues or the memory any more. Each step is tried
-     * even if one before failed: what cannot be freed is logged and lost, rather than freed twice.
+     * Frees everything. Repeated calls have no effect. No thread may still be inside the queues or the memory. Each
+     * step is tried even if an earlier one failed: what cannot be freed is logged and lost, rather than freed twice.
      *
      * @param reusable whether the bundle may serve another connection
      */
@@ -227,7 +230,7 @@ final class Endpoint {
         free(reusable, Freeing::destroy);
     }
 
-    /** The same, but for the id, which is {@code heir}'s from there on. */
+    /** Frees everything except the id, which then belongs to {@code heir}. */
     synchronized void free(boolean reusable, Consumer<CmId> heir) {
         if (freed) {
             return;
@@ -241,16 +244,16 @@ final class Endpoint {
     }
 
     /**
-     * Frees all but the id, which stays the caller's: nothing can make a connection of it any more. Harmless when
-     * repeated, and after the rest.
+     * Frees everything except the id, which stays the caller's: nothing can make a connection of it any more. May be
+     * called repeatedly, and after the rest was freed.
      */
     void freeQueues() {
         freeQueues(true);
     }
 
     /**
-     * Destroys the queue pair, and ends the registrations of what was lent: after this the device neither sends nor
-     * takes anything. The memory stays. Harmless when repeated.
+     * Destroys the queue pair and ends the registrations of lent memory: after this the device neither sends nor
+     * receives anything. The memory stays. Repeated calls have no effect.
      */
     synchronized void endSends() {
         if (sendsEnded) {

@@ -9,21 +9,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has a JVM that exits wait for the delivery of what its sockets had taken, and then for peers that have not heard of a
- * connection's end: the queue pairs and ids go with the process. For TCP the kernel does both when the process is gone.
+ * Makes an exiting JVM wait until what its sockets had taken is delivered, and then until peers have been told of their
+ * connections' end: the queue pairs and ids vanish with the process. For TCP the kernel does both after the process has
+ * gone.
  */
 final class ExitDelay {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
-    /** For each of the two. */
+    /** The limit for each of the two waits. */
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final OpenStreams streams;
     private final Farewells farewells;
     private final Thread hook = Threads.daemon("jrsocket-exit", this::awaitPeers);
 
-    /** Of no effect before {@link #begin}. */
+    /** Creates the delay, which has no effect before {@link #begin}. */
     ExitDelay(OpenStreams streams, Farewells farewells) {
         this.streams = streams;
         this.farewells = farewells;
@@ -50,8 +51,8 @@ final class ExitDelay {
             streams.awaitDelivery(MOST_NANOS);
             awaitFarewells();
         } catch (LinkageError | RuntimeException e) {
-            // The class loader is closed, of a web application for example, and what this needs was not loaded before.
-            // Nor can the log be: there is nobody to tell.
+            // The class loader is closed, that of a web application for example, and a class needed here was not loaded
+            // before. The log may not be loaded either, so nobody can be told.
         }
     }
 

@@ -22,36 +22,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends of connections of which the peer may have heard nothing: its device did not answer, or this host's could not
- * send. When an id is destroyed the kernel tells the peer once, and where the path is broken for a few seconds that is
- * lost: a peer that only waits would keep its end for ever. So the id, and nothing else of the connection, stays until
- * the peer has answered a disconnect, which the kernel repeats for about a minute (fifteen times), as TCP repeats a
- * FIN.
+ * Announces the end of connections to peers that may not have heard of it, because their device did not answer or this
+ * host's could not send. When an id is destroyed the kernel tells the peer once, and where the path is broken for a few
+ * seconds that message is lost: a peer that only waits would keep its end for ever. So the id, and nothing else of the
+ * connection, stays until the peer has answered a disconnect, which the kernel repeats for about a minute (fifteen
+ * times), as TCP repeats a FIN.
  *
  * <p>While its own link is down a host says nothing, however long that takes: nobody would hear it, and soft-RoCE
- * (Linux 6.1) that has no route for a message of the connection manager's never receives one again. Where the
- * connection's address is gone the kernel drops the message, also when the address has come back: its entry in the
- * device's table of addresses is another one then. Any thread.
+ * (Linux 6.1) never again receives a message of the connection manager once it has had no route for one. Where the
+ * connection's address is gone the kernel drops the message, even if the address has come back, because it then has
+ * another entry in the device's table of addresses. Thread-safe.
  */
 final class Farewells {
 
     private static final Logger LOG = LoggerFactory.getLogger(Farewells.class);
 
-    /** Beyond so many, peers are told once. */
+    /** Beyond this number, peers are told once. */
     static final int MOST = 4096;
-    /** In which the kernel says it a second time: it waits 4.3 s for an answer (the CM's response timeout). */
+    /** The time in which the kernel repeats it: it waits 4.3 s for an answer (the CM's response timeout). */
     private static final long TWICE_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** How often a host looks whether its link is up again. */
+    /** How often a host checks whether its link is up again. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final RdmaTransport transport;
     private final Set<Farewell> waiting = ConcurrentHashMap.newKeySet();
-    /** Those of them that are not said yet. */
+    /** Those of them that have not been said yet. */
     private final Set<Farewell> unsaid = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean looksLater = new AtomicBoolean();
     private volatile Predicate<InetAddress> down = Farewells::isDown;
-    /** After the first word. By then the kernel has given up. */
+    /** The limit after the first word. By then the kernel has given up. */
     private volatile long longestNanos = TimeUnit.MINUTES.toNanos(3);
 
     private volatile boolean over;
@@ -60,7 +60,7 @@ final class Farewells {
         this.transport = transport;
     }
 
-    /** Has {@code judge} say whether the link of an own address is down; for tests. */
+    /** Makes {@code judge} decide whether the link of a local address is down; for tests. */
     void judgeBy(Predicate<InetAddress> judge) {
         down = judge;
     }
@@ -71,8 +71,8 @@ final class Farewells {
     }
 
     /**
-     * Takes over {@code id}, whose queue pair is gone, and frees it once the peer knows. A reaper does the asking and
-     * the telling: the caller may hold its stream's lock.
+     * Takes over {@code id}, whose queue pair is gone, and frees it once the peer knows. A reaper checks the link and
+     * tells the peer: the caller may hold its stream's lock.
      *
      * @param local the connection's own address
      */
@@ -93,7 +93,7 @@ final class Farewells {
         }
     }
 
-    /** Says what can be said. Asks the kernel, once for each address. */
+    /** Says what can be said. Asks the kernel once for each address. */
     private void look() {
         Map<InetAddress, Boolean> known = new HashMap<>();
         for (Farewell each : unsaid) {
@@ -119,7 +119,9 @@ final class Farewells {
         }
     }
 
-    /** Whether this host has the address, on a link that is down. If the kernel does not say, it is taken to be up. */
+    /**
+     * Returns whether the address is on a link of this host that is down. If the kernel does not say, it counts as up.
+     */
     private static boolean isDown(InetAddress local) {
         try {
             NetworkInterface link = NetworkInterface.getByInetAddress(local);
@@ -130,15 +132,15 @@ final class Farewells {
     }
 
     /**
-     * Whether a peer may still hear of its connection's end within seconds. A process takes its ids along, and the
-     * kernel then says nothing more.
+     * Returns whether a peer may still hear of its connection's end within seconds. A process takes its ids along, and
+     * the kernel then says nothing more.
      */
     boolean areFresh() {
         long now = System.nanoTime();
         return waiting.stream().anyMatch(each -> now - each.since < TWICE_NANOS);
     }
 
-    /** Nobody waits for an answer any more. */
+    /** Stops waiting for any answers. */
     void end() {
         over = true;
         waiting.forEach(Farewell::end);
@@ -148,7 +150,7 @@ final class Farewells {
 
         private final CmId id;
         final InetAddress local;
-        /** It was said, or else taken over. */
+        /** When it was said, or else taken over. */
         volatile long since = System.nanoTime();
 
         Farewell(CmId id, InetAddress local) {
@@ -156,9 +158,9 @@ final class Farewells {
             this.local = local;
         }
 
-        /** Not while the id is freed. */
+        /** Tells the peer; never while the id is being freed. */
         synchronized void say() {
-            if (!unsaid.remove(this) || !waiting.contains(this)) { // said, or over
+            if (!unsaid.remove(this) || !waiting.contains(this)) { // already said, or ended
                 return;
             }
             try {
@@ -174,10 +176,10 @@ final class Farewells {
         @Override
         public void onCmEvent(CmEvent event) {
             EventType type = event.type(); // no switch, as in StreamEffects
-            // It has answered, or never will; some kernels wait for the ids of a device that is removed.
+            // The peer has answered, or never will; some kernels wait for the ids of a device that is removed.
             if (type == EventType.RDMA_CM_EVENT_DISCONNECTED || type == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL) {
                 end();
-            } // else it is of the connection, which is over
+            } // otherwise it concerns the connection, which has ended
         }
 
         void end() {

@@ -7,14 +7,15 @@ package org.jrsocket.stream;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How many messages that say nothing a peer may send. Data and grants are bounded by what was granted and what was
- * sent; these cost the peer nothing, and no rsocket sends any, but whoever handles them, a reader that waits, a
- * selector or the service thread, would never sleep again. With the stream's lock.
+ * Limits how many messages without content a peer may send. Data and grants are bounded by what was granted and what
+ * was sent. Messages without content cost the peer nothing, and no rsocket sends any, but they could keep whatever
+ * handles them (a waiting reader, a selector or the service thread) from ever sleeping again. Guarded by the stream's
+ * lock.
  */
 final class FloodBudget {
 
     static final int MESSAGES = 4096;
-    /** So many messages go by between two looks at the clock. */
+    /** Messages that pass between two looks at the clock. */
     private static final int LOOK = 256;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -24,15 +25,15 @@ final class FloodBudget {
     private long before;
     private long seen;
 
-    /** Whether to look at the clock: {@link #isSpent}. */
+    /** Returns whether it is time to look at the clock and call {@link #isSpent}. */
     boolean isDue(long messages) {
         return messages - seen >= LOOK;
     }
 
     /**
-     * Whether it is used up.
+     * Returns whether the budget is used up.
      *
-     * @param messages of that kind so far, whoever handled them
+     * @param messages number of such messages so far, whichever thread handled them
      */
     boolean isSpent(long messages, long now) {
         seen = messages;

@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Frees native objects one by one. Whatever one of them throws, lack of memory included, the next is freed all the
- * same. Any thread.
+ * Frees native objects one by one. Whatever freeing one of them throws, lack of memory included, the next is still
+ * freed. Thread-safe.
  */
 final class Freeing {
 
     private static final Logger LOG = LoggerFactory.getLogger(Freeing.class);
 
-    /** A call that is given its arguments, so that it captures nothing: there may be no memory left for an object. */
+    /** A call that is passed its arguments, so that it captures nothing: there may be no memory left for an object. */
     interface Step<A, B> {
         void run(A first, B second) throws IOException;
     }
@@ -28,8 +28,8 @@ final class Freeing {
     /**
      * Makes one call. What it could not free is logged and lost, rather than freed twice.
      *
-     * @param device null if it is not known
-     * @return whether it succeeded
+     * @param device null if unknown
+     * @return whether the call succeeded
      */
     static <A, B> boolean attempt(String call, Device device, Step<A, B> step, A first, B second) {
         try {
@@ -49,11 +49,11 @@ final class Freeing {
                     device == null ? "no device" : device.name(),
                     why);
         } catch (RuntimeException | Error e) {
-            // a logger that fails, or lacks memory for it, is no reason to leave the rest
+            // a logger that fails or lacks memory is no reason to leave the rest unfreed
         }
     }
 
-    /** Destroys an id; harmless when repeated. */
+    /** Destroys an id. Repeated calls have no effect. */
     static void destroy(CmId id) {
         attempt("rdma_destroy_id", id.getVerbs(), (one, none) -> one.destroyId(), id, null);
     }

@@ -13,7 +13,7 @@ import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One request that was answered, until its RTU comes. Service thread only. */
+/** A request that was answered, until its RTU comes. Used on the service thread only. */
 final class Handshake implements CmHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Handshake.class);
@@ -54,7 +54,7 @@ final class Handshake implements CmHandler {
             over = true;
             try {
                 tell(device, e);
-            } finally { // also where that fails, for lack of memory say
+            } finally { // also where that fails, for lack of memory for example
                 if (endpoint == null) {
                     listening.failed(this);
                 } else {
@@ -98,12 +98,12 @@ final class Handshake implements CmHandler {
                 LOG.debug("a connection to the {} did not come about: {}", listening, event);
             }
             default -> {
-                // nothing to a handshake
+                // means nothing to a handshake
             }
         }
     }
 
-    /** Null if it could not be made; then all is freed. */
+    /** Returns the stream, or null if it could not be made; then everything is freed. */
     private RdmaStream established() {
         over = true;
         try {
@@ -115,7 +115,7 @@ final class Handshake implements CmHandler {
         }
     }
 
-    /** The RTU was lost, and the client is done: what it sent is the application's all the same. */
+    /** Handles the end of a client whose RTU was lost: what it sent still belongs to the application. */
     private void onEnd(CmEvent event) {
         RdmaStream stream = established();
         if (stream == null) {
@@ -142,16 +142,16 @@ final class Handshake implements CmHandler {
         }
     }
 
-    /** Looks after a client that has not said that it is ready, and has so long for it. */
+    /** Deals with a client that has not yet said that it is ready, and has {@code nanos} to do so. */
     void checkTime(long nanos) {
         if (over) {
             return;
         }
         long now = System.nanoTime();
         long waited = now - answered;
-        boolean late = waited >= nanos; // which is its own fault only if it has not written either
+        boolean late = waited >= nanos; // which is the client's own fault only if it has not written either
         if (!confirmed && (late || waited >= listening.tick()) && endpoint.peerHasWritten()) {
-            // its RTU was lost, and the CM repeats the answer, which calls for another one, only after four seconds
+            // its RTU was lost; the CM repeats the answer, which calls for another RTU, only after four seconds
             confirmed = true;
             answered = now;
             try {

@@ -7,17 +7,21 @@ package org.jrsocket.stream;
 import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.wire.ConnData;
 
-/** Connection parameters of every rsocket. */
+/** The connection parameters of every rsocket. */
 final class HandshakeParameters {
 
-    /** Six, not seven: soft-RoCE takes seven as "for ever", and a peer that died would never be noticed. */
+    /** Six, not seven: soft-RoCE takes seven to mean "for ever", and would never notice that a peer died. */
     private static final int RETRIES = 6;
     /** For ever, on both sides: an RNR NAK is part of rsocket's flow control and must not end a connection. */
     private static final int RNR_RETRIES = 7;
 
     private HandshakeParameters() {}
 
-    /** @param iwarp some of these devices read while they connect, so the active side asks for one RDMA read */
+    /**
+     * Returns the parameters of a request.
+     *
+     * @param iwarp whether to ask for one RDMA read, because some iWARP devices read while they connect
+     */
     static ConnParam ofRequest(ConnData data, boolean iwarp) {
         return of(data, iwarp ? 1 : 0);
     }

@@ -15,16 +15,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many bytes of payload each device takes inside a work request. No attribute of a device tells, and one that takes
- * less refuses the queue pair instead of granting what it has (bnxt_re above 96, irdma above 101). So less is asked for
- * until the device agrees, and the next connection begins with that. Any thread.
+ * Finds how many bytes of payload each device takes inside a work request. No attribute of a device says so, and one
+ * that takes less refuses the queue pair instead of granting what it has (bnxt_re above 96, irdma above 101). So we ask
+ * for less until the device agrees, and begin with that value for the next connection. Thread-safe.
  */
 final class InlineLimits {
 
     private static final Logger LOG = LoggerFactory.getLogger(InlineLimits.class);
     private static final int[] STEPS = {1024, 512, 256, 128, 96, 64, 0};
 
-    /** Makes a queue pair of that much inline data. */
+    /** Makes a queue pair with the given amount of inline data. */
     interface Attempt {
         Qp make(int inline) throws IOException;
     }
@@ -32,10 +32,10 @@ final class InlineLimits {
     private final Map<Device, Integer> refusedAbove = new ConcurrentHashMap<>();
 
     /**
-     * The queue pair with as much inline data as the device takes.
+     * Makes the queue pair with as much inline data as the device takes.
      *
      * @param floor bytes without which a queue pair is of no use
-     * @throws IOException of the first refusal, if the device refuses whatever is asked
+     * @throws IOException the first refusal, if the device refuses everything
      */
     Qp make(Device device, int wanted, int floor, Attempt attempt) throws IOException {
         int inline = Math.max(floor, Math.min(wanted, refusedAbove.getOrDefault(device, wanted)));
@@ -44,11 +44,11 @@ final class InlineLimits {
         for (; ; ) {
             try {
                 Qp qp = attempt.make(inline);
-                // A smaller queue pair may fit where memory is short: says nothing of the device, and the next
+                // A smaller queue pair may fit where memory is short. That says nothing about the device, so the next
                 // connection asks again.
                 if (first != null && !outOfMemory) {
                     refusedAbove.put(device, inline);
-                    if (device.isLost()) { // since it was asked
+                    if (device.isLost()) { // in the meantime
                         deviceRemoved(device);
                     }
                     LOG.debug("{} takes {} bytes inline, {} were asked for", device.name(), inline, wanted);
@@ -69,12 +69,12 @@ final class InlineLimits {
         }
     }
 
-    /** Nothing of this device, which is lost, is kept any more. */
+    /** Forgets what is known of a lost device. */
     void deviceRemoved(Device device) {
         refusedAbove.remove(device);
     }
 
-    /** Of how many devices this keeps something. */
+    /** Returns the number of devices of which a limit is kept. */
     int count() {
         return refusedAbove.size();
     }

@@ -5,8 +5,9 @@
 package org.jrsocket.stream;
 
 /**
- * A stream's probes for a dead peer. A device that gets no answer says so, within seconds; {@link DeviceSilence} is for
- * one that does not. Once it is off or over, nothing of it is left with the service thread. Any thread.
+ * Probes a stream's peer, to find out whether it is dead. A device that gets no answer reports that within seconds;
+ * {@link DeviceSilence} is for a device that does not. Once probing is off or has ended, the service thread keeps
+ * nothing of it. Thread-safe.
  */
 final class KeepAlive {
 
@@ -18,13 +19,13 @@ final class KeepAlive {
     private long intervalNanos;
     private boolean over;
 
-    /** @param probe sends one; on the service thread */
+    /** @param probe sends one probe; run on the service thread */
     KeepAlive(ServiceLoop service, Runnable probe) {
         this.service = service;
         this.probe = probe;
     }
 
-    /** One probe each {@code nanos} from now on; 0 is none. Nothing once it is over. */
+    /** Sends one probe every {@code nanos} from now on; 0 sends none. Has no effect after {@link #end}. */
     synchronized void every(long nanos) {
         stop();
         intervalNanos = nanos;
@@ -33,7 +34,7 @@ final class KeepAlive {
         }
     }
 
-    /** No probes any more, whoever asks for some. */
+    /** Stops the probes for good. */
     synchronized void end() {
         over = true;
         stop();
@@ -49,9 +50,9 @@ final class KeepAlive {
     private void due() {
         synchronized (this) {
             if (next == null) {
-                return; // cancelled when it was due already
+                return; // cancelled when it was already due
             }
-            stop(); // perhaps a later one, set while this one was on its way
+            stop(); // this may be a later timer, set while this call was on its way
         }
         try {
             probe.run();
@@ -61,7 +62,7 @@ final class KeepAlive {
     }
 
     private synchronized void again() {
-        if (next == null && intervalNanos > 0 && !over) { // nobody has changed it meanwhile
+        if (next == null && intervalNanos > 0 && !over) { // unless it was changed in the meantime
             next = service.schedule(this::due, intervalNanos);
         }
     }

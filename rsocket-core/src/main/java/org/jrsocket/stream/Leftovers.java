@@ -7,30 +7,31 @@ package org.jrsocket.stream;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Streams that were left with something to be sent. Soon afterwards, if their writers have not come back, the service
- * thread sends what can be sent by then, and has the queues tell it when the rest can be. Usually a writer that keeps
- * writing, or a reader that waits, gets there first. Allocates nothing: the list is linked through the streams.
+ * Streams that were left with something to send. Soon afterwards, if their writers have not come back, the service
+ * thread sends what can be sent by then, and arranges to be told by the queues when the rest can be. Usually a writer
+ * that keeps writing, or a reader that waits, gets there first. Nothing is allocated: the list is linked through the
+ * streams.
  */
 final class Leftovers {
 
-    /** What a look at a stream has found. */
+    /** The result of a look at a stream. */
     enum Look {
-        /** Nobody need look again. */
+        /** No further look is needed. */
         DONE,
         /** Another look is due soon. */
         SOON,
-        /** The writer is about, and sends what there is with its next write. */
+        /** The writer is active, and sends what there is with its next write. */
         LATER
     }
 
-    /** How long the writer has time to come back. */
+    /** How long the writer has to come back. */
     private static final long PERIOD_NANOS = 100_000;
-    /** The same while all writers have come back each time: a look takes a CPU from somebody, often from the writer. */
+    /** The same while all writers come back each time: a look takes a CPU from some thread, often from the writer. */
     private static final long LONGEST_PERIOD_NANOS = 800_000;
 
     private final ServiceThread service;
     private final AtomicReference<StreamLeftover> added = new AtomicReference<>();
-    // Service thread:
+    // Used on the service thread.
     private StreamLeftover list;
     private boolean soon;
     private long period = PERIOD_NANOS;
@@ -39,7 +40,7 @@ final class Leftovers {
         this.service = service;
     }
 
-    /** Looks after {@code stream} until it says that nobody need; the caller makes sure that it is added only once. */
+    /** Looks after {@code stream} until it needs that no more. The caller ensures that it is added only once. */
     void add(StreamLeftover stream) {
         StreamLeftover head;
         do {
@@ -51,17 +52,17 @@ final class Leftovers {
         }
     }
 
-    /** Whether {@link #round} has to be called in a while. Service thread. */
+    /** Returns whether {@link #round} has to be called in a while. Called on the service thread. */
     boolean any() {
         return list != null || added.get() != null;
     }
 
-    /** Nanoseconds until the next {@link #round}. Service thread. */
+    /** Returns the nanoseconds until the next {@link #round}. Called on the service thread. */
     long period() {
         return added.get() == null ? period : PERIOD_NANOS;
     }
 
-    /** One look at each. Service thread. */
+    /** Looks at each stream once. Called on the service thread. */
     void round() {
         StreamLeftover fresh = added.getAndSet(null);
         StreamLeftover old = list;
@@ -90,7 +91,7 @@ final class Leftovers {
     private static Look look(StreamLeftover stream) {
         try {
             return stream.lookAfter();
-        } catch (RuntimeException | Error e) { // it serves every stream of the process and must survive any of them
+        } catch (RuntimeException | Error e) { // this serves every stream of the process and must survive any of them
             try {
                 stream.fail(e);
                 return Look.DONE;

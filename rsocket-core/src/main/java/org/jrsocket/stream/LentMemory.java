@@ -11,12 +11,12 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Mr;
 
 /**
- * Memory of the application, registered for one stream, which sends from it without a copy. What was
+ * Memory of the application that is registered for one stream, which sends from it without a copy. What was
  * {@linkplain RdmaStream#writeLent written} must not be changed until {@link RdmaStream#acknowledged} has passed it, or
- * the stream {@linkplain RdmaStream#whenSendsAreOver sends no more}. The buffer stays reachable until its
- * registration has ended.
+ * the stream {@linkplain RdmaStream#whenSendsAreOver sends no more}. The buffer stays reachable until its registration
+ * has ended.
  *
- * <p>Registered memory is pinned and counts towards the bound of the process. Any thread.
+ * <p>Registered memory is pinned and counts towards the limit of the process. Thread-safe.
  */
 public final class LentMemory implements AutoCloseable {
 
@@ -25,8 +25,8 @@ public final class LentMemory implements AutoCloseable {
     private final long address;
     private final Mr mr;
 
-    // With the core's lock.
-    private long usedUpTo; // offset of the stream
+    // Guarded by the core's lock.
+    private long usedUpTo; // offset in the stream
     private boolean closed;
     private boolean deregistered;
 
@@ -38,9 +38,9 @@ public final class LentMemory implements AutoCloseable {
     }
 
     /**
-     * With the core's lock.
+     * Registers a buffer. Called with the core's lock held.
      *
-     * @throws IOException if the device, the system or the bound of the process refuses
+     * @throws IOException if the device, the system or the limit of the process refuses
      */
     static LentMemory register(StreamCore core, ByteBuffer buffer) throws IOException {
         if (!buffer.isDirect() || buffer.capacity() == 0) {
@@ -51,7 +51,7 @@ public final class LentMemory implements AutoCloseable {
         return new LentMemory(core, buffer, address, mr);
     }
 
-    /** Sends {@code length} bytes from {@code offset} on; with the core's lock. Returns the stream offset behind. */
+    /** Sends {@code length} bytes from {@code offset} on; returns the stream offset behind them. Needs the lock. */
     long write(int offset, int length) {
         Objects.checkFromIndexSize(offset, length, buffer.capacity());
         if (closed) {
@@ -63,9 +63,9 @@ public final class LentMemory implements AutoCloseable {
     }
 
     /**
-     * Where in this memory an address lies, for {@link RdmaStream#writeLent}.
+     * Returns where an absolute address lies in this memory, for {@link RdmaStream#writeLent}.
      *
-     * @throws IndexOutOfBoundsException if it does not
+     * @throws IndexOutOfBoundsException if it lies outside
      */
     public int offsetOf(long absolute) {
         return (int) Objects.checkIndex(absolute - address, buffer.capacity());
@@ -75,7 +75,7 @@ public final class LentMemory implements AutoCloseable {
         return core == stream;
     }
 
-    /** Whether nothing of it is on its way any more: its owner may change it. */
+    /** Returns whether nothing of this memory is on its way any more, so that its owner may change it. */
     public boolean isFree() {
         core.enter();
         try {
@@ -86,7 +86,8 @@ public final class LentMemory implements AutoCloseable {
     }
 
     /**
-     * Ends the registration: now, or with the stream if something is still on its way. Harmless when repeated.
+     * Ends the registration: now, or together with the stream if something is still on its way. Repeated calls have no
+     * effect.
      */
     @Override
     public void close() {
@@ -100,9 +101,9 @@ public final class LentMemory implements AutoCloseable {
     }
 
     /**
-     * Ends the registration if nothing of it is on its way.
+     * Ends the registration if nothing of this memory is on its way.
      *
-     * @return whether it has ended, by this or before: then the memory may be freed
+     * @return whether it has ended, now or earlier, so that the memory may be freed
      */
     public boolean end() {
         core.enter();

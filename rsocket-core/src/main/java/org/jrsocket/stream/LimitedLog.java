@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Warnings of one kind, when a peer decides how many there are. One line passes per interval; it says how many were
- * left out since the one before. The others are logged at debug level. Any thread.
+ * Limits warnings of one kind whose number a peer determines. One line is logged per interval, and says how many were
+ * left out since the one before. The others are logged at debug level. Thread-safe.
  */
 final class LimitedLog {
 
@@ -36,7 +36,7 @@ final class LimitedLog {
         this.clock = clock;
     }
 
-    /** As {@link Logger#warn(String, Object...)}. */
+    /** Logs like {@link Logger#warn(String, Object...)}. */
     void warn(String format, Object... arguments) {
         long before = pass();
         if (before < 0) {
@@ -48,7 +48,7 @@ final class LimitedLog {
         }
     }
 
-    /** How many were left out before this one, or -1 if it is left out too. */
+    /** Returns how many warnings were left out before this one, or -1 if it is left out too. */
     private synchronized long pass() {
         long now = clock.getAsLong();
         if (any && now - last < intervalNanos) {

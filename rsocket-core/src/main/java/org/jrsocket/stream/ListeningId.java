@@ -16,20 +16,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The id by which a listener hears of requests. The kernel takes it away with its device; then this makes another one
- * for the same address, as soon as there is a device that has it. It may also wait until nobody else has the port.
+ * The id through which a listener receives requests. The kernel closes it together with its device. This class then
+ * makes another one for the same address, as soon as there is a device that has the address. It can also wait until
+ * nobody else has the port.
  */
 final class ListeningId implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ListeningId.class);
 
     /**
-     * Requests that the kernel keeps until they are fetched: its own maximum, since those beyond it are dropped without
-     * a word.
+     * The number of requests that the kernel keeps until they are fetched. It is the kernel's maximum, because requests
+     * beyond it are silently dropped.
      */
     private static final int KERNEL_BACKLOG = 1024;
 
-    /** Between two tries to listen, after a device was removed or while somebody else has the port. */
+    /** The time between two attempts to listen, after a device was removed or while somebody else has the port. */
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final RdmaTransport transport;
@@ -40,26 +41,30 @@ final class ListeningId implements AutoCloseable {
     private CmId id; // null while there is no device, or somebody else has the port
     private boolean closed;
 
-    /** @param listener hears of requests, and of the device's end: then it calls {@link #deviceRemoved} */
+    /**
+     * Creates an object that does not listen yet.
+     *
+     * @param listener is told of requests, and of the device's removal, upon which it calls {@link #deviceRemoved}
+     */
     ListeningId(RdmaTransport transport, CmHandler listener) {
         this.transport = transport;
         this.listener = listener;
     }
 
-    /** Null before {@link #open}. Any thread. */
+    /** Returns the address, or null before {@link #open}. May be called from any thread. */
     InetSocketAddress address() {
         return address;
     }
 
-    /** Any thread, once. The device may go meanwhile: {@link #deviceRemoved} waits. */
+    /** Starts listening. Called once, on any thread. If the device goes meanwhile, {@link #deviceRemoved} waits. */
     synchronized void open(InetSocketAddress local) throws IOException {
         if (closed) {
-            throw new IOException("closed before it listened"); // with its transport
+            throw new IOException("closed before it listened"); // together with its transport
         }
         id = listen(local);
     }
 
-    /** As {@link #open}, later: tries as long as {@code patience} says. */
+    /** Opens like {@link #open}, but later: tries for as long as {@code patience} says. */
     void openWhenFree(InetSocketAddress local, RdmaListener.Patience patience) {
         address = local;
         laterWhenFree(patience);
@@ -70,7 +75,7 @@ final class ListeningId implements AutoCloseable {
         CmId fresh = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
         try {
             fresh.attach(listener);
-            // the kernel keeps an rsocket's port busy a while after its last connection
+            // the kernel keeps an rsocket's port busy for a while after its last connection
             cm.setOption(fresh, Cm.OPTION_REUSEADDR, 1);
             if (local.getAddress() instanceof Inet6Address) {
                 // as with TCP: :: takes IPv4 too, and an address shares its port with 0.0.0.0 of another process
@@ -86,7 +91,7 @@ final class ListeningId implements AutoCloseable {
         return fresh;
     }
 
-    /** The kernel has closed it with its device. Service thread. */
+    /** Called on the service thread when the kernel has closed the id together with its device. */
     void deviceRemoved() {
         CmId dead;
         synchronized (this) {
@@ -104,7 +109,7 @@ final class ListeningId implements AutoCloseable {
         }
     }
 
-    /** Service thread; the same below. */
+    /** Listens, or tries again later. Runs on the service thread, like the methods below. */
     private void untilThereIsADevice() {
         if (tryToListen()) {
             LOG.warn("the {} listens again", listener);
@@ -130,13 +135,13 @@ final class ListeningId implements AutoCloseable {
         }
     }
 
-    /** Not all at the same moment: of two that try at once none may get the port. */
+    /** Tries again after a random time: of two that try at the same moment, it may be that neither gets the port. */
     private void laterWhenFree(RdmaListener.Patience patience) {
         long nanos = AGAIN_NANOS / 2 + ThreadLocalRandom.current().nextLong(AGAIN_NANOS);
         transport.service().schedule(() -> untilThePortIsFree(patience), nanos);
     }
 
-    /** False if it does not listen. */
+    /** Returns whether it listens. */
     private synchronized boolean tryToListen() {
         if (closed) {
             return false;
@@ -154,7 +159,7 @@ final class ListeningId implements AutoCloseable {
         return closed;
     }
 
-    /** The port is free when this returns. Any thread; harmless when repeated. */
+    /** Stops listening; the port is free when this returns. May be called from any thread, and repeatedly. */
     @Override
     public void close() {
         CmId listening;

@@ -10,12 +10,12 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 
 /**
- * How much memory a process may have registered with its devices for streams. A stream that is refused makes do with
- * less. Any thread.
+ * Limits the memory that a process registers with its devices for streams. A stream that is refused makes do with less.
+ * Thread-safe.
  */
 final class MemoryBudget {
 
-    /** The bound refuses, and neither the device nor the system. */
+    /** Thrown when this limit refuses, rather than the device or the system. */
     static final class UsedUp extends IOException {
 
         private static final long serialVersionUID = 1L;
@@ -29,17 +29,21 @@ final class MemoryBudget {
     private volatile long most = Long.MAX_VALUE;
     private volatile Runnable shortage = () -> {};
 
-    /** @param bytes the bound from now on; what is registered beyond it stays until it is given back */
+    /**
+     * Sets the limit.
+     *
+     * @param bytes the limit from now on; what is registered beyond it stays until it is given back
+     */
     void limit(long bytes) {
         most = bytes;
     }
 
-    /** Takes {@code bytes}, all of them or none; returns whether it got them. */
+    /** Takes {@code bytes}, all of them or none. Returns whether it got them. */
     boolean take(long bytes) {
         return take(bytes, most);
     }
 
-    /** As {@link #take}, for what can be done without: a quarter of the bound is left to those who need it. */
+    /** Takes like {@link #take}, for dispensable uses: a quarter of the limit is left to those who need memory. */
     boolean takeForLending(long bytes) {
         return take(bytes, most - most / 4);
     }
@@ -55,12 +59,12 @@ final class MemoryBudget {
         return true;
     }
 
-    /** Why {@code bytes} were refused by {@link #take}. */
+    /** Explains why {@link #take} refused {@code bytes}. */
     UsedUp usedUp(long bytes, String device) {
         return usedUp("is used up", bytes, device);
     }
 
-    /** Why {@code bytes} were refused by {@link #takeForLending}. */
+    /** Explains why {@link #takeForLending} refused {@code bytes}. */
     UsedUp usedUpForLending(long bytes, String device) {
         return usedUp("lends no more than three quarters", bytes, device);
     }
@@ -74,7 +78,7 @@ final class MemoryBudget {
         return bytes % (1 << 20) == 0 ? (bytes >> 20) + " MiB" : (bytes >> 10) + " KiB";
     }
 
-    /** Whether {@code e} says that memory is lacking: by the bound, the device or the system. */
+    /** Returns whether {@code e} says that memory is lacking, according to the limit, the device or the system. */
     static boolean isLack(Throwable e) {
         return e instanceof UsedUp || e instanceof ErrnoException v && v.errno() == Errno.ENOMEM;
     }
@@ -84,12 +88,12 @@ final class MemoryBudget {
         assert left >= 0 : left;
     }
 
-    /** Has {@code action} run whenever somebody {@linkplain #isShort() misses} memory; it must not wait. */
+    /** Runs {@code action} whenever memory {@linkplain #isShort() is short}; it must not wait. */
     void onShortage(Runnable action) {
         shortage = action;
     }
 
-    /** This budget, the device or the system has refused a stream more. */
+    /** Reports that this budget, the device or the system has refused more memory to a stream. */
     void isShort() {
         shortage.run();
     }

@@ -10,7 +10,7 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.GrantTable;
 import org.jrsocket.wire.Grant;
 
-/** The grant table in memory that the peer writes. */
+/** The grant table, in memory that the peer writes. */
 final class NativeGrantTable implements GrantTable {
 
     private final ByteBuffer bytes;
@@ -22,7 +22,7 @@ final class NativeGrantTable implements GrantTable {
     @Override
     public int length(int entry) {
         int length = Grant.length(bytes, entry * Grant.SIZE, Grant.BIG_ENDIAN_HOST);
-        VarHandle.loadLoadFence(); // the rest was written before it
+        VarHandle.loadLoadFence(); // the rest was written before the length
         return length;
     }
 

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The devices that connections were made on: listens to their asynchronous events, and ends what is on one that is
- * removed from the host. A device that comes back is another one.
+ * The devices that connections were made on. This class reads their asynchronous events, and ends everything on a
+ * device that is removed from the host. A device that comes back counts as another one.
  */
 final class OpenDevices {
 
@@ -26,10 +26,10 @@ final class OpenDevices {
         this.transport = transport;
     }
 
-    /** Takes note of a device that something will be made on. Any thread. */
+    /** Takes note of a device that something will be made on. May be called from any thread. */
     void opened(Device device) {
         if (!watches.containsKey(device) && !device.isLost()) {
-            // The service thread is the only one that adds and takes away.
+            // Only the service thread adds and removes entries.
             transport.service().execute(() -> watch(device));
         }
     }
@@ -80,9 +80,9 @@ final class OpenDevices {
         }
     }
 
-    /** The device was removed: everything on it ends, and is freed. Service thread; harmless when repeated. */
+    /** Ends and frees everything on a removed device. Called on the service thread; repeated calls have no effect. */
     void removed(Device device) {
-        if (device.isLost()) { // each of its connections says so
+        if (device.isLost()) { // already handled: the event comes for each of its connections
             return;
         }
         try {
@@ -93,7 +93,7 @@ final class OpenDevices {
     }
 
     private void lose(Device device) {
-        unwatch(device); // before its descriptor may become another's
+        unwatch(device); // before its descriptor number may be reused
         device.lose();
         transport.inlineLimits().deviceRemoved(device);
         transport.bundles().deviceRemoved(device);
@@ -104,7 +104,7 @@ final class OpenDevices {
         }
     }
 
-    /** Nobody asks a second time: one stream's trouble must not keep the others. */
+    /** Ends one stream. There is no second attempt, so trouble with one stream must not affect the others. */
     private static void end(RdmaStream stream) {
         try {
             stream.deviceRemoved();
@@ -113,12 +113,12 @@ final class OpenDevices {
         }
     }
 
-    /** Of how many devices this keeps something. */
+    /** Returns the number of devices that are watched. */
     int count() {
         return watches.size();
     }
 
-    /** No more events. */
+    /** Stops reading events. */
     void end() {
         watches.keySet().forEach(this::unwatch);
     }

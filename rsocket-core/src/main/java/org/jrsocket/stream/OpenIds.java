@@ -9,8 +9,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What of a transport has an id and is no stream: listeners, and attempts to connect, with those that are given up and
- * listen for a late answer. They end with the transport, whose event channel cannot be destroyed before. Any thread.
+ * Everything in a transport that has an id and is not a stream: listeners and attempts to connect, including attempts
+ * that were given up and listen for a late answer. They end with the transport, whose event channel cannot be destroyed
+ * before. Thread-safe.
  */
 final class OpenIds {
 
@@ -18,9 +19,9 @@ final class OpenIds {
     private final Set<CmConnect> connects = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    /** It makes its id after this. If this fails the caller removes it. */
+    /** Adds a listener, before it makes its id. If this fails the caller removes it. */
     void add(CmListener listener) throws IOException {
-        listeners.add(listener); // first: either it is seen by the end, or it sees it
+        listeners.add(listener); // added first: either the end sees it, or it sees the end
         ensureOpen();
     }
 
@@ -28,7 +29,7 @@ final class OpenIds {
         listeners.remove(listener);
     }
 
-    /** As for a listener. */
+    /** Adds an attempt to connect, under the same conditions. */
     void add(CmConnect connect) throws IOException {
         connects.add(connect);
         ensureOpen();
@@ -44,13 +45,13 @@ final class OpenIds {
         }
     }
 
-    /** From now on nothing can be added. */
+    /** Closes all listeners. From now on nothing can be added. */
     void endListeners() {
         closed = true;
         listeners.forEach(CmListener::close);
     }
 
-    /** Once more when the service thread has ended: for those that it let listen for late answers. */
+    /** Ends all attempts. Called again when the service thread has ended, for those that listened for late answers. */
     void endConnects() {
         connects.forEach(CmConnect::end);
     }

@@ -16,21 +16,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The streams of a transport that are not freed yet, and the sums of all that ever were. Has those on which nothing
- * moves give back the memory that they grew to, and ends those whose device says nothing any more. Any thread.
+ * The streams of a transport that are not freed yet, and totals over all streams that ever existed. Idle streams are
+ * made to give back the memory that they have grown to, and streams whose device has gone silent are ended.
+ * Thread-safe.
  */
 final class OpenStreams {
 
     private static final Logger LOG = LoggerFactory.getLogger(OpenStreams.class);
 
-    /** How often streams are looked at. One that has not moved for two to three of these gives memory back. */
+    /** The time between looks at the streams. One that has not moved for two to three of these gives memory back. */
     private static final long SWEEP_NANOS = DeviceSilence.LOOK_NANOS;
 
     private final ServiceLoop service;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
-    private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the sums
+    private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the totals
     private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
     private long endedWritten; // the same
 
@@ -58,7 +59,7 @@ final class OpenStreams {
         }
     }
 
-    /** It is freed. */
+    /** Removes a freed stream. */
     void remove(RdmaStream stream) {
         synchronized (totalsLock) {
             if (streams.remove(stream)) {
@@ -72,7 +73,7 @@ final class OpenStreams {
         return streams.size();
     }
 
-    /** Those of this moment. */
+    /** Returns the streams of this moment. */
     List<RdmaStream> now() {
         return List.copyOf(streams);
     }
@@ -98,7 +99,7 @@ final class OpenStreams {
         }
     }
 
-    /** Service thread, while there are streams. */
+    /** Runs on the service thread, as long as there are streams. */
     private void sweep() {
         try {
             for (RdmaStream stream : streams) {
@@ -112,7 +113,7 @@ final class OpenStreams {
         }
     }
 
-    /** One stream's trouble must not keep anybody from looking after the others. */
+    /** Looks at one stream. Trouble with it must not keep the others from being looked at. */
     private static void sweep(RdmaStream stream) {
         try {
             stream.core().sweep.look();
@@ -121,7 +122,7 @@ final class OpenStreams {
         }
     }
 
-    /** Resets those that nobody has closed. */
+    /** Resets the streams that were not closed. */
     void abortOpen() {
         for (RdmaStream stream : streams) {
             if (stream.isOpen()) {
@@ -130,7 +131,7 @@ final class OpenStreams {
         }
     }
 
-    /** Resets all, and waits for at most {@code nanos} until they are freed. */
+    /** Resets all streams, and waits for at most {@code nanos} until they are freed. */
     void abortAll(long nanos) {
         for (RdmaStream stream : streams) {
             stream.abort();
@@ -139,11 +140,12 @@ final class OpenStreams {
     }
 
     /**
-     * What was written before a close belongs to the peer although the JVM exits: with TCP the kernel would see to it,
-     * here it is this process. Streams that are still open stay so: other shutdown hooks may be using them.
+     * Waits for the delivery of what was written before a close. It belongs to the peer even though the JVM exits: with
+     * TCP the kernel would see to it, here this process does. Streams that are still open stay open, because other
+     * shutdown hooks may be using them.
      */
     void awaitDelivery(long nanos) {
-        // when it was first looked at: threads that still write must not keep the JVM
+        // as of the first look: threads that still write must not keep the JVM alive
         Map<RdmaStream, Long> written = new HashMap<>();
         awaitEnd(
                 () -> streams.stream()
@@ -152,7 +154,7 @@ final class OpenStreams {
                 nanos);
     }
 
-    /** Until {@code condition} holds no longer, {@code nanos} have passed, or the thread is interrupted. */
+    /** Waits until {@code condition} no longer holds, {@code nanos} have passed, or the thread is interrupted. */
     static void awaitEnd(BooleanSupplier condition, long nanos) {
         long deadline = System.nanoTime() + nanos;
         while (condition.getAsBoolean() && System.nanoTime() - deadline < 0) {

@@ -11,18 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long a queue pair waits before it sends again what was not acknowledged, and how long its peer waits when it had
- * no receive for it. A kernel or a device that does not take a value keeps its own: slower to recover, and no reason to
- * do without a connection.
+ * Sets how long a queue pair waits before it resends what was not acknowledged, and how long its peer waits when the
+ * queue pair had no receive for it. A kernel or device that does not accept a value keeps its own: recovery is then
+ * slower, which is no reason to do without a connection.
  */
 final class PathTimers {
 
     private static final Logger LOG = LoggerFactory.getLogger(PathTimers.class);
 
-    /** The unit of an ACK timeout, which is so much times a power of two. */
+    /** The unit of an ACK timeout, which is this times a power of two. */
     private static final int ACK_UNIT_NANOS = 4096;
 
-    /** The longest that there is a code for. */
+    /** The code of the longest timeout. */
     private static final int MAX_ACK_TIMEOUT = 31;
 
     /** The specification's code for 0.64 ms; 0, the kernel's own, is 655 ms. */
@@ -31,8 +31,8 @@ final class PathTimers {
     private PathTimers() {}
 
     /**
-     * The code of the shortest ACK timeout that is at least so long. The kernel's own on RoCE is 19, 2.1 s, for which a
-     * lost last packet stalls a connection.
+     * Returns the code of the shortest ACK timeout that is at least {@code nanos} long. The kernel's own on RoCE is 19,
+     * or 2.1 s, for which a lost last packet would stall a connection.
      */
     static int ackTimeout(long nanos) {
         int code = 0;
@@ -43,8 +43,8 @@ final class PathTimers {
     }
 
     /**
-     * Before the address is resolved, so that the peer's queue pair gets the time too if it has none of its own; or
-     * before a request is accepted.
+     * Sets the ACK timeout. Called before the address is resolved, so that the peer's queue pair gets the timeout too
+     * if it has none of its own; or before a request is accepted.
      */
     static void setAckTimeout(Cm cm, CmId id, StreamConfig config) {
         try {
@@ -55,8 +55,9 @@ final class PathTimers {
     }
 
     /**
-     * When the queue pair is connected: neither the CM nor an earlier state takes it. A call of the kernel, and of some
-     * devices' firmware, so not before the first receives are used up: until then no message can meet an empty queue.
+     * Sets the RNR timer. Called when the queue pair is connected, since neither the CM nor an earlier state accepts
+     * it. This takes a system call, and on some devices one to the firmware, so it is not made before the first
+     * receives are used up: until then no message can meet an empty queue.
      */
     static void setRnrTimer(Endpoint endpoint) {
         if (endpoint.device.isIwarp()) {
@@ -64,7 +65,7 @@ final class PathTimers {
         }
         try {
             endpoint.qp.setMinRnrTimer(RNR_TIMER);
-        } catch (IOException e) { // of a connection that is over already, too
+        } catch (IOException e) { // also if the connection has already ended
             LOG.debug("the RNR timer stays the kernel's: {}", e.getMessage());
         }
     }

@@ -10,16 +10,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A lock that has nothing to do with interrupts. Whoever is interrupted while it waits for a {@link ReentrantLock}
- * calls {@link Thread#interrupt} on itself as soon as it has it, and a thread class may override that: to close its
- * socket, for one. That would run with this lock and all others that the thread has, and wait for locks of the JDK that
- * another thread, which is closing the same socket and waits for this lock, has. Here the thread's status stays as it
- * is, and nothing is called. Any thread; reentrant. It is held for short, so who cannot sleep, because it is
- * interrupted, gives way until it has it.
+ * A lock that ignores interrupts. A thread that is interrupted while it waits for a {@link ReentrantLock} calls
+ * {@link Thread#interrupt} on itself as soon as it has the lock. A thread class may override that method, for example
+ * to close its socket. The override would then run with this lock and all others that the thread holds, and wait for
+ * locks of the JDK held by another thread, which is closing the same socket and waits for this lock. Here the thread's
+ * interrupt status stays as it is, and nothing is called. The lock is held only briefly, so a thread that cannot sleep
+ * because it is interrupted yields until it has the lock. Thread-safe; reentrant.
  */
 final class PatientLock {
 
-    private final ReentrantLock lock = new ReentrantLock(); // nobody waits in it
+    private final ReentrantLock lock = new ReentrantLock(); // no thread ever waits in it
     private final Queue<Thread> waiters = new ConcurrentLinkedQueue<>();
 
     void lock() {
@@ -30,7 +30,7 @@ final class PatientLock {
 
     private void await() {
         Thread me = Thread.currentThread();
-        waiters.add(me); // before it looks again: who lets go after that look sees it
+        waiters.add(me); // before it tries again: a thread that unlocks after that attempt sees it
         try {
             while (!lock.tryLock()) {
                 if (me.isInterrupted()) {
@@ -41,7 +41,7 @@ final class PatientLock {
             }
         } finally {
             waiters.remove(me);
-            if (!lock.isHeldByCurrentThread()) { // no memory to park, say
+            if (!lock.isHeldByCurrentThread()) { // no memory to park, for example
                 wakeNext();
             }
         }
@@ -50,7 +50,7 @@ final class PatientLock {
     private void wakeNext() {
         Thread next = waiters.peek();
         if (next != null) {
-            LockSupport.unpark(next); // another one may be faster; that one wakes it again
+            LockSupport.unpark(next); // another thread may get the lock first; it then wakes this one again
         }
     }
 
@@ -67,7 +67,7 @@ final class PatientLock {
         return lock.isHeldByCurrentThread();
     }
 
-    /** How often the calling thread has it. */
+    /** Returns how often the calling thread holds the lock. */
     int holds() {
         return lock.getHoldCount();
     }

@@ -9,60 +9,62 @@ import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** A connection that is being made. Safe for use by many threads. */
+/** A connection that is being made. Thread-safe. */
 public interface PendingConnect {
 
     /**
-     * For so long a peer that was asked is still listened to after the attempt was given up: {@link Observer#answered}.
+     * How long a peer that was asked is still listened to after the attempt was given up; see
+     * {@link Observer#answered}.
      */
     long LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** What a peer said to a request. */
+    /** A peer's answer to a request. */
     enum Answer {
-        /** It would have the connection, and is one of ours. */
+        /** It would accept the connection, and is one of ours. */
         OURS,
-        /** It would have the connection, and does not know our extension: a C program, for example. */
+        /** It would accept the connection, and does not know our extension: a C program, for example. */
         FOREIGN,
-        /** It would not, for whatever reason. */
+        /** It would not accept, for whatever reason. */
         REFUSED
     }
 
-    /** Hears what an attempt learns of the peer, on the service thread. Must not block. */
+    /** Is told what an attempt learns about the peer, on the service thread. Must not block. */
     interface Observer {
 
-        /** Of no interest. */
+        /** An observer that does nothing. */
         Observer NONE = new Observer() {
             @Override
             public void asked() {
-                // nobody wants to know
+                // nothing to do
             }
 
             @Override
             public void answered(Answer answer) {
-                // nobody wants to know
+                // nothing to do
             }
         };
 
-        /** Whether the connection may use the device that the route leads to; asked before the peer is. */
+        /** Returns whether the connection may use the device of the route. Called before the peer is asked. */
         default boolean mayUse(String device, InetAddress local) {
             return true;
         }
 
-        /** The request goes out: what is spent until here is this host's own time. */
+        /** Called when the request goes out: the time spent until then is this host's own. */
         void asked();
 
         /**
-         * The peer spoke, perhaps only after the attempt was given up; then nothing comes of it, at the peer neither.
+         * Called when the peer has answered, perhaps only after the attempt was given up; then no connection comes of
+         * it, at the peer either.
          */
         void answered(Answer answer);
     }
 
     /**
      * Waits for the outcome. Not interruptible on a platform thread (as {@code Socket.connect}); on a virtual thread an
-     * interrupt ends the wait with {@link java.io.InterruptedIOException} and cancels.
+     * interrupt ends the wait with {@link java.io.InterruptedIOException} and cancels the attempt.
      *
-     * @param nanos 0 waits as long as the CM does
-     * @throws RdmaConnectException the reason; after a TIMEOUT the attempt is cancelled
+     * @param nanos how long to wait; 0 waits as long as the CM does
+     * @throws RdmaConnectException with the reason; after a TIMEOUT the attempt is cancelled
      */
     default RdmaStream await(long nanos) throws IOException {
         long deadline = System.nanoTime() + nanos;
@@ -70,30 +72,30 @@ public interface PendingConnect {
     }
 
     /**
-     * The same with a limit that may move: {@code left} is asked again when the nanoseconds that it gave are over, and
-     * ends the attempt with 0 or less.
+     * Waits with a limit that may move: {@code left} is asked again when the nanoseconds that it returned are over, and
+     * ends the attempt by returning 0 or less.
      */
     RdmaStream await(LongSupplier left) throws IOException;
 
-    /** Whether there is an outcome. */
+    /** Returns whether there is an outcome. */
     boolean isDone();
 
-    /** Why there is no connection, as {@link #await} says it; null if there is one, or no outcome yet. */
+    /** Returns why {@link #await} fails; null if there is a connection, or no outcome yet. */
     RdmaConnectException failure();
 
     /**
-     * Runs {@code action} when there is an outcome, on the service thread, or at once on the caller's if there is one
-     * already. Must not block.
+     * Runs {@code action} when there is an outcome: on the service thread, or at once on the caller's if there already
+     * is one. The action must not block.
      */
     void onDone(Runnable action);
 
     /**
-     * Ends the attempt with TIMEOUT when {@code left} says so, as {@link #await(LongSupplier)} does; for those who do
-     * not wait. It ends on the service thread, which takes the answers, and after all that have arrived: so either the
-     * connection is used, or the peer never takes it for established.
+     * Ends the attempt with TIMEOUT when {@code left} says so, as {@link #await(LongSupplier)} does, for callers that
+     * do not wait. The attempt ends on the service thread, which takes the answers, and after all answers that have
+     * arrived. So either the connection is used, or the peer never takes it for established.
      */
     void expire(LongSupplier left);
 
-    /** Gives up: a waiter gets CANCELLED, a stream that nobody took is closed. Harmless when repeated or too late. */
+    /** Gives up: a waiter gets CANCELLED, a stream not taken is closed. No effect if repeated or too late. */
     void cancel();
 }

@@ -7,29 +7,29 @@ package org.jrsocket.stream;
 import org.jrsocket.verbs.CqSet;
 
 /**
- * Streams that one thread, a selector's or an event loop's, polls for messages together: one look at all of them costs
- * one JNI crossing and takes no stream's lock. It finds messages only. Room to write that comes from acknowledgements
- * of this host's device, and what other threads see first, are the stream's own to tell.
+ * Streams that one thread, a selector's or an event loop's, polls for messages together. One look at all of them costs
+ * one JNI crossing and takes no stream's lock. It finds only messages. What other threads see first, and room to write
+ * that comes from acknowledgements of this host's device, are reported by the stream itself.
  *
- * <p>A stream is in one set at a time. It leaves the set before its queues are freed, whoever frees them: that waits
- * until a look, of some microseconds, is over. One thread looks; any thread may add and remove.
+ * <p>A stream is in one set at a time. It leaves the set before its queues are freed, whichever thread frees them; that
+ * waits until a look, of some microseconds, has ended. One thread looks; any thread may add and remove streams.
  */
 public final class PollSet implements AutoCloseable {
 
     private final RdmaTransport transport;
     private final Object lock =
-            new Object(); // after a stream's lock; who waits for it makes no call to the application
+            new Object(); // taken after a stream's lock; a thread that waits for it makes no call to the application
     // Guarded by lock.
     private final CqSet queues;
     private final StreamCore[] streams;
     private final Object[] attachments;
     private boolean closed;
 
-    // The looking thread's.
+    // Used by the looking thread.
     private final Object[] found;
     private int foundCount;
 
-    /** For up to {@code capacity} streams of the transport that {@code stream} belongs to. */
+    /** Creates a set for up to {@code capacity} streams of the transport that {@code stream} belongs to. */
     public PollSet(RdmaStream stream, int capacity) {
         transport = stream.core().transport;
         queues = transport.bundles().verbs().createCqSet(capacity);
@@ -41,7 +41,7 @@ public final class PollSet implements AutoCloseable {
     /**
      * Adds a stream.
      *
-     * @return false if there is no room, or the stream is freed, in a set already or another transport's
+     * @return false if there is no room, or the stream is freed, already in a set, or from another transport
      */
     public boolean add(RdmaStream stream, Object attachment) {
         StreamCore core = stream.core();
@@ -79,7 +79,7 @@ public final class PollSet implements AutoCloseable {
         }
     }
 
-    /** Before its queues are freed; with the stream's lock. */
+    /** Removes a stream before its queues are freed. Called with the stream's lock held. */
     static void removeFromAny(StreamCore core) {
         assert core.isHeld();
         PollSet set = core.pollSet;
@@ -106,10 +106,10 @@ public final class PollSet implements AutoCloseable {
     }
 
     /**
-     * Looks at all streams until a message has arrived for one, or {@code nanos}, some microseconds, are over: 0 looks
-     * once.
+     * Looks at all streams until a message has arrived for one of them, or {@code nanos}, some microseconds, are over:
+     * 0 looks once.
      *
-     * @return for how many there are messages, whose attachments {@link #found} tells
+     * @return the number of streams with messages; {@link #found} returns their attachments
      */
     public int look(long nanos) {
         synchronized (lock) {
@@ -125,12 +125,12 @@ public final class PollSet implements AutoCloseable {
         }
     }
 
-    /** What was attached to the i-th stream that the last {@link #look} found a message for. */
+    /** Returns what was attached to the i-th stream for which the last {@link #look} found a message. */
     public Object found(int i) {
         return found[i];
     }
 
-    /** All streams leave; the set finds nothing any more. */
+    /** Removes all streams; the set finds nothing from now on. */
     @Override
     public void close() {
         synchronized (lock) {

@@ -5,11 +5,11 @@
 package org.jrsocket.stream;
 
 /**
- * What a device granted the queue pair of a connection.
+ * What a device granted to the queue pair of a connection.
  *
- * @param device its name
- * @param sendQueue work requests on their way at a time
- * @param receiveQueue receives posted at a time
+ * @param device the name of the device
+ * @param sendQueue work requests that may be on their way at a time
+ * @param receiveQueue receives that may be posted at a time
  * @param inline bytes of payload inside a work request
  */
 public record QueueLimits(String device, int sendQueue, int receiveQueue, int inline) {}

@@ -27,10 +27,10 @@ public interface RdmaListener extends AutoCloseable {
     }
 
     /**
-     * As {@link RdmaTransport#listen(InetSocketAddress, int, StreamConfig, Access)}, for a port that somebody else has
-     * over RDMA now: listens once it is free, for which it looks about twice a second.
+     * Listens as {@link RdmaTransport#listen(InetSocketAddress, int, StreamConfig, Access)} does, but on a port that
+     * somebody else now has over RDMA: it listens once the port is free, which it checks about twice a second.
      *
-     * @param local with the port
+     * @param local the address, including the port
      */
     static RdmaListener whenFree(
             RdmaTransport transport,
@@ -49,12 +49,12 @@ public interface RdmaListener extends AutoCloseable {
     RdmaStream poll();
 
     /**
-     * Runs {@code action} whenever a stream was added to an empty queue, on the service thread. Must not block. At most
-     * one action; null for none. If streams wait already it runs at once on the caller's thread.
+     * Runs {@code action} on the service thread whenever a stream is added to an empty queue. It must not block. There
+     * is at most one action; null removes it. If streams are already waiting, it runs at once on the caller's thread.
      */
     void onReady(Runnable action);
 
-    /** Stops listening; streams that nobody took are closed with a reset. Harmless when repeated. */
+    /** Stops listening; streams that were not taken are closed with a reset. Repeated calls have no effect. */
     @Override
     void close();
 }

@@ -16,17 +16,17 @@ import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
 
 /**
- * One connection, full duplex: one reader and one writer at a time may be inside it together. Any thread may shut or
- * close it, which ends the waits of the others. Times are in nanoseconds; 0 is "for ever", less is "not at all".
+ * One full-duplex connection. One reader and one writer may be inside it together. Any thread may shut or close it,
+ * which ends the waits of the others. Times are in nanoseconds; 0 is "for ever", less is "not at all".
  *
- * <p>Failures look as TCP's do in {@code java.net}: {@link SocketException} "Connection reset", "Broken pipe" and
+ * <p>Failures look like TCP's in {@code java.net}: {@link SocketException} "Connection reset", "Broken pipe" and
  * "Socket closed", {@link SocketTimeoutException} "Read timed out". A virtual thread that is interrupted in a wait gets
  * {@link java.io.InterruptedIOException} with its interrupt status set; a platform thread is not disturbed by
  * interrupts.
  *
- * <p>A stream is open; then <em>closed</em> by {@link #close}, which sends DISCONNECT, or leaves that and what comes
- * before it to the service thread; then <em>freed</em>, when the native objects are gone. Nothing is freed while a
- * reader or writer is inside. Native objects are used only with the lock of {@link StreamCore}, or inside.
+ * <p>A stream is first open. It is then <em>closed</em> by {@link #close}, which sends DISCONNECT, or leaves that and
+ * what comes before it to the service thread. It is <em>freed</em> when its native objects are gone. Nothing is freed
+ * while a reader or writer is inside. Native objects are used only with the lock of {@link StreamCore}, or inside.
  */
 public final class RdmaStream implements AutoCloseable {
 
@@ -37,7 +37,7 @@ public final class RdmaStream implements AutoCloseable {
     private final StreamWaiter waits;
     private final StreamClosing closing;
 
-    /** Takes over {@code endpoint}, which are connected. */
+    /** Takes over {@code endpoint}, which is connected. */
     RdmaStream(
             RdmaTransport transport,
             Endpoint endpoint,
@@ -62,64 +62,64 @@ public final class RdmaStream implements AutoCloseable {
         return reader.read(target, offset, length, nanos);
     }
 
-    /** As {@link #read(byte[], int, int, long)}, into a buffer; 0 only if it has no room. */
+    /** Reads like {@link #read(byte[], int, int, long)}, into a buffer; returns 0 only if it has no room. */
     public int read(ByteBuffer target, long nanos) throws IOException {
         return reader.read(target, nanos);
     }
 
-    /** Reads what is there, without waiting: 0 if nothing is, -1 at the end of the stream. */
+    /** Reads what is there, without waiting. Returns 0 if there is nothing, -1 at the end of the stream. */
     public int read(ByteBuffer target) throws IOException {
         return reader.readNow(target, true);
     }
 
-    /** As {@link #read(ByteBuffer)}: copies what is there, or the first part of it, without consuming it. */
+    /** Copies like {@link #read(ByteBuffer)} what is there, or the first part of it, but does not consume it. */
     public int peek(ByteBuffer target) throws IOException {
         return reader.readNow(target, false);
     }
 
-    /** Bytes that can be read without waiting. */
+    /** Returns the number of bytes that can be read without waiting. */
     public int available() throws IOException {
         return reader.available();
     }
 
-    /** Waits until a read would not wait (data, end, error); false when the time is over. Counts as the reader. */
+    /** Waits until a read would not wait (data, end, error); false when time is over. Counts as the reader. */
     public boolean awaitReadable(long nanos) throws IOException {
         return reader.awaitReadable(nanos);
     }
 
     // ---- writing ----
 
-    /** Writes all of it, waiting for room up to {@code nanos} at a time. */
+    /** Writes all of it, waiting up to {@code nanos} each time there is no room. */
     public void write(byte[] source, int offset, int length, long nanos) throws IOException {
         Objects.checkFromIndexSize(offset, length, source.length);
         writer.write(source, offset, length, nanos);
     }
 
-    /** Writes what there is room for, without waiting; may be 0. */
+    /** Writes what there is room for, without waiting. May return 0. */
     public int write(ByteBuffer source) throws IOException {
         return writer.write(source);
     }
 
-    /** As {@link #write(ByteBuffer)}, from several buffers in turn: the content of small ones goes out together. */
+    /** Writes like {@link #write(ByteBuffer)} from several buffers; the content of small ones goes out together. */
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
         return writer.write(sources, offset, length);
     }
 
-    /** Looks for what the peer has sent, its end included, and throws what a write of a byte would; sends nothing. */
+    /** Takes what the peer has sent, its end included. Throws what a write of a byte would, but sends nothing. */
     public void probe() throws IOException {
         writer.probe();
     }
 
     /**
-     * While corked, writes may wait for each other, up to 64 KiB of them, to go out together; what waits is sent when
-     * it is uncorked, which has to follow. Counts as the writer. Harmless once the stream has ended.
+     * Corks or uncorks. While corked, writes may wait for one another, up to 64 KiB of them, to go out together. What
+     * waits is sent by the uncorking that has to follow. Counts as the writer. Harmless once the stream has ended.
      */
     public void cork(boolean on) {
         writer.cork(on);
     }
 
-    /** Waits until a write would take something or fail; false when the time is over. Counts as the writer. */
+    /** Waits until a write would take something or fail; false when time is over. Counts as the writer. */
     public boolean awaitWritable(long nanos) throws IOException {
         return writer.awaitWritable(nanos);
     }
@@ -129,7 +129,7 @@ public final class RdmaStream implements AutoCloseable {
     /**
      * Registers all of a direct buffer's memory for this stream to send from.
      *
-     * @throws IOException if the device, the system or the bound on registered memory refuses
+     * @throws IOException if the device, the system or the limit on registered memory refuses
      */
     public LentMemory register(ByteBuffer buffer) throws IOException {
         return lender.register(buffer);
@@ -139,60 +139,60 @@ public final class RdmaStream implements AutoCloseable {
      * Writes without a copy and without waiting, in order with all other writes. The memory must not change until it
      * {@linkplain LentMemory#isFree is free}.
      *
-     * @return the offset of the stream behind these bytes: they are sent when {@link #acknowledged} has reached it
+     * @return the stream offset behind these bytes: they have been sent when {@link #acknowledged} has reached it
      */
     public long writeLent(LentMemory memory, int offset, int length) throws IOException {
         return lender.writeLent(memory, offset, length);
     }
 
-    /** Makes progress; returns the offset of the stream up to which the peer's device has acknowledged everything. */
+    /** Makes progress, and returns the stream offset up to which the peer's device has acknowledged everything. */
     public long acknowledged() {
         return lender.acknowledged();
     }
 
     /**
-     * From now on {@link #isAcknowledged} tells of this offset. One at a time; the last one counts. A selector or an
-     * event loop waits for it as for room: {@link #arm} with {@code writing}.
+     * Sets the offset that {@link #isAcknowledged} reports on from now on. There is only one at a time; the last one
+     * set counts. A selector or an event loop waits for it as for room: {@link #arm} with {@code writing}.
      */
     public void awaitAcknowledged(long offset) {
         lender.awaitAcknowledged(offset);
     }
 
     /**
-     * Whether the offset of {@link #awaitAcknowledged(long)} is reached, or never will be because the stream has failed
-     * or is closed; false if nobody has asked. Any thread, without progress.
+     * Returns whether the offset of {@link #awaitAcknowledged(long)} is reached, or never will be because the stream
+     * has failed or is closed; false if no offset was set. May be called from any thread, and makes no progress.
      */
     public boolean isAcknowledged() {
         return core.isReady(StreamCore.ACKNOWLEDGED);
     }
 
     /**
-     * For a thread that has no selector: waits until all up to an offset of what is written is acknowledged, copied or
-     * lent; false when the time is over. Counts as the writer, and as {@link #awaitAcknowledged(long)}.
+     * Waits until everything written up to an offset, copied or lent, is acknowledged; for a thread that has no
+     * selector. Returns false when the time is over. Counts as the writer, and as {@link #awaitAcknowledged(long)}.
      *
      * @throws IllegalArgumentException if less than that is written
-     * @throws IOException if the offset never will be reached, as a write would
+     * @throws IOException if the offset will never be reached, as a write would
      */
     public boolean awaitAcknowledged(long offset, long nanos) throws IOException {
         return lender.awaitAcknowledged(offset, nanos);
     }
 
     /**
-     * Runs {@code action} once the queue pair is gone and no {@link LentMemory} is registered, whether or not borrowed
-     * bytes are out: at once, or in the thread that frees the stream, which must not be held up. One for a stream.
+     * Runs {@code action} once the queue pair is gone and no {@link LentMemory} is registered, even if borrowed bytes
+     * are still out: at once, or in the thread that frees the stream, which must not be held up. One per stream.
      */
     public void whenSendsAreOver(Runnable action) {
         closing.freeing().whenSendsAreOver(action);
     }
 
-    /** Has {@code action} run every few seconds while nothing moves, on the service thread; it must not wait. */
+    /** Runs {@code action} every few seconds while nothing moves, on the service thread; it must not wait. */
     public void whenQuiet(Runnable action) {
         core.sweep.whenQuiet(action);
     }
 
     /**
-     * Takes bytes that have arrived, without a copy and without waiting: at most {@code most}, in one piece. Null if
-     * nothing is there, or if it had better be copied, being little or too much; {@link #read(ByteBuffer)} says which.
+     * Takes at most {@code most} bytes that have arrived, in one piece, without a copy or a wait. Returns null if there
+     * are none, or too few or too many, so that a copy is better; {@link #read(ByteBuffer)} tells which.
      */
     public BorrowedBytes borrow(int most) throws IOException {
         return reader.borrowNow(most);
@@ -200,36 +200,36 @@ public final class RdmaStream implements AutoCloseable {
 
     // ---- half close, close ----
 
-    /** No more reads: readers get -1, what arrives later is dropped. */
+    /** Ends reading: readers get -1, and what arrives later is dropped. */
     public void shutdownInput() throws IOException {
         closing.shutdownInput();
     }
 
-    /** Sends what was written, then the end of the stream. Does not wait for it. */
+    /** Sends what was written, then the end of the stream, without waiting for either. */
     public void shutdownOutput() throws IOException {
         closing.shutdownOutput();
     }
 
     /**
-     * Closes without waiting: what was written is still delivered in the background, within a time limit. Those who
-     * wait get "Socket closed". Closing with unread data resets the connection, as TCP does.
+     * Closes without waiting: what was written is still delivered in the background, within a time limit. Waiting
+     * threads get "Socket closed". Closing with unread data resets the connection, as TCP does.
      */
     @Override
     public void close() {
         closing.close(false, false);
     }
 
-    /** As {@link #close}, and with unread data the peer still reads what was sent, and the end, before the reset. */
+    /** As {@link #close}, but with unread data the peer still reads what was sent, and the end, before the reset. */
     public void closeAfterEnd() {
         closing.close(false, true);
     }
 
-    /** Closes at once and resets: unsent data is dropped, the peer's reads and writes fail (SO_LINGER 0). */
+    /** Closes at once and resets: unsent data is dropped, and the peer's reads and writes fail (SO_LINGER 0). */
     public void abort() {
         closing.close(true, false);
     }
 
-    /** After a close waits, whatever interrupts it, until all data is acknowledged; false when the time is over. */
+    /** Waits after a close, despite interrupts, until all data is acknowledged; false when the time is over. */
     public boolean awaitDrained(long nanos) {
         return closing.awaitDrained(nanos);
     }
@@ -243,27 +243,27 @@ public final class RdmaStream implements AutoCloseable {
     }
 
     /**
-     * Whether a close, or any of the first {@code written} bytes, is still on its way out, or a reaper is about to hand
-     * the end to {@link Farewells}. If the stream is open, asks the peer's device for the acknowledgement that tells.
+     * Returns whether a close, or any of the first {@code written} bytes, is still on its way out, or a reaper is about
+     * to hand the end to {@link Farewells}. If the stream is open, asks the peer's device to acknowledge.
      */
     boolean isDelivering(long written) {
         return closing.isDelivering(written);
     }
 
-    /** Whether nothing native is left of it. */
+    /** Returns whether nothing native is left of the stream. */
     public boolean isFreed() {
         return locked(() -> core.gone);
     }
 
     // ---- events ----
 
-    /** Service thread. */
+    /** Called on the service thread. */
     void onCmEvent(CmEvent event) {
         core.effects().onCmEvent(event);
         closing.step();
     }
 
-    /** Service thread. */
+    /** Called on the service thread. */
     void deviceRemoved() {
         core.effects().deviceRemoved();
         closing.step();
@@ -280,59 +280,59 @@ public final class RdmaStream implements AutoCloseable {
     }
 
     /**
-     * The completion channel's descriptor: readable while {@link #takeEvent} has something to take. Once the stream is
-     * freed, the number may belong to something else.
+     * Returns the completion channel's descriptor, which is readable while {@link #takeEvent} has something to take.
+     * Once the stream is freed, the number may belong to something else.
      */
     public int completionFd() {
         return core.endpoint.channel.getFd();
     }
 
     /**
-     * Has {@code set} report the completion channel as {@code data}. False if the stream is freed: then it has no
-     * descriptor any more, and is ready for everything.
+     * Makes {@code set} report the completion channel as {@code data}. Returns false if the stream is freed: it then
+     * has no descriptor any more, and is ready for everything.
      */
     public boolean watchedBy(Epoll set, long data) throws IOException {
         return waits.watchedBy(set, data);
     }
 
-    /** Takes one event of the channel, which unarms the queue it came from; others keep the descriptor readable. */
+    /** Takes one event of the channel, which unarms its queue; further events keep the descriptor readable. */
     public void takeEvent() {
         waits.takeEvent();
     }
 
-    /** Makes the progress that needs no waiting. */
+    /** Makes the progress that is possible without waiting. */
     public void poll() {
         waits.poll();
     }
 
-    /** As {@link #poll}, for somebody who waits to read: what it has written may not be known to be acknowledged. */
+    /** Polls like {@link #poll}, for waiting readers: acknowledgements of what was written may go unnoticed. */
     public void pollMessages() {
         waits.pollMessages();
     }
 
     /**
-     * Arms what is not armed, then polls: when this returns and the stream is not ready, the next thing to happen makes
+     * Arms what is not armed, then polls. If the stream is not ready when this returns, the next thing to happen makes
      * {@link #completionFd()} readable.
      *
-     * @param writing whether room to write is waited for, too
+     * @param writing whether to wait for room to write, too
      */
     public void arm(boolean writing) {
         waits.arm(writing);
     }
 
-    /** Whether a read would not wait: data, the end, a failure, a close. Any thread, without progress. */
+    /** Returns whether a read would not wait (data, end, failure, close). Any thread; makes no progress. */
     public boolean isReadable() {
         return core.isReady(StreamCore.READABLE);
     }
 
-    /** Whether a write would take more than a little, or fail. Any thread, without progress. */
+    /** Returns whether a write would take more than a little, or fail. Any thread; makes no progress. */
     public boolean isWritable() {
         return core.isReady(StreamCore.WRITABLE);
     }
 
     // ---- facts ----
 
-    /** Turns the probes for a dead peer on or off: one probe every {@code intervalNanos}; 0 is off. */
+    /** Turns the probes for a dead peer on or off: one probe every {@code intervalNanos}; 0 turns them off. */
     public void keepAlive(long intervalNanos) {
         core.keepAlive().every(intervalNanos);
     }
@@ -349,7 +349,7 @@ public final class RdmaStream implements AutoCloseable {
         return core.remote;
     }
 
-    /** The device that carries it, for people: {@code rxe0}. */
+    /** Returns the name of the device that carries the stream, for people: {@code rxe0}. */
     public String deviceName() {
         return core.endpoint.device.name();
     }
@@ -358,32 +358,32 @@ public final class RdmaStream implements AutoCloseable {
         return core.endpoint.config;
     }
 
-    /** Nanoseconds since it was established. */
+    /** Returns the nanoseconds since the connection was established. */
     public long nanosOpen() {
         return closing.nanosOpen();
     }
 
-    /** Payload bytes handed to readers so far. */
+    /** Returns the payload bytes handed to readers so far. */
     public long bytesRead() {
         return locked(() -> core.bytesRead());
     }
 
-    /** How often what was written has waited for the peer to make room. */
+    /** Returns how often written data has waited for the peer to make room. */
     public long stalls() {
         return locked(core.stalls::count);
     }
 
-    /** Payload bytes taken from writers so far. */
+    /** Returns the payload bytes taken from writers so far. */
     public long bytesWritten() {
         return locked(() -> core.out.written());
     }
 
-    /** Memory that is registered for it now. */
+    /** Returns the bytes registered for the stream now. */
     public long registeredBytes() {
         return locked(() -> core.freed && !closing.freeing().waitsForBorrowed() ? 0 : core.endpoint.registeredBytes());
     }
 
-    /** For questions that are not asked for every message. */
+    /** Answers questions that are not asked for every message. */
     private <T> T locked(Supplier<T> question) {
         core.enter();
         try {

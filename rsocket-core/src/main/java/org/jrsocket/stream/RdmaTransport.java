@@ -22,18 +22,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Safe for use
- * by many threads.
+ * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Thread-safe.
  *
- * <p>None of its daemon threads is on the data path: the service thread (connection events, closes, wake-ups of virtual
- * threads, what writers left behind), and while connections end a few reapers, which free native objects because
- * destroying a queue pair can take a device milliseconds.
+ * <p>None of its daemon threads is on the data path. They are the service thread (connection events, closes, wake-ups
+ * of virtual threads, what writers left behind) and, while connections end, a few reapers, which free native objects
+ * because destroying a queue pair can take a device milliseconds.
  */
 public final class RdmaTransport implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
-    /** What {@link #limitClosing} says when nobody says otherwise. */
+    /** The default of {@link #limitClosing}. */
     public static final int MAX_CLOSING = Closings.MAX;
 
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -73,7 +72,7 @@ public final class RdmaTransport implements AutoCloseable {
             streams = new OpenStreams(service);
             events = new CmEvents(cm, channel, service, devices);
             reapers = new Reapers(service);
-            events.start(); // now that everything that an event needs is there
+            events.start(); // now that everything an event needs is there
             exitDelay = new ExitDelay(streams, farewells);
             exitDelay.begin();
         } catch (IOException | RuntimeException | Error e) { // the next connection tries again
@@ -85,17 +84,17 @@ public final class RdmaTransport implements AutoCloseable {
         }
     }
 
-    /** A stack over {@code provider}; its threads start now. */
+    /** Creates a stack over {@code provider}; its threads start now. */
     public static RdmaTransport over(VerbsProvider provider) throws IOException {
         return over(provider, BundlePool.IDLE_NANOS);
     }
 
-    /** With another time for which what connections leave is kept. */
+    /** Creates a stack that keeps what connections leave for {@code idleNanos}. */
     static RdmaTransport over(VerbsProvider provider, long idleNanos) throws IOException {
         return over(provider, idleNanos, Threads::daemon);
     }
 
-    /** With a service thread of that making, too. */
+    /** The same, with a service thread made by {@code threads}. */
     static RdmaTransport over(VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads)
             throws IOException {
         return new RdmaTransport(provider, idleNanos, threads);
@@ -104,14 +103,14 @@ public final class RdmaTransport implements AutoCloseable {
     /**
      * Starts connecting.
      *
-     * @param local where to bind before, or null
-     * @param remote resolved address
+     * @param local the address to bind to first, or null
+     * @param remote the resolved address
      */
     public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamConfig config) {
         return connect(local, remote, config, PendingConnect.Observer.NONE);
     }
 
-    /** The same; {@code observer} hears what is learned of the peer. */
+    /** The same; {@code observer} is told what is learned about the peer. */
     public PendingConnect connect(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
         CmConnect connecting = new CmConnect(this, local, remote, config, observer, false);
@@ -120,14 +119,14 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /**
-     * Asks a peer whether it would have a connection, without making one; {@code observer} hears what it says. The
-     * application of a listener of ours hears nothing of it. A C program may accept a connection that ends at once.
+     * Asks a peer whether it would accept a connection, without making one; {@code observer} is told the answer. The
+     * application of a listener of ours is told nothing of it. A C program may accept a connection that ends at once.
      */
     public void probe(InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
         probe(null, remote, config, observer);
     }
 
-    /** The same from an address of this host. */
+    /** The same, from an address of this host. */
     public void probe(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
         new CmConnect(this, local, remote, config, observer, true).start();
@@ -136,24 +135,25 @@ public final class RdmaTransport implements AutoCloseable {
     /**
      * Listens.
      *
-     * @param backlog connections established but not yet accepted; later ones wait a while and are refused as busy
+     * @param backlog connections that are established but not yet accepted; later ones wait a while and are refused as
+     *     busy
      * @throws org.jrsocket.os.ErrnoException ENODEV if no device serves the address, EADDRINUSE if the port is taken
      */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config) throws IOException {
         return listen(local, backlog, config, Access.ALL);
     }
 
-    /** The same, for those whom {@code access} admits; others are refused before anything is made for them. */
+    /** The same for clients that {@code access} admits; others are refused before anything is made for them. */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
         return CmListener.open(this, local, backlog, config, access, null);
     }
 
     /**
-     * Makes what a connection needs on the device that has {@code local}, and frees it: whether there will be
-     * connections, and what the device grants them.
+     * Makes what a connection needs on the device that has {@code local}, and frees it again. This tells whether
+     * connections will be possible, and what the device grants them.
      *
-     * @throws IOException it cannot be made; the message says why and what to do
+     * @throws IOException if it cannot be made; the message says why and what to do
      */
     public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
         CmId id = cm.createId(channel, RdmaCm.RDMA_PS_TCP);
@@ -171,29 +171,29 @@ public final class RdmaTransport implements AutoCloseable {
         return granted;
     }
 
-    /** The service thread's loop, where other descriptors (a TCP listener's) can be watched too. */
+    /** Returns the service thread's loop, which can also watch other descriptors (a TCP listener's). */
     public ServiceLoop service() {
         return service;
     }
 
     /**
-     * Ends the threads, and what is still open: streams are reset, listeners and attempts to connect end. What is asked
-     * for later fails. Waits for the device to let go, seconds if need be. Harmless when repeated.
+     * Ends the threads and everything that is still open: streams are reset, listeners and attempts to connect end.
+     * Later requests fail. Waits for the device to let go, for seconds if need be. Repeated calls have no effect.
      */
     @Override
     public void close() {
         end(false);
     }
 
-    /** As {@link #close}, after what was written to closed streams is delivered, as when a JVM exits. */
+    /** Closes like {@link #close}, once data written to closed streams is delivered, as when a JVM exits. */
     public void finish() {
         end(true);
     }
 
     private void end(boolean delivering) {
-        boolean interrupted = Thread.interrupted(); // else no wait would wait
+        boolean interrupted = Thread.interrupted(); // otherwise no wait would wait
         openIds.endListeners();
-        openIds.endConnects(); // or an answer would make a stream meanwhile
+        openIds.endConnects(); // otherwise an answer could make a stream in the meantime
         awaitTasks();
         if (delivering) {
             streams.abortOpen();
@@ -205,7 +205,7 @@ public final class RdmaTransport implements AutoCloseable {
         events.end();
         devices.end();
         service.stop();
-        openIds.endConnects(); // whose late answers nobody takes any more
+        openIds.endConnects(); // no thread takes their late answers any more
         try {
             reapers.end();
         } catch (InterruptedException e) {
@@ -222,7 +222,7 @@ public final class RdmaTransport implements AutoCloseable {
         }
     }
 
-    /** Handles what has arrived. Service thread, not within a callback of the connection manager. */
+    /** Handles what has arrived. Called on the service thread, but not within a callback of the connection manager. */
     public void takeCmEvents() {
         events.takeAll();
     }
@@ -232,7 +232,7 @@ public final class RdmaTransport implements AutoCloseable {
         reapers.reap(free);
     }
 
-    /** Listeners leave to the service thread what they have not handed over. */
+    /** Waits for the service thread's tasks: listeners leave to it the streams that they have not handed over. */
     private void awaitTasks() {
         if (!service.isCurrent() && !service.hasEnded()) {
             CountDownLatch done = new CountDownLatch(1);
@@ -245,7 +245,7 @@ public final class RdmaTransport implements AutoCloseable {
         return openIds;
     }
 
-    /** A stream on what is connected. Service thread. */
+    /** Makes a stream on a connected endpoint. Called on the service thread. */
     RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
@@ -262,29 +262,29 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /**
-     * How many closed streams may have something to deliver still; beyond it, the oldest of those whose peers give no
-     * room are reset.
+     * Limits how many closed streams may still have something to deliver. Beyond that, the oldest of those whose peers
+     * give no room are reset.
      */
     public void limitClosing(int max) {
         closings.limit(max);
     }
 
     /**
-     * Bytes that may be registered for all streams together. Those that would grow beyond it stay as they are, and a
-     * connection that cannot have its least is refused.
+     * Limits the bytes that may be registered for all streams together. Streams that would grow beyond it stay as they
+     * are, and a connection that cannot have its minimum is refused.
      */
     public void limitMemory(long bytes) {
         memory.limit(bytes);
     }
 
-    /** Bytes that are registered now, for streams and for what is kept for streams to come. */
+    /** Returns the bytes that are registered now, for streams and for what is kept for later streams. */
     public long registeredMemory() {
         return memory.used();
     }
 
     /**
-     * Runs {@code action} for each peer to which a connection was lost because its device did not answer, although
-     * neither end had closed it, after the local address. On any thread; must not block.
+     * Sets the action to run, with the local address and the peer's, when a connection was lost because the peer's
+     * device did not answer although neither end had closed it. It runs on any thread and must not block.
      */
     public void onPathLost(BiConsumer<InetSocketAddress, InetSocketAddress> action) {
         pathLost = action;
@@ -298,7 +298,7 @@ public final class RdmaTransport implements AutoCloseable {
         return closings;
     }
 
-    /** As a JVM that exits does. */
+    /** Waits as an exiting JVM does. */
     void awaitFarewells() {
         exitDelay.awaitFarewells();
     }
@@ -311,38 +311,38 @@ public final class RdmaTransport implements AutoCloseable {
         streams.remove(stream);
     }
 
-    /** Streams that are not freed yet. */
+    /** Returns the number of streams that are not freed yet. */
     public int liveStreams() {
         return streams.count();
     }
 
-    /** What verbs carry it, for people. */
+    /** Describes the verbs that carry the transport, for people. */
     public String description() {
         return description;
     }
 
-    /** What is open, and all bytes so far. */
+    /** Returns what is open, and all bytes so far. */
     public Totals totals() {
         return streams.totals();
     }
 
-    /** Those that are not freed yet, at this moment. */
+    /** Returns the streams that are not freed yet, at this moment. */
     public List<RdmaStream> streams() {
         return streams.now();
     }
 
     /**
-     * Sums over all streams; each number for itself, not of one moment.
+     * Totals over all streams. Each number stands for itself; they are not of one moment.
      *
-     * @param open that the application has not closed
-     * @param closing that deliver what was written before they were closed, or are being freed
-     * @param bytesRead by the application, of streams that are gone too
-     * @param bytesWritten by the application, of streams that are gone too
-     * @param registeredBytes of memory that devices hold pinned for them
+     * @param open streams that the application has not closed
+     * @param closing streams that deliver what was written before they were closed, or are being freed
+     * @param bytesRead bytes read by the application, from ended streams too
+     * @param bytesWritten bytes written by the application, to ended streams too
+     * @param registeredBytes bytes of memory that devices hold pinned for streams
      */
     public record Totals(int open, int closing, long bytesRead, long bytesWritten, long registeredBytes) {
 
-        /** Of a transport that was never opened. */
+        /** The totals of a transport that was never opened. */
         public static final Totals NONE = new Totals(0, 0, 0, 0, 0);
     }
 
@@ -350,15 +350,12 @@ public final class RdmaTransport implements AutoCloseable {
         return cm;
     }
 
-    /**
-     * Frees what is kept of connections that are over, for connections to come; it would go by itself after some
-     * seconds.
-     */
+    /** Frees what ended connections have left for later ones; otherwise it would be freed after some seconds. */
     public void freeIdle() {
         bundles.freeIdle();
     }
 
-    /** What peers did that none may. */
+    /** Returns the log for what peers did that no peer may do. */
     LimitedLog protocolErrors() {
         return protocolErrors;
     }
@@ -371,12 +368,12 @@ public final class RdmaTransport implements AutoCloseable {
         return bundles;
     }
 
-    /** Of listeners made from now on. */
+    /** Returns the limits of listeners that are made from now on. */
     Admission.Limits limits() {
         return limits;
     }
 
-    /** Others, for a test. */
+    /** Sets other limits, for a test. */
     void limits(Admission.Limits newLimits) {
         limits = newLimits;
     }

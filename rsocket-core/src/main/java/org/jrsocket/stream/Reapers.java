@@ -11,12 +11,12 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads that free native objects: destroying a queue pair can take a device milliseconds, and neither an
- * application nor the service thread should wait for that. There are none while nothing ends. Any thread.
+ * The threads that free native objects. Destroying a queue pair can take a device milliseconds, and neither an
+ * application nor the service thread should wait for that. There are none while nothing ends. Thread-safe.
  */
 final class Reapers {
 
-    /** Freeing mostly waits, for the device or for the kernel's locks. */
+    /** The maximum number; freeing mostly waits, for the device or for the kernel's locks. */
     private static final int MOST = 4;
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -43,12 +43,12 @@ final class Reapers {
             threads.execute(free);
         } catch (RejectedExecutionException e) {
             free.run(); // the transport is closing
-        } catch (OutOfMemoryError e) { // no thread to be had: not the trouble of whoever closes
+        } catch (OutOfMemoryError e) { // no thread can be created, which must not trouble the thread that closes
             service.schedule(() -> reap(free), RETRY_NANOS);
         }
     }
 
-    /** Gives them ten seconds for what they have; what comes later is freed by whoever brings it. */
+    /** Gives them ten seconds for what they have; what comes later is freed by the thread that brings it. */
     void end() throws InterruptedException {
         threads.shutdown();
         threads.awaitTermination(10, TimeUnit.SECONDS);

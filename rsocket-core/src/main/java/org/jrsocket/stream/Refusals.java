@@ -17,15 +17,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a listener says no: what it tells the client, and who does it. The reapers do, because that takes calls of the
- * kernel; but they may be behind, and peers set the rate. So beyond {@link #MOST_WAITING} the caller does it itself,
- * and requests wait in the kernel, which drops what is too much. Service thread, where nothing else is said.
+ * Refuses requests for a listener: decides what the client is told, and which thread tells it. A reaper normally does,
+ * because it takes system calls. But the reapers may be behind, and peers set the rate. So beyond {@link #MOST_WAITING}
+ * the caller does it itself, and requests wait in the kernel, which drops the excess. Used on the service thread unless
+ * stated otherwise.
  */
 final class Refusals {
 
     private static final Logger LOG = LoggerFactory.getLogger(Refusals.class);
 
-    /** Requests that wait for a reaper at a time. */
+    /** The most requests that may wait for a reaper at a time. */
     static final int MOST_WAITING = 256;
 
     private static final byte[] NOTHING = new byte[0];
@@ -34,27 +35,27 @@ final class Refusals {
     private final Object listener; // for people
     private final LimitedLog failures = new LimitedLog(LOG);
     private final AtomicInteger waiting = new AtomicInteger();
-    /** Names of the devices on which this listener has made a connection: a host has a few. */
+    /** Names of the devices on which this listener has made a connection; a host has only a few. */
     private final Set<String> able = new HashSet<>();
 
-    private String lastTrouble = ""; // that was warned of
+    private String lastTrouble = ""; // the last one that was warned of
 
     Refusals(RdmaTransport transport, Object listener) {
         this.transport = transport;
         this.listener = listener;
     }
 
-    /** Requests that a reaper is to refuse. Any thread. */
+    /** Returns the number of requests that wait for a reaper. May be called from any thread. */
     int waiting() {
         return waiting.get();
     }
 
-    /** Tells the client, and frees the request. Without a lock that somebody waits for. */
+    /** Tells the client, and frees the request. Called without a lock that another thread waits for. */
     void refuse(CmId request, byte[] reason) {
         refuse(request, reason, () -> {});
     }
 
-    /** The same, and runs {@code then} when the client has its answer: on whatever thread gives it. */
+    /** The same; runs {@code then} when the client has its answer, on the thread that gives it. */
     void refuse(CmId request, byte[] reason, Runnable then) {
         if (waiting.incrementAndGet() > MOST_WAITING) {
             answer(request, reason, then);
@@ -67,7 +68,7 @@ final class Refusals {
         try {
             transport.cm().reject(request, reason);
             then.run();
-        } catch (IOException | RuntimeException | Error e) { // whatever happened: the request is ours to free
+        } catch (IOException | RuntimeException | Error e) { // whatever happened, the request is ours to free
             LOG.debug("rejecting a request to the {} failed", listener, e);
         } finally {
             Freeing.destroy(request);
@@ -75,12 +76,12 @@ final class Refusals {
         }
     }
 
-    /** What says nothing, which is what C's rsocket does. */
+    /** Returns the reason that says nothing, as C's rsocket does. */
     static byte[] nothing() {
         return NOTHING;
     }
 
-    /** What {@code peer} is told where there is no room for one more connection. Any thread. */
+    /** Returns what {@code peer} is told if there is no room for one more connection. May be called from any thread. */
     static byte[] busy(ConnData peer) {
         return of(peer, Refusal.BUSY);
     }
@@ -89,26 +90,26 @@ final class Refusals {
         return peer.hasExtension() ? Refusal.encode(reason) : NOTHING;
     }
 
-    /** A connection was made on this device: what fails there from now on is lack of something. */
+    /** Records that a connection was made on this device: failures there from now on mean that something is lacking. */
     void made(String device) {
         able.add(device);
         lastTrouble = "";
     }
 
     /**
-     * What {@code peer} is told where nothing could be made for it on {@code device}: to come again if that passes by
-     * itself, else to leave this host alone for a while.
+     * Returns what {@code peer} is told if nothing could be made for it on {@code device}: to come again if the trouble
+     * will pass by itself, otherwise to leave this host alone for a while.
      */
     byte[] unmade(ConnData peer, String device, Throwable why) {
         return of(peer, passes(device, why) ? Refusal.BUSY : Refusal.UNABLE);
     }
 
-    /** Devices differ in what they say when they have no queue pair left; one that has made one can make them. */
+    /** Devices differ in what they report when they have no queue pair left; one that has made one can make them. */
     private boolean passes(String device, Throwable why) {
         return isLack(why) || able.contains(device);
     }
 
-    /** Whether that is memory or descriptors of this host, or the device has just gone, and its listener with it. */
+    /** Returns whether the cause is this host's lack of memory or descriptors, or a device (and listener) just gone. */
     static boolean isLack(Throwable why) {
         for (Throwable each = why; each != null; each = each.getCause()) {
             if (each instanceof OutOfMemoryError || each instanceof MemoryBudget.UsedUp) {
@@ -128,7 +129,7 @@ final class Refusals {
         return false;
     }
 
-    /** Tells people; what lasts only once. */
+    /** Reports a failure in the log; a lasting one only once. */
     void report(String device, Throwable why) {
         if (passes(device, why)) {
             failures.warn("a connection request to the {} was refused: {}", listener, why.toString());

@@ -9,14 +9,14 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.verbs.Mr;
 
-/** A slab as a driver knows it: with its registration, and with a buffer through which Java reads and writes it. */
+/** A slab as a driver knows it: with its registration and a buffer through which Java reads and writes it. */
 final class RegisteredSlab extends Slab {
 
-    /** All of the slab, in native byte order; absolute access only. */
+    /** The whole slab, in native byte order; absolute access only. */
     final ByteBuffer bytes;
     /** Whether the peer may write to it. */
     final boolean remote;
-    /** What is freed with it; null for a part of memory that belongs to somebody else. */
+    /** The memory that is freed with the slab; null for a part of memory that belongs to something else. */
     final NativeMemory memory;
 
     final Mr mr;
@@ -29,13 +29,13 @@ final class RegisteredSlab extends Slab {
         this.remote = remote;
     }
 
-    /** A part of registered memory that outlives the slab. */
+    /** Makes a slab of a part of registered memory, which outlives the slab. */
     static RegisteredSlab part(NativeMemory memory, int offset, int length, Mr mr, boolean remote) {
         long address = memory.address() + offset;
         return new RegisteredSlab(address, length, mr, null, NativeMemory.view(address, length), remote);
     }
 
-    /** All of {@code memory}, which it owns together with its registration. */
+    /** Makes a slab of all of {@code memory}, which it then owns together with the registration. */
     static RegisteredSlab all(NativeMemory memory, Mr mr, boolean remote) {
         return new RegisteredSlab(memory.address(), memory.size(), mr, memory, memory.buffer(), remote);
     }

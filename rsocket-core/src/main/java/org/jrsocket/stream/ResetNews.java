@@ -8,9 +8,9 @@ import java.net.SocketException;
 
 /**
  * Decides whom a socket or channel tells that its connection has failed; the stream itself tells everybody. The kernel
- * tells of a reset once. If a writer hears of it first ("Connection reset by peer"), readers find the end of the
- * stream. If a reader does, all reads fail from then on. Writes after either say "Broken pipe". Readers and writers may
- * be several threads.
+ * reports a reset once. If a writer is told first ("Connection reset by peer"), readers find the end of the stream. If
+ * a reader is told first, all reads fail from then on. In both cases later writes fail with "Broken pipe". There may be
+ * several reader and writer threads.
  */
 public final class ResetNews {
 
@@ -18,7 +18,7 @@ public final class ResetNews {
     private boolean told;
     private boolean writerToldFirst;
 
-    /** To be asked when a read has failed: whether it is to be the end of the stream instead. */
+    /** Returns, for a read that has failed, whether it should find the end of the stream instead. */
     public synchronized boolean isTheEndOnly(SocketException failed) {
         if (writerToldFirst && isFailure(failed)) {
             return true;
@@ -27,7 +27,7 @@ public final class ResetNews {
         return false;
     }
 
-    /** What a writer is to be told whose write has failed. */
+    /** Returns the message for a writer whose write has failed. */
     public synchronized String toWriter(SocketException failed) {
         if (!isFailure(failed)) {
             return failed.getMessage();
@@ -38,7 +38,7 @@ public final class ResetNews {
         return first ? "Connection reset by peer" : "Broken pipe";
     }
 
-    /** Whether the connection has failed, rather than ended, or been closed here. */
+    /** Returns whether the connection has failed, rather than ended or been closed here. */
     public static boolean isFailure(SocketException e) {
         return e.getCause() instanceof SocketException;
     }

@@ -6,40 +6,41 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 
-/** The transport's one service thread, seen from outside: an epoll loop. Callbacks run on it and must not block. */
+/** The transport's one service thread as seen from outside: an epoll loop. Callbacks run on it and must not block. */
 public interface ServiceLoop {
 
-    /** Runs {@code task} soon on the service thread; any thread. */
+    /** Runs {@code task} soon on the service thread. May be called from any thread. */
     void execute(Runnable task);
 
-    /** Runs {@code task} on the service thread after {@code nanos}; any thread. */
+    /** Runs {@code task} on the service thread after {@code nanos}. May be called from any thread. */
     Timer schedule(Runnable task, long nanos);
 
     /**
-     * Watches a descriptor that the caller owns. The callback runs once each time the watch was {@link Watch#arm armed}
-     * and the descriptor is readable. Starts unarmed.
+     * Watches a descriptor that the caller owns. Each time the watch was {@link Watch#arm armed}, the callback runs
+     * once when the descriptor is readable. The watch starts unarmed.
      */
     Watch watch(int fd, Runnable onReadable) throws IOException;
 
-    /** A task that is not due yet. Any thread. */
+    /** A task that is not due yet. Thread-safe. */
     interface Timer {
         /**
-         * Forgets the task, and what it holds; harmless when it has run. One that is due at this moment may still run.
+         * Forgets the task and what it holds; has no effect once it has run. A task that is due at this moment may
+         * still run.
          */
         void cancel();
     }
 
-    /** Whether the caller is the service thread: then it must not wait for what that thread does. */
+    /** Returns whether the caller is the service thread, which must not wait for its own work. */
     boolean isCurrent();
 
-    /** One watched descriptor. Any thread. */
+    /** A watched descriptor. Thread-safe. */
     interface Watch {
-        /** Asks for one callback when the descriptor is readable. */
+        /** Requests one callback when the descriptor is readable. */
         void arm() throws IOException;
 
         /**
-         * Ends the watch; must precede closing the descriptor. A callback already under way may still end after this
-         * returns.
+         * Ends the watch; must be called before the descriptor is closed. A callback already under way may still be
+         * running when this returns.
          */
         void cancel();
     }

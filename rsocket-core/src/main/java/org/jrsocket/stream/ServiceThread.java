@@ -21,19 +21,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The transport's epoll loop: descriptors, tasks and timers, on one daemon thread. A callback that throws is logged and
- * costs nobody else.
+ * does not affect the others.
  */
 final class ServiceThread implements ServiceLoop, Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServiceThread.class);
     private static final int BATCH = 64;
     private static final long WAKE = 0;
-    /** After a turn that failed; the next may fail as well. */
+    /** The pause after a turn that failed; the next may fail as well. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /**
-     * One that is cancelled lets go of its task at once, and of its place among the others when the service thread
-     * comes by.
+     * A timer. A cancelled one lets go of its task at once, and gives up its place among the others when the service
+     * thread gets to it.
      */
     private final class Due implements Timer, Comparable<Due> {
         private final long deadline;
@@ -50,7 +50,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
         public void cancel() {
             if (task != null) {
                 task = null;
-                execute(() -> timers.remove(this)); // behind the task that adds it
+                execute(() -> timers.remove(this)); // queued behind the task that adds it
             }
         }
 
@@ -73,7 +73,11 @@ final class ServiceThread implements ServiceLoop, Runnable {
     private volatile boolean sleeping;
     private volatile boolean stopped;
 
-    /** @param threads makes the thread, which is started here, by its name and what it runs */
+    /**
+     * Starts the thread.
+     *
+     * @param threads makes the thread from its name and what it runs
+     */
     ServiceThread(String name, BiFunction<String, Runnable, Thread> threads) throws IOException {
         wake = new EventFd();
         Epoll set = null;
@@ -83,7 +87,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
             epoll = set;
             thread = threads.apply(name, this);
             thread.start();
-        } catch (IOException | RuntimeException | Error e) { // no thread or descriptor is to be had, for example
+        } catch (IOException | RuntimeException | Error e) { // no thread or descriptor is available, for example
             wake.close();
             if (set != null) {
                 set.close();
@@ -104,7 +108,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
         return leftovers;
     }
 
-    /** There is something for {@link Leftovers#round}. */
+    /** Wakes the thread, because there is something for {@link Leftovers#round}. */
     void wakeForLeftovers() {
         if (sleeping && Thread.currentThread() != thread) {
             wake.signal();
@@ -126,12 +130,12 @@ final class ServiceThread implements ServiceLoop, Runnable {
     }
 
     private void add(FdWatch watch) throws IOException {
-        if (stopped) { // the set's descriptor may be another's
+        if (stopped) { // the set's descriptor number may have been reused
             throw new IOException("the service thread has ended");
         }
         watches.put(watch.id, watch);
         try {
-            epoll.add(watch.fd, Epoll.ONESHOT, watch.id); // no interest yet: unarmed
+            epoll.add(watch.fd, Epoll.ONESHOT, watch.id); // no interest yet, so unarmed
         } catch (IOException e) {
             watches.remove(watch.id);
             throw e;
@@ -139,8 +143,8 @@ final class ServiceThread implements ServiceLoop, Runnable {
     }
 
     /**
-     * As {@link #watch}, but once {@linkplain Watch#arm armed} the callback runs as long as the descriptor is readable,
-     * until it is paused.
+     * Watches like {@link #watch}, but once {@linkplain Watch#arm armed} the callback runs as long as the descriptor is
+     * readable, until the watch is paused.
      */
     SteadyWatch watchSteadily(int fd, Runnable onReadable) throws IOException {
         SteadyWatch watch = new SteadyWatch(nextId.getAndIncrement(), fd, onReadable);
@@ -148,7 +152,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
         return watch;
     }
 
-    /** How many timers are due in {@code nanos} or later. Service thread. */
+    /** Returns how many timers are due in {@code nanos} or later. Called on the service thread. */
     int timersLaterThan(long nanos) {
         return timers.tailSet(new Due(System.nanoTime() + nanos, 0, null)).size();
     }
@@ -158,7 +162,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
         return Thread.currentThread() == thread;
     }
 
-    /** Whether nothing runs here any more. */
+    /** Returns whether the thread runs nothing any more. */
     boolean hasEnded() {
         return stopped;
     }
@@ -193,14 +197,14 @@ final class ServiceThread implements ServiceLoop, Runnable {
                 }
             }
         } finally {
-            stopped = true; // whoever waits for something from here asks for that
+            stopped = true; // checked by those who wait for something from this thread
             epoll.close();
             wake.close();
         }
     }
 
     private void turn() {
-        // Announce sleep first, look for tasks second: a task added in between sees `sleeping` and signals.
+        // Announce sleep first, look for tasks second: whoever adds a task in between sees `sleeping` and signals.
         sleeping = true;
         long nanos = tasks.isEmpty() ? untilNextTimer() : 0;
         int n;
@@ -226,7 +230,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
             call(task);
         }
         long now = System.nanoTime();
-        // Asked now: a stream that came since then is not to wait as long as those whose writers keep coming back.
+        // Asked now: a stream added since then must not wait as long as those whose writers keep coming back.
         if (leftovers.any() && now - lastRound >= leftovers.period()) {
             leftovers.round();
             lastRound = now;
@@ -256,12 +260,12 @@ final class ServiceThread implements ServiceLoop, Runnable {
         }
     }
 
-    /** The loop serves every connection of the process. Nothing ends it, nor does a logger that fails as well. */
+    /** Logs. The loop serves every connection of the process, so nothing ends it, not even a logger that fails too. */
     private static void survive(String what, Throwable cause) {
         try {
             LOG.error(what, cause);
         } catch (Throwable t) {
-            // what can be told nobody
+            // it cannot be reported anywhere
         }
     }
 
@@ -301,7 +305,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
     }
 
     /**
-     * Stays armed, which saves a call of the kernel for each event. For a descriptor whose callback always takes
+     * A watch that stays armed, which saves a system call for each event. For a descriptor whose callback always takes
      * something.
      */
     final class SteadyWatch extends FdWatch {
@@ -315,7 +319,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
             interest(Epoll.IN);
         }
 
-        /** No callbacks until it is armed again. */
+        /** Stops callbacks until the watch is armed again. */
         void pause() throws IOException {
             interest(Epoll.ONESHOT);
         }

@@ -30,19 +30,19 @@ final class Slabs implements SlabSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(Slabs.class);
 
-    /** How long nobody is asked for as much again after a refusal. */
+    /** How long after a refusal no request for as much is made. */
     private static final long REFUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Verbs verbs;
     private final Device device;
     private final Pd pd;
     private final MemoryBudget budget;
-    private final List<RegisteredSlab> spare = new ArrayList<>(); // parts that nobody uses
+    private final List<RegisteredSlab> spare = new ArrayList<>(); // unused parts
     private final List<RegisteredSlab> grown = new ArrayList<>(); // in use
     private final IdentityHashMap<Mr, ByteBuffer> lent =
-            new IdentityHashMap<>(); // the application's, kept reachable while the device has it
+            new IdentityHashMap<>(); // the application's buffers, kept reachable while the device uses them
     private long grownBytes;
-    private int refused = Integer.MAX_VALUE; // so many bytes and more
+    private int refused = Integer.MAX_VALUE; // requests of so many bytes or more
     private long refusedAt;
 
     Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget) {
@@ -52,7 +52,7 @@ final class Slabs implements SlabSource {
         this.budget = budget;
     }
 
-    /** {@code part} can be used from now on. */
+    /** Makes {@code part} available from now on. */
     void add(RegisteredSlab part) {
         spare.add(part);
     }
@@ -111,7 +111,7 @@ final class Slabs implements SlabSource {
     }
 
     private RegisteredSlab refuse(int size, Throwable cause) {
-        if (LOG.isDebugEnabled()) { // else the text would be made for nothing, perhaps where there is no heap for it
+        if (LOG.isDebugEnabled()) { // else the text would be built for nothing, perhaps where there is no heap for it
             String why = cause == null ? "memory.registered is used up" : cause.toString();
             LOG.debug("no {} KiB more for a connection on {}: {}", size >> 10, device.name(), why);
         }
@@ -133,10 +133,10 @@ final class Slabs implements SlabSource {
     }
 
     /**
-     * Registers memory of the application, within three quarters of the bound of the process: connections to come need
+     * Registers memory of the application, within three quarters of the limit of the process: later connections need
      * the rest, and what is not lent is copied.
      *
-     * @throws IOException if the device or that bound refuses
+     * @throws IOException if the device or that limit refuses
      */
     Mr lend(ByteBuffer memory) throws IOException {
         int bytes = memory.capacity();
@@ -158,7 +158,7 @@ final class Slabs implements SlabSource {
         }
     }
 
-    /** Ends the registration: nothing of this memory is on its way any more. */
+    /** Ends the registration of memory of which nothing is on its way any more. */
     void endLending(Mr mr) {
         ByteBuffer memory = lent.remove(mr);
         if (memory != null && deregister(mr)) {
@@ -166,7 +166,7 @@ final class Slabs implements SlabSource {
         }
     }
 
-    /** Bytes beyond what the connection had from the beginning. */
+    /** Returns the bytes registered beyond what the connection had from the beginning. */
     long grownBytes() {
         long sum = grownBytes;
         for (ByteBuffer memory : lent.values()) {
@@ -175,14 +175,14 @@ final class Slabs implements SlabSource {
         return sum;
     }
 
-    /** Ends all registrations of the application's memory. There must be no queue pair left. */
+    /** Ends all registrations of the application's memory. No queue pair may be left. */
     void endLending() {
         while (!lent.isEmpty()) { // each is removed before it is freed, and so never met again, whatever happens
             endLending(lent.keySet().iterator().next());
         }
     }
 
-    /** Frees what the connection has beyond what it had from the beginning. There must be no queue pair left. */
+    /** Frees what was registered beyond what the connection had from the beginning. No queue pair may be left. */
     void freeGrown() {
         while (!grown.isEmpty()) { // as above
             free(grown.remove(grown.size() - 1));
@@ -199,7 +199,7 @@ final class Slabs implements SlabSource {
         }
     }
 
-    /** Memory that is still registered is not freed: the peer could write into whatever came to live there. */
+    /** Memory that is still registered is not freed: the peer could write into whatever took its place. */
     private boolean deregister(Mr mr) {
         return Freeing.attempt("ibv_dereg_mr", device, Verbs::deregisterMr, verbs, mr);
     }

@@ -14,8 +14,8 @@ import org.jrsocket.os.EventFd;
 import org.jrsocket.os.Fds;
 
 /**
- * One thread asleep until its stream has something for it. A platform thread sleeps in the kernel on the completion
- * channel and an eventfd of its own; a virtual thread parks, and the service thread watches the channel for it, because
+ * Lets one thread sleep until its stream has something for it. A platform thread sleeps in the kernel on the completion
+ * channel and an eventfd of its own. A virtual thread parks, and the service thread watches the channel for it, because
  * blocking in native code would pin its carrier. Platform sleepers are pooled: their eventfd outlives the sleep, so a
  * late {@link #wake} can only cause a spurious wake-up of a later user.
  */
@@ -29,7 +29,7 @@ final class Sleeper {
     private static final long SLICE_NANOS = 5_000_000;
 
     private final boolean virtual;
-    private final EventFd wake; // null for a virtual thread, and where the process has no descriptor left
+    private final EventFd wake; // null for a virtual thread, or if the process has no descriptor left
     private volatile Thread thread;
     private volatile boolean woken;
 
@@ -38,7 +38,7 @@ final class Sleeper {
         this.wake = wake;
     }
 
-    /** A sleeper for the calling thread; give it back with {@link #release}. */
+    /** Returns a sleeper for the calling thread, which has to be given back with {@link #release}. */
     static Sleeper acquire() throws IOException {
         Sleeper sleeper = null;
         if (Threads.isVirtual()) {
@@ -59,7 +59,7 @@ final class Sleeper {
         return sleeper;
     }
 
-    /** Null if there is no descriptor left: TCP needs none to wait, so a connection must not fail for it. */
+    /** Returns null if there is no descriptor left: TCP needs none to wait, so a connection must not fail for it. */
     private static EventFd eventFd() throws ErrnoException {
         try {
             return new EventFd();
@@ -93,7 +93,7 @@ final class Sleeper {
         return virtual;
     }
 
-    /** Ends the sleep, or the next one if the thread is not asleep yet. Any thread. */
+    /** Ends the sleep, or the next one if the thread is not asleep yet. May be called from any thread. */
     void wake() {
         woken = true;
         if (wake != null) {
@@ -107,12 +107,12 @@ final class Sleeper {
     }
 
     /**
-     * Sleeps until woken, until {@code fd} is readable (platform threads), or until the time is over; may also return
+     * Sleeps until woken, until {@code fd} is readable (platform threads), or until the time is over. May also return
      * for no reason.
      *
-     * @param nanos negative sleeps without limit
-     * @throws InterruptedIOException when a virtual thread is interrupted; its interrupt status stays set
-     * @throws SocketException when the kernel refuses to wait
+     * @param nanos how long to sleep; negative means without limit
+     * @throws InterruptedIOException if a virtual thread is interrupted; its interrupt status stays set
+     * @throws SocketException if the kernel refuses to wait
      */
     void sleep(int fd, long nanos) throws IOException {
         if (!virtual) {
@@ -128,7 +128,7 @@ final class Sleeper {
                     wake.clear();
                 }
             }
-            woken = false; // the signal may still be on its way: the next sleep then ends at once, and clears it
+            woken = false; // the signal may still be on its way; the next sleep then ends at once, and clears it
             return;
         }
         if (Thread.currentThread().isInterrupted()) {

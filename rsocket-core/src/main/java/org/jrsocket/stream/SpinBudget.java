@@ -7,57 +7,57 @@ package org.jrsocket.stream;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Whether one waiter polls before it sleeps, and how long. It learns from its waits. While they are short, whether it
- * slept through them or not, polling pays. After a few long ones in a row it does not, and the waiter sleeps at once
- * for a while, until its waits are short again or it is time for another try. It is the whole wait that counts: a
- * conversation of two ends that both sleep takes two wake-ups per round trip, and no poll shorter than a wake-up would
- * ever change that.
+ * Decides whether one waiter polls before it sleeps, and for how long. It learns from the waits. While they are short,
+ * whether or not the waiter slept through them, polling pays. After a few long ones in a row it does not, and the
+ * waiter sleeps at once for a while, until its waits are short again or it is time for another try. It is the whole
+ * wait that counts: a conversation between two ends that both sleep takes two wake-ups per round trip, and no poll
+ * shorter than a wake-up would ever change that.
  *
- * <p>A poll that loses the processor for long, because it gave way to others or was made to, has taken one that they
- * need: perhaps the very thread whose message it waits for. When that happens in most of the last waits, polling pays
- * least of all, and short waits are no reason to try again soon. Now and then it says nothing: a hypervisor takes
- * processors away, too.
+ * <p>A poll that loses the processor for long, because it gave way to others or was made to, has occupied a processor
+ * that others need, perhaps the very thread whose message it waits for. When that happens in most of the last waits,
+ * polling pays least of all, and short waits are no reason to try again soon. An occasional case says nothing: a
+ * hypervisor takes processors away, too.
  *
- * <p>Two ends that poll on one processor and give way to each other in turn stay there for long, although another one
- * is idle: Linux moves no thread that has just run, and mostly leaves one that is woken where it was. A waiter that was
- * shown several times running that it shares its processor therefore keeps it once, for some milliseconds, without
- * giving way. Meanwhile the other one waits, and is moved.
+ * <p>Two ends that poll on one processor and give way to each other in turn stay there for long, although another
+ * processor is idle: Linux moves no thread that has just run, and mostly leaves a woken thread where it was. A waiter
+ * that has seen several times running that it shares its processor therefore keeps it once, for some milliseconds,
+ * without giving way. Meanwhile the other thread waits, and is moved.
  *
- * <p>At most half of the machine's CPUs poll at the same time for one process; whoever comes later sleeps at once. Each
- * waiter has its own object, used by one thread at a time.
+ * <p>At most half of the machine's CPUs poll at the same time for one process; later waiters sleep at once. Each waiter
+ * has its own object, used by one thread at a time.
  */
 public final class SpinBudget {
 
-    /** A wait of up to so many times the configured time is short. */
+    /** A wait is short if it takes up to this many times the configured time. */
     private static final int SHORT_WAITS = 2;
     /** Long waits in a row after which polling is given up. */
     static final int LONG_IN_A_ROW = 3;
-    /** Short waits in a row after which it is taken up again. */
+    /** Short waits in a row after which polling is resumed. */
     static final int SHORT_IN_A_ROW = 2;
-    /** Waits without polling, at first and at most: twice as many after each further fruitless try. */
+    /** Waits without polling, at first and at most; their number doubles after each further fruitless try. */
     static final int FIRST_REST = 16;
 
     static final int LONGEST_REST = 256;
-    /** A poll that was without the processor for so long was in somebody's way. */
+    /** A poll that was without the processor for this long was in the way of others. */
     private static final long CROWDED_NANOS = 1_000_000;
-    /** Of {@link #crowd}: every wait was crowded. */
+    /** The value of {@link #crowd} if every wait was crowded. */
     private static final int ALL = 1 << 16;
-    /** Half of the last waits: polling is given up. */
+    /** Half of the last waits were crowded: polling is given up. */
     private static final int MANY = ALL / 2;
-    /** After a rest: two more crowded waits are enough. */
+    /** The value after a rest: two more crowded waits are enough. */
     private static final int SUSPECTED = ALL * 3 / 8;
-    /** The last waits are so many, the later ones with more weight; a power of two's exponent. */
+    /** How many waits count as the last ones, as the exponent of a power of two; later waits have more weight. */
     private static final int LAST_WAITS = 3;
 
-    /** Giving way took so long: another thread had the processor. */
+    /** If giving way took this long, another thread had the processor. */
     private static final long SHARED_NANOS = 30_000;
-    /** Waits in a row in which that happened, after which it gives way no more for once. */
+    /** Waits in a row in which that happened, after which the next does not give way. */
     static final int SHARED_IN_A_ROW = 3;
-    /** How long: Linux looks for threads to be moved at its ticks, which are 1 to 10 ms apart, mostly 4. */
+    /** How long it does not: Linux looks for threads to move at its ticks, 1 to 10 ms apart, mostly 4. */
     static final long HOLD_NANOS = 8_000_000;
     /**
-     * Waits between two times that it does so, at most: where every wait shares the processor, because there are more
-     * threads than processors, holding it helps nobody, and is to take a hundredth of it.
+     * The most waits between two times that it does so. Where every wait shares the processor, because there are more
+     * threads than processors, holding it helps nobody and should take only a hundredth of it.
      */
     static final int LONGEST_SHARE = 4096;
 
@@ -72,15 +72,15 @@ public final class SpinBudget {
     private int rest; // waits without polling that are still to come
     private int nextRest = FIRST_REST;
     private int crowd; // how many of the last waits were crowded, a moving average up to ALL
-    private boolean wasCrowded; // this wait
-    private boolean crowded; // why it rests
-    private boolean wasShared; // this wait
+    private boolean wasCrowded; // in this wait
+    private boolean crowded; // the reason for the rest
+    private boolean wasShared; // in this wait
     private int sharedWaits; // in a row
-    private boolean holds; // this wait, or the next one
+    private boolean holds; // in this wait, or the next one
     private int share; // waits that are still to come before it holds its processor again
     private int nextShare = FIRST_REST;
 
-    /** @param max nanoseconds to poll at most; 0 never polls */
+    /** @param max the most nanoseconds to poll; 0 never polls */
     public SpinBudget(long max) {
         this(max, PROCESSORS);
     }
@@ -91,10 +91,10 @@ public final class SpinBudget {
     }
 
     /**
-     * Asked before a poll; if the result is not 0, {@link #end} must follow.
+     * Returns how long to poll. If the result is not 0, {@link #end} must follow.
      *
-     * @param nanos what is left of the whole wait; 0 or less is no limit
-     * @return nanoseconds to poll, or 0 if that would not pay or enough others do
+     * @param nanos what is left of the whole wait; 0 or less means no limit
+     * @return nanoseconds to poll, or 0 if polling would not pay or enough others poll
      */
     public long begin(long nanos) {
         if (max == 0 || rest > 0) {
@@ -112,17 +112,17 @@ public final class SpinBudget {
         SPINNERS.decrementAndGet();
     }
 
-    /** Whether this poll may give way to other threads. */
+    /** Returns whether this poll may give way to other threads. */
     public boolean mayGiveWay() {
         return !holds;
     }
 
     /**
-     * A poll looked at the clock twice, with nothing between but a look at the queues and perhaps giving way to other
-     * threads.
+     * Records that a poll looked at the clock twice, with nothing in between but a look at the queues and perhaps
+     * giving way to other threads.
      *
-     * @param nanos between the two
-     * @return whether it had better end now
+     * @param nanos the time between the two
+     * @return whether the poll had better end now
      */
     public boolean passed(long nanos) {
         if (nanos < CROWDED_NANOS) {
@@ -133,13 +133,13 @@ public final class SpinBudget {
     }
 
     /**
-     * A poll gave way to other threads.
+     * Records that a poll gave way to other threads.
      *
-     * @param nanos until it had the processor again
-     * @return as {@link #passed}
+     * @param nanos the time until it had the processor again
+     * @return as for {@link #passed}
      */
     public boolean gaveWay(long nanos) {
-        wasShared |= nanos >= SHARED_NANOS && !Threads.isVirtual(); // whose carrier has others to run, as it should
+        wasShared |= nanos >= SHARED_NANOS && !Threads.isVirtual(); // a carrier has others to run, as it should
         return passed(nanos);
     }
 
@@ -147,7 +147,7 @@ public final class SpinBudget {
         return crowd + ((crowdedWait ? ALL - crowd : -crowd) >> LAST_WAITS);
     }
 
-    /** A wait is over, after that many nanoseconds of polling and sleeping; also one whose time ran out. */
+    /** Records a wait of so many nanoseconds of polling and sleeping, even if its time ran out. */
     public void waited(long nanos) {
         boolean isShort = nanos / SHORT_WAITS <= max;
         lookWhoElseIsHere();

@@ -6,10 +6,10 @@ package org.jrsocket.stream;
 
 import org.jrsocket.jfr.Events;
 
-/** How often what was written waits for the peer to make room, and for how long if somebody records that. */
+/** Counts how often written data waits for the peer to make room, and for how long if that is being recorded. */
 final class Stalls {
 
-    private final StreamCore core; // whose lock guards all
+    private final StreamCore core; // its lock guards everything here
 
     private boolean waits;
     private long count;
@@ -20,7 +20,7 @@ final class Stalls {
         this.core = core;
     }
 
-    /** After a step that may have begun or ended a wait. */
+    /** Called after a step that may have begun or ended a wait. */
     void look() {
         if (core.out.waitsForPeer()) {
             count += waits ? 0 : 1;

@@ -10,18 +10,18 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.jfr.Events;
 
 /**
- * The end of a stream: what was written is delivered, and DISCONNECT is sent and acknowledged, or the time for that is
- * over; then {@link StreamFreeing} follows. Most closes have nothing to wait for and end in the thread that closes. The
- * others end on the service thread, step by step.
+ * The end of a stream: what was written is delivered, and DISCONNECT is sent and acknowledged, or the time for that
+ * runs out; then {@link StreamFreeing} follows. Most closes have nothing to wait for and end in the thread that closes.
+ * The others end on the service thread, step by step.
  */
 final class StreamClosing {
 
-    /** How long a closed stream may take to deliver what was written, while its peer lives but does not read. */
+    /** How long a closed stream may take to deliver what was written, while its peer is alive but does not read. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(30);
     /** How long an aborted stream tries to tell its peer. */
     private static final long ABORT_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    /** How long until the next look whether a reader or a writer has left a closed stream. */
+    /** The time between two looks whether a reader or a writer has left a closed stream. */
     private static final long INSIDE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final StreamCore core;
@@ -31,13 +31,13 @@ final class StreamClosing {
     private final FloodBudget flood = new FloodBudget();
     private final long openedNanos = System.nanoTime();
 
-    // With the core's lock.
-    private boolean dropped; // data that was written, or that was not read, by a close
+    // Guarded by the core's lock.
+    private boolean dropped; // a close dropped written or unread data
     private long deadline; // 0 unless a close is under way on the service thread
     private long began;
     private long postedBefore;
 
-    private boolean stepDue; // by a timer; service thread
+    private boolean stepDue; // a timer is set; service thread
 
     StreamClosing(StreamCore core) {
         this.core = core;
@@ -77,8 +77,10 @@ final class StreamClosing {
     }
 
     /**
-     * @param hard drops what is not sent and resets
-     * @param endFirst whether the peer is to read the end before a reset because of unread data
+     * Closes the stream.
+     *
+     * @param hard whether to drop what is not sent, and reset
+     * @param endFirst whether the peer reads the end before a reset that is due to unread data
      */
     void close(boolean hard, boolean endFirst) {
         boolean begun = false;
@@ -106,7 +108,7 @@ final class StreamClosing {
             core.out.close(hard, hard || unread);
             asked = true;
             core.flush();
-        } finally { // also after an error such as lack of memory: nobody else would end it
+        } finally { // also after an error such as lack of memory: nothing else would end the stream
             if (begun && !asked) {
                 core.out.close(true, true);
             }
@@ -126,13 +128,13 @@ final class StreamClosing {
             core.waits().wakeAll();
             ended = endAtOnce();
         } finally {
-            if (!ended) { // else it does nothing
+            if (!ended) { // otherwise begin does nothing
                 transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS)); // if this fails: endNow
             }
         }
     }
 
-    /** In most cases everything is acknowledged by now, and the service thread need not hear of it. */
+    /** Ends the stream at once if everything is acknowledged, as it mostly is, without the service thread. */
     private boolean endAtOnce() {
         core.enter();
         try {
@@ -151,7 +153,7 @@ final class StreamClosing {
         return true;
     }
 
-    /** Called by whoever ends the close: nothing is under way any more. */
+    /** Called by the thread that ends the close: nothing is under way any more. */
     private void release() {
         String failed = core.effects().failedWith();
         if (failed == null && !dropped && core.out.hasLost()) {
@@ -182,19 +184,19 @@ final class StreamClosing {
     }
 
     /**
-     * The peer broke the protocol: the stream ends soon, although the application has not closed it, or has given it
-     * longer. Any thread.
+     * Ends the stream soon because the peer broke the protocol, although the application has not closed it, or has
+     * given it longer. May be called from any thread.
      */
     void abandon() {
         transport.service().execute(() -> begin(ABORT_NANOS));
     }
 
-    /** Goes on with a close that nobody else goes on with. Service thread. */
+    /** Continues a close that no other thread continues. Called on the service thread. */
     void endNow() {
         begin(core.resetting ? ABORT_NANOS : CLOSE_NANOS);
     }
 
-    /** Begins a close, or shortens one that has begun. Service thread. */
+    /** Begins a close, or shortens one that has begun. Called on the service thread. */
     private void begin(long nanos) {
         long until = System.nanoTime() + nanos;
         core.enter();
@@ -217,7 +219,7 @@ final class StreamClosing {
             transport.closings().add(core.stream());
             known = true;
         } finally {
-            if (!known) { // nobody would look at it again: the sweep is to begin it anew
+            if (!known) { // nothing would look at it again: the sweep has to begin it anew
                 notBegun();
             }
         }
@@ -234,7 +236,7 @@ final class StreamClosing {
         }
     }
 
-    /** Drops what is not sent yet, tells the peer, and ends soon; service thread, while a close is under way. */
+    /** Drops unsent data, tells the peer, and ends soon. Called on the service thread, during a close. */
     void cutShort() {
         long soon = System.nanoTime() + ABORT_NANOS;
         core.enter();
@@ -250,13 +252,13 @@ final class StreamClosing {
         step();
     }
 
-    /** Looks whether the time is over; service thread, now and then. Returns whether the close is still under way. */
+    /** Checks the time limit, on the service thread now and then. Returns whether the close is still under way. */
     boolean check() {
         step();
         return deadline != 0;
     }
 
-    /** One step, on the service thread: again and again until everything is delivered or the time is over. */
+    /** Does one step, on the service thread, repeated until everything is delivered or the time is over. */
     void step() {
         if (isSomebodyInside()) {
             core.waits().wakeAll();
@@ -312,7 +314,7 @@ final class StreamClosing {
         step();
     }
 
-    /** Whether a close is under way and has to wait for a reader or a writer. Nobody comes in any more meanwhile. */
+    /** Returns whether a close has to wait for a reader or a writer. Meanwhile no other thread can come in. */
     private boolean isSomebodyInside() {
         core.enter();
         try {
@@ -322,7 +324,7 @@ final class StreamClosing {
         }
     }
 
-    /** The completion channel has events; service thread. */
+    /** Called on the service thread when the completion channel has events. */
     void onWatched() {
         core.enter();
         try {
@@ -339,8 +341,8 @@ final class StreamClosing {
     }
 
     /**
-     * After a close: waits until everything is acknowledged; false when the time is over. The service thread does not
-     * wait: it is the one that goes on with what is left.
+     * Waits after a close until everything is acknowledged; returns false when the time is over. The service thread
+     * does not wait, because it is the thread that continues with what is left.
      */
     boolean awaitDrained(long nanos) {
         long limit = nanos == 0 ? Long.MAX_VALUE : nanos;
@@ -351,7 +353,7 @@ final class StreamClosing {
         return drained.getCount() == 0;
     }
 
-    /** Whether what there is to send waits for the peer and for nothing else. Any thread. */
+    /** Returns whether what there is to send waits only for the peer. May be called from any thread. */
     boolean isStarved() {
         core.enter();
         try {

@@ -8,17 +8,17 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Inbound;
 
 /**
- * Sizes and times of a stream, fixed before it connects. Immutable. What is out of range becomes the nearest value that
- * is not, without a word: settings and socket options are checked before.
+ * The sizes and times of a stream, fixed before it connects. Immutable. Values out of range are silently replaced by
+ * the nearest value in range: settings and socket options are checked earlier.
  *
  * @param sendBuffer bytes that send memory may grow to (what SO_SNDBUF says); {@value #MIN_BUFFER} to
  *     {@value #MAX_BUFFER}
  * @param receiveBuffer bytes that receive memory may grow to (what SO_RCVBUF says); the same range
- * @param receiveSlab bytes of the first grant to the peer and of the smallest ones, in whole pages; two of them is what
- *     an idle connection holds, or all of a smaller receive buffer
- * @param sendQueue work requests of the send queue, {@value #MIN_QUEUE} to {@value #MAX_QUEUE}; cut to what the
+ * @param receiveSlab bytes of the first grant to the peer and of the smallest grants, in whole pages; an idle
+ *     connection holds two of them, or all of a smaller receive buffer
+ * @param sendQueue work requests of the send queue, {@value #MIN_QUEUE} to {@value #MAX_QUEUE}; limited to what the
  *     device takes
- * @param receiveQueue work requests of the receive queue, the same range; cut to what the device takes
+ * @param receiveQueue work requests of the receive queue, the same range; limited to what the device takes
  * @param inline bytes of payload that may travel inside a work request, 0 to {@value #MAX_INLINE}; the device may grant
  *     more or less
  * @param spinNanos how long a waiting thread polls before it sleeps; 0 sleeps at once
@@ -44,13 +44,13 @@ public record StreamConfig(
     public static final int MAX_QUEUE = 65534;
     public static final int MAX_INLINE = 4096;
     public static final long MIN_ACK_TIMEOUT = 1_000_000;
-    /** With a longer one {@link DeviceSilence} would not wait for all tries of a device that takes four times it. */
+    /** If longer, {@link DeviceSilence} would not outwait all tries of a device that takes four times as long. */
     public static final long MAX_ACK_TIMEOUT = 2_000_000_000;
     /**
-     * 2^16 times 4.096 us, about the least that TCP waits; devices may take up to four times that. It also decides how
-     * long a path may be down: with six retries the last is sent five to six such times after the path went, because
-     * the clock of the first may run already: 1.3 s or more. With a quarter, which some use, that would be 0.3 s, and
-     * connections would not outlive a network that finds another way.
+     * 2^16 times 4.096 us, which is about the least that TCP waits; devices may take up to four times that. It also
+     * decides how long a path may be down: with six retries the last is sent five to six such times after the path went
+     * down, because the clock of the first may already be running. That is 1.3 s or more. With a quarter of the
+     * timeout, which some use, it would be 0.3 s, and connections would not outlive a network that finds another way.
      */
     private static final long ACK_TIMEOUT = 268_000_000;
 
@@ -58,15 +58,15 @@ public record StreamConfig(
     private static final int SEND_SLAB = 8 * 1024;
 
     /**
-     * Devices round a queue up to a power of two, soft-RoCE after it has added one request, and the queues are most of
-     * what an idle connection takes. These are the largest that need 64 places, and 256 with the spare receives: far
+     * Devices round a queue up to a power of two, soft-RoCE after adding one request, and the queues are most of what
+     * an idle connection takes. These are the largest sizes that need 64 places, and 256 with the spare receives: far
      * more messages than a window holds, because small writes go out together while others are on their way.
      */
     private static final int SENDS = 63;
 
     private static final int RECEIVES = 255 - Inbound.SPARE_RECEIVES;
 
-    /** What a stream gets when nobody says otherwise. */
+    /** What a stream gets by default. */
     public static final StreamConfig DEFAULT =
             new StreamConfig(1 << 20, 4 << 20, SENDS, RECEIVES, 128, 500_000, 0, 8 * 1024, ACK_TIMEOUT);
 
@@ -87,14 +87,14 @@ public record StreamConfig(
     }
 
     /**
-     * Bytes that a connection has registered while it is idle: two receive slabs, a send slab, its grant table, and a
-     * page for grants that leave. Where pages have more than 4 KiB it pins more.
+     * Returns the bytes that a connection has registered while it is idle: two receive slabs, a send slab, its grant
+     * table, and a page for outgoing grants. Where pages are larger than 4 KiB it pins more.
      */
     public int leastBytes() {
         return 2 * firstReceiveSlab() + firstSendSlab() + 2 * PAGE;
     }
 
-    /** Bytes of the first grant; the buffer is at least two of them. */
+    /** Returns the bytes of the first grant; the buffer is at least two of them. */
     int firstReceiveSlab() {
         return Math.min(receiveSlab, mostReceiveMemory() / 2);
     }
@@ -103,23 +103,23 @@ public record StreamConfig(
         return Math.min(SEND_SLAB, mostSendMemory());
     }
 
-    /** Bytes that the send memory may grow to: whole pages. */
+    /** Returns the bytes that the send memory may grow to, in whole pages. */
     int mostSendMemory() {
         return sendBuffer + PAGE - 1 & -PAGE;
     }
 
-    /** Bytes that the receive memory may grow to: whole pages, and an even number of them. */
+    /** Returns the bytes that the receive memory may grow to, in whole pages and an even number of them. */
     int mostReceiveMemory() {
         return receiveBuffer + 2 * PAGE - 1 & -2 * PAGE;
     }
 
-    /** The same with other bytes that send and receive memory may grow to. */
+    /** Returns a copy with other bytes that send and receive memory may grow to. */
     public StreamConfig withBuffers(int send, int receive) {
         return new StreamConfig(
                 send, receive, sendQueue, receiveQueue, inline, spinNanos, typeOfService, receiveSlab, ackTimeoutNanos);
     }
 
-    /** The same with other numbers of work requests. */
+    /** Returns a copy with other numbers of work requests. */
     public StreamConfig withQueues(int send, int receive) {
         return new StreamConfig(
                 sendBuffer,
@@ -133,7 +133,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
-    /** The same with other bytes that may travel inside a work request. */
+    /** Returns a copy with other bytes that may travel inside a work request. */
     public StreamConfig withInline(int bytes) {
         return new StreamConfig(
                 sendBuffer,
@@ -147,7 +147,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
-    /** The same with another time that a waiting thread polls. */
+    /** Returns a copy with another time that a waiting thread polls. */
     public StreamConfig withSpinNanos(long nanos) {
         return new StreamConfig(
                 sendBuffer,
@@ -161,7 +161,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
-    /** The same with another type-of-service byte. */
+    /** Returns a copy with another type-of-service byte. */
     public StreamConfig withTypeOfService(int tos) {
         return new StreamConfig(
                 sendBuffer,
@@ -175,7 +175,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
-    /** The same with other bytes of the first grant, rounded up to whole pages. */
+    /** Returns a copy with other bytes of the first grant, rounded up to whole pages. */
     public StreamConfig withReceiveSlab(int bytes) {
         return new StreamConfig(
                 sendBuffer,
@@ -189,7 +189,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
-    /** The same with another time until the device sends again. */
+    /** Returns a copy with another time until the device sends again. */
     public StreamConfig withAckTimeoutNanos(long nanos) {
         return new StreamConfig(
                 sendBuffer,

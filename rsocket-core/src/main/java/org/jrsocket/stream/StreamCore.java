@@ -18,9 +18,9 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.wire.ConnData;
 
 /**
- * The protocol's {@link Connection} of a stream, its one lock, and the state of the stream. Whoever does anything with
- * it first {@linkplain #enter enters}, which takes the lock, and then {@linkplain #exit exits}, which wakes those whose
- * wait is over and makes sure that somebody looks after what is left to be sent. The lock is held for posts, polls and
+ * The protocol's {@link Connection} of a stream, its one lock, and the state of the stream. A thread that does anything
+ * with it first {@linkplain #enter enters}, which takes the lock, and then {@linkplain #exit exits}, which wakes those
+ * whose wait is over and makes sure that what is left to be sent is looked after. The lock is held for posts, polls and
  * short copies, never for a wait. Two things are done without it: a reader polls in native code, and reader and writer
  * make long copies; {@link #readerInside} and {@link #writerInside} say that they are there.
  */
@@ -32,7 +32,7 @@ final class StreamCore {
     static final int WRITABLE = 2;
     static final int ACKNOWLEDGED = 4;
 
-    /** No offset of {@link #awaitedOffset}. */
+    /** The value of {@link #awaitedOffset} if no offset is awaited. */
     private static final long NONE = -1;
 
     private final PatientLock lock = new PatientLock();
@@ -49,40 +49,40 @@ final class StreamCore {
     private final StreamWaiter waits;
     private final StreamLeftover leftover;
     private final KeepAlive keepAlive;
-    private final int worthWriting; // bytes of room for which a waiting writer goes on
+    private final int worthWriting; // bytes of room for which a waiting writer continues
     private final StreamEffects effects;
     private final FloodBudget flood = new FloodBudget();
 
     // Guarded by lock.
     boolean readerInside;
     boolean writerInside;
-    /** That its receive queue is in, or null. */
+    /** The set that its receive queue is in, or null. */
     PollSet pollSet;
-    /** How many {@link BorrowedBytes} have to come back. */
+    /** How many {@link BorrowedBytes} have not been given back yet. */
     int borrowed;
 
     boolean closed;
     boolean inputShut;
     boolean outputShut;
-    /** The peer has said that no more data comes; what came before may be unread. */
+    /** The peer has said that no more data comes; data that came before may be unread. */
     boolean ended;
-    /** The peer said DISCONNECT, or its CM did: what we send reaches nobody. */
+    /** The peer or its CM has sent DISCONNECT: what we send reaches nobody. */
     boolean peerGone;
-    /** About to be freed: after a close, or because the peer broke the protocol. */
+    /** The stream is about to be freed: after a close, or because the peer broke the protocol. */
     boolean releasing;
 
-    boolean freed; // nothing native is to be used any more
-    boolean sendsOver; // and there is no queue pair, nor anything lent to it
-    boolean gone; // and nothing of it is left
+    boolean freed; // nothing native may be used any more
+    boolean sendsOver; // in addition, there is no queue pair, and nothing is lent to it
+    boolean gone; // in addition, nothing of it is left
     boolean resetting; // DISCONNECT waits for nothing that was written
     boolean protocolBroken;
-    private long awaitedOffset = NONE; // somebody waits until everything before it is acknowledged
+    private long awaitedOffset = NONE; // a thread waits until everything before it is acknowledged
     SocketException failure;
     boolean failedAfterEnd;
     private int noted; // effects that others may be waiting for
-    long discarded; // bytes of what arrived, because nobody reads any more
+    long discarded; // bytes that arrived and were dropped, because nobody reads any more
     boolean wroteInVain; // or was told that nobody reads any more
-    private boolean growthRefused; // send memory is full, and there was no more
+    private boolean growthRefused; // send memory is full, and no more was available
     final Stalls stalls = new Stalls(this);
     final StreamSweep sweep;
 
@@ -123,13 +123,13 @@ final class StreamCore {
         this.sweep = new StreamSweep(this);
     }
 
-    /** The connection is established. */
+    /** Begins work on the established connection. */
     void open() {
         enter();
         try {
             int opened = connection.open();
             effects.handle(opened | pump.flush());
-        } catch (RuntimeException | Error e) { // whoever made it frees what it stands on, and nobody may use that
+        } catch (RuntimeException | Error e) { // the caller frees what it stands on; nobody may use that
             freed = true;
             throw e;
         } finally {
@@ -155,7 +155,7 @@ final class StreamCore {
         lock.lock();
     }
 
-    /** After anything that was done with it. */
+    /** Leaves the stream, after anything was done with it. */
     void exit() {
         assert lock.isHeld();
         if (lock.holds() > 1) {
@@ -197,30 +197,31 @@ final class StreamCore {
     }
 
     /**
-     * Whether a waiting writer should go on: not for every byte, so that full memory does not turn into tiny messages.
+     * Returns whether a waiting writer should continue: not for every byte, so that full memory does not lead to tiny
+     * messages.
      */
     private boolean hasRoom() {
         SendMemory memory = connection.sendMemory();
         return memory.totalRoom() >= worthWriting && (memory.room() > 0 || !growthRefused);
     }
 
-    /** With the lock. */
+    /** Called with the lock held. */
     void awaitAcknowledged(long offset) {
         awaitedOffset = offset;
     }
 
-    /** Bytes that can be copied to {@link Connection#sendMemory} in one piece; 0 if the writer has to wait. */
+    /** Returns the bytes that fit into {@link Connection#sendMemory} in one piece; 0 if the writer has to wait. */
     int writeRoom() {
         SendMemory memory = connection.sendMemory();
         if (memory.wanted() > 0 && !(leftover.isStreaming() && memory.isSmallForAStream())) {
-            poll(); // what is acknowledged by now need not be added to
+            poll(); // if something is acknowledged by now, no memory need be added
         }
         int room = connection.writeRoom();
         growthRefused = room == 0 && memory.wanted() > 0;
         return room;
     }
 
-    /** Whether a write of so many bytes may go out at once: by a copy to {@link #nextBytes} and {@link #writeNow}. */
+    /** Returns whether {@code n} bytes may go out now, by a copy to {@link #nextBytes} and {@link #writeNow}. */
     boolean mayWriteNow(int n) {
         if (n > StreamReader.SHORT_COPY) {
             return false;
@@ -234,7 +235,7 @@ final class StreamCore {
         return leftover.goesAtOnce();
     }
 
-    /** Where {@code n} bytes that go out at once are copied to, from {@link #nextOffset}. */
+    /** Returns where {@code n} bytes that go out at once are copied to, from {@link #nextOffset} on. */
     ByteBuffer nextBytes(int n) {
         return pump.isInline(n)
                 ? queues.payload()
@@ -245,17 +246,17 @@ final class StreamCore {
         return pump.isInline(n) ? 0 : connection.sendMemory().filled();
     }
 
-    /** Sends them. */
+    /** Sends the bytes copied there. */
     void writeNow(int n) {
         effects.handle(pump.isInline(n) ? pump.writeInline(queues.payloadAddress(), n) : pump.writeCopied(n));
     }
 
-    /** Whether a read or a write would find something to do; any thread, without the lock. */
+    /** Returns whether a read or a write would find something to do. Any thread may ask, without the lock. */
     boolean isReady(int bit) {
         return (ready & bit) != 0;
     }
 
-    /** As {@link #isReady}, with the lock: by what is known now, also before it is told to others. */
+    /** Answers like {@link #isReady}, with the lock: from what is known now, even before others are told. */
     boolean isReadyNow(int bit) {
         assert isHeld();
         return (readiness() & bit) != 0;
@@ -263,14 +264,14 @@ final class StreamCore {
 
     // ---- progress, with the lock ----
 
-    /** Takes what has come and sends what can be sent. */
+    /** Takes what has arrived and sends what can be sent. */
     void poll() {
         if (!freed) {
             handle(pump.poll());
         }
     }
 
-    /** As {@link #poll}, for a reader, who does not care what became of sends. */
+    /** Polls like {@link #poll}, for a reader, to which the completion of sends does not matter. */
     void pollMessages() {
         if (!freed) {
             handle(pump.pollMessages());
@@ -298,7 +299,7 @@ final class StreamCore {
         stalls.look();
     }
 
-    /** To be called after a step that may have made something to send. */
+    /** Acts on a step that may have made something to send. */
     void act(int step) {
         if (Effects.has(step, Effects.SEND)) {
             flush();
@@ -306,7 +307,7 @@ final class StreamCore {
         effects.handle(step & ~Effects.SEND);
     }
 
-    /** Arms the queues, so that whatever comes next is an event, and polls for what came before. */
+    /** Arms the queues, so that whatever comes next raises an event, and polls for what came before. */
     void armAndPoll(boolean sends) {
         if (freed) {
             return;
@@ -318,17 +319,17 @@ final class StreamCore {
         handle(pump.leave());
     }
 
-    /** As {@link #enter}, unless somebody else has the lock. */
+    /** Enters like {@link #enter}, unless another thread has the lock. */
     boolean tryEnter() {
         return lock.tryLock();
     }
 
-    /** Asks the peer's device for a sign of life: a write of nothing, which it acknowledges by itself. */
+    /** Asks the peer's device for a sign of life, by an empty write, which the device acknowledges on its own. */
     private void probePeer() {
         enter();
         try {
             if (!freed && !closed) {
-                poll(); // on an idle stream nobody else does, and earlier probes would fill the queue
+                poll(); // on an idle stream nothing else polls, and earlier probes would fill the queue
                 out.probe();
                 flush();
             }
@@ -337,7 +338,7 @@ final class StreamCore {
         }
     }
 
-    /** Drops what nobody will read; a reader that is inside does it when it leaves. */
+    /** Drops what nobody will read. If a reader is inside, it does this when it leaves. */
     void discardInput() {
         if (inputShut && !readerInside && !freed && in.readable() > 0) {
             discarded += in.readable();
@@ -345,22 +346,22 @@ final class StreamCore {
         }
     }
 
-    /** Bytes that readers have had. With the lock. */
+    /** Returns the bytes that readers have had. Called with the lock held. */
     long bytesRead() {
         return in.consumed() - discarded;
     }
 
-    /** Nothing more is sent. With the lock. */
+    /** Stops sending for good. Called with the lock held. */
     void die() {
         connection.sendFailed();
         leftover.collectedNoMore();
-        if (!freed) { // else it may be another connection's by now
+        if (!freed) { // otherwise they may already belong to another connection
             queues.clear();
         }
         stalls.look();
     }
 
-    /** Others may be waiting for what a step has brought. With the lock. */
+    /** Notes what a step has brought, since others may be waiting for it. Called with the lock held. */
     void note(int step) {
         noted |= step;
         if (Effects.has(step, Effects.ACKNOWLEDGED)) {
@@ -368,7 +369,7 @@ final class StreamCore {
         }
     }
 
-    /** Whether the peer has sent data that is not read, or the end of the stream. Any thread. */
+    /** Returns whether the peer has sent unread data, or the end of the stream. May be called from any thread. */
     boolean hasInput() {
         enter();
         try {

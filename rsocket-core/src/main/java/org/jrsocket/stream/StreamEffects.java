@@ -16,16 +16,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What becomes of a stream by the steps of its protocol, by its CM and by failures: the end that the peer sends, its
- * going away, a reset, a broken protocol, a dead queue pair. With the core's lock, which it takes where others call.
+ * Applies to a stream what the steps of its protocol, its CM and failures bring: the end that the peer sends, its
+ * departure, a reset, a broken protocol, a dead queue pair. Guarded by the core's lock, which it takes where others
+ * call.
  */
 final class StreamEffects {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
 
     /**
-     * The last three: the passive side gave up on an answer that we took for the connection. Not cases of a switch,
-     * which needs a class of its own when the first event comes, after the application's class loader was closed, say.
+     * Events that mean that the peer is gone. The last three: the passive side gave up on an answer that we took for
+     * the connection. They are not cases of a switch, which needs a class of its own when the first event comes,
+     * perhaps after the application's class loader was closed.
      */
     private static final Set<EventType> PEER_GONE = EnumSet.of(
             EventType.RDMA_CM_EVENT_DISCONNECTED,
@@ -38,7 +40,7 @@ final class StreamEffects {
     private final boolean resetUnderstood;
 
     private Runnable words;
-    private String failedWith; // how it failed before it was closed: what the closed event says
+    private String failedWith; // how it failed before it was closed, for the closed event
 
     /** @param resetUnderstood whether the peer says why it disconnects */
     StreamEffects(StreamCore core, Pump pump, boolean resetUnderstood) {
@@ -57,7 +59,7 @@ final class StreamEffects {
             fail(new SocketException("Connection reset"), "reset by the peer");
         }
         core.ended |= Effects.has(effects, Effects.ENDED);
-        // As if: the answer to a first write has come.
+        // As if the answer to a first write had come.
         core.wroteInVain |= Effects.has(effects, Effects.RESET_AFTER_END) && resetUnderstood;
         if (Effects.has(effects, Effects.GONE)) {
             core.peerGone = true;
@@ -82,7 +84,7 @@ final class StreamEffects {
         }
     }
 
-    /** The device neither has an answer of the peer's nor says that there is none. */
+    /** Ends the stream because the device neither has an answer from the peer nor reports that there is none. */
     void silent(long seconds) {
         if (isWanted()) {
             core.transport.pathLost(core.local, core.remote);
@@ -92,12 +94,12 @@ final class StreamEffects {
                 "this host's device neither sent nor gave up what it was given, for " + seconds + " s");
     }
 
-    /** Whether both ends still want the connection: the loss of one that the peer has left is no fault of the path. */
+    /** Returns whether both ends still want the connection: if the peer has left, its loss is not the path's fault. */
     private boolean isWanted() {
         return core.failure == null && !core.closed && !core.ended && !core.peerGone;
     }
 
-    /** The connection cannot be used any more: waits fail, after what had arrived was read. The first cause wins. */
+    /** Makes the connection unusable: waits fail, once what had arrived was read. The first cause wins. */
     void fail(SocketException cause, String detail) {
         core.enter();
         try {
@@ -123,7 +125,7 @@ final class StreamEffects {
         }
     }
 
-    /** The peer broke the protocol: nothing that it sent is used any more. */
+    /** Handles a peer that broke the protocol: nothing that it sent is used any more. */
     private void protocolError(String what) {
         core.protocolBroken = true;
         core.resetting = true;
@@ -140,8 +142,8 @@ final class StreamEffects {
     }
 
     /**
-     * What is to be logged of a failure, by whoever has the lock no longer: a logger may write to a stream itself, or
-     * wait for somebody who writes to this one. Null if there is nothing.
+     * Takes what has to be logged about a failure, to be logged after the lock was released: a logger may itself write
+     * to a stream, or wait for a thread that writes to this one. Returns null if there is nothing.
      */
     Runnable takeWords() {
         Runnable taken = words;
@@ -149,7 +151,7 @@ final class StreamEffects {
         return taken;
     }
 
-    /** The peer sent what the protocol itself allows, but no peer has a reason to send. */
+    /** Called when the peer sent what the protocol itself allows, but no peer has a reason to send. */
     void violated(String what) {
         core.connection.violated();
         core.flush();
@@ -157,7 +159,7 @@ final class StreamEffects {
         protocolError(what);
     }
 
-    /** On the service thread. */
+    /** Called on the service thread. */
     void onCmEvent(CmEvent event) {
         EventType type = event.type();
         if (PEER_GONE.contains(type)) {
@@ -169,13 +171,13 @@ final class StreamEffects {
         }
     }
 
-    /** The CM says that the peer is gone, without or after its DISCONNECT. */
+    /** Called when the CM says that the peer is gone, with or without a DISCONNECT before. */
     private void peerDisconnected(String why, boolean expected) {
         core.enter();
         try {
             try {
                 core.poll(); // what arrived before it is valid
-            } finally { // nobody says it again
+            } finally { // this is not reported again
                 gone(why, expected && core.ended);
             }
         } finally {
@@ -194,8 +196,8 @@ final class StreamEffects {
     }
 
     /**
-     * The device was removed from the host. Its memory has to be given back now, whenever the application may close:
-     * some kernels wait for that. On the service thread.
+     * Ends the stream because the device was removed from the host. Its memory has to be given back now, whenever the
+     * application may close, because some kernels wait for that. Called on the service thread.
      */
     void deviceRemoved() {
         try {
@@ -213,7 +215,7 @@ final class StreamEffects {
         }
     }
 
-    /** How the stream failed before it was closed, for people; null if it did not. */
+    /** Returns how the stream failed before it was closed, for people; null if it did not. */
     String failedWith() {
         return failedWith;
     }

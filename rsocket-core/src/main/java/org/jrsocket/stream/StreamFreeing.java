@@ -5,16 +5,16 @@
 package org.jrsocket.stream;
 
 /**
- * Frees what a stream has, on a reaper: the queue pair and the registrations of {@link LentMemory}, and then the rest,
- * which waits until all {@link BorrowedBytes} are back.
+ * Frees what a stream has, on a reaper: first the queue pair and the registrations of {@link LentMemory}, then the
+ * rest, once all {@link BorrowedBytes} were given back.
  */
 final class StreamFreeing implements Runnable {
 
     private final StreamCore core;
     private final RdmaTransport transport;
 
-    // With the core's lock.
-    private boolean waitsForBorrowed; // which the memory stays for
+    // Guarded by the core's lock.
+    private boolean waitsForBorrowed; // the memory stays until they are given back
     private boolean reusable;
     private boolean unheard;
     private Runnable whenSendsAreOver;
@@ -40,8 +40,8 @@ final class StreamFreeing implements Runnable {
 
     /**
      * Ends the sends at once, which also keeps the peer from writing into what the application still reads. What was
-     * sent may hold what was read here, or on a stream that waits for this one. The device may take long, so nobody has
-     * to wait for the stream's lock meanwhile.
+     * sent may hold bytes that were borrowed from this stream, or from one that waits for this one. The device may take
+     * long, so the stream's lock is not held meanwhile.
      */
     @Override
     public void run() {
@@ -66,7 +66,7 @@ final class StreamFreeing implements Runnable {
         }
     }
 
-    /** Somebody else frees what the stream stands on, since it could not be made known: it touches none of that. */
+    /** Leaves to the caller what the stream stands on, because it could not be made known: it touches none of that. */
     void disown() {
         core.enter();
         try {
@@ -85,7 +85,7 @@ final class StreamFreeing implements Runnable {
             action = whenSendsAreOver;
             whenSendsAreOver = null;
             all = core.borrowed == 0;
-            waitsForBorrowed = !all; // from here on the last to be given back frees the rest, this action's perhaps
+            waitsForBorrowed = !all; // from now on the last to be given back frees the rest, perhaps in this action
         } finally {
             core.exit();
         }
@@ -100,7 +100,7 @@ final class StreamFreeing implements Runnable {
         }
     }
 
-    /** The rest, once. */
+    /** Frees the rest, once. */
     private void freeMemory() {
         try {
             if (unheard) {
@@ -113,7 +113,7 @@ final class StreamFreeing implements Runnable {
         }
     }
 
-    /** The application has given back everything that it had borrowed. Any thread. */
+    /** Called on any thread when the application has given back everything that it had borrowed. */
     void allGivenBack() {
         boolean free;
         core.enter();
@@ -128,7 +128,7 @@ final class StreamFreeing implements Runnable {
         }
     }
 
-    /** With the core's lock. */
+    /** Called with the core's lock held. */
     boolean waitsForBorrowed() {
         return waitsForBorrowed;
     }
@@ -143,7 +143,7 @@ final class StreamFreeing implements Runnable {
         transport.forget(core.stream());
     }
 
-    /** Whether the peer may know nothing of the end, and is about to be told. With the core's lock. */
+    /** Returns whether the peer may not know of the end, and is about to be told. Called with the core's lock held. */
     boolean leavesUnheard() {
         return isUnheard() && !core.gone && !waitsForBorrowed;
     }

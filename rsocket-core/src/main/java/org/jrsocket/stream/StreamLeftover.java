@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a stream has to send and has not sent: because the peer gives no room, because the send queue is busy, or
- * because small writes are collected for the next one to take along. Makes sure that somebody goes on with it, see
- * {@link Leftovers}. With the core's lock, but for what the service thread calls.
+ * because small writes are collected for the next one to take along. This class makes sure that sending continues, see
+ * {@link Leftovers}. Guarded by the core's lock, except for what the service thread calls.
  */
 final class StreamLeftover {
 
@@ -24,13 +24,13 @@ final class StreamLeftover {
     private final Burst burst = new Burst();
 
     private boolean collected; // something is written, and left for the next write to take along
-    private boolean corked; // the writer has more, and says when that was all
+    private boolean corked; // the writer has more, and says when that is all
     private boolean listed; // among the streams that are looked after
-    int writesInRow; // since anything was read; not counted once it is more than Burst.LENGTH
+    int writesInRow; // since anything was read; not counted beyond Burst.LENGTH + 1
     private long seenWritten;
-    private int looks; // the service thread's
+    private int looks; // by the service thread
 
-    /** The list's, see {@link Leftovers}. */
+    /** The link of the list, see {@link Leftovers}. */
     StreamLeftover next;
 
     StreamLeftover(StreamCore core) {
@@ -39,7 +39,7 @@ final class StreamLeftover {
     }
 
     /**
-     * Sends what a writer has written; or leaves it for the next write to take along, while the writer outruns its
+     * Sends what a writer has written, or leaves it for the next write to take along while the writer outruns its
      * device, see {@link Burst}.
      *
      * @param call bytes of the whole call, of which these are a part
@@ -72,8 +72,8 @@ final class StreamLeftover {
     }
 
     /**
-     * Asked before a short write, which can be posted at once. If it may be, it counts as {@link #flushWritten} does;
-     * if not, that has to decide.
+     * Returns whether a short write that can be posted at once may be. If so, it counts it as {@link #flushWritten}
+     * does; if not, {@link #flushWritten} has to decide.
      */
     boolean goesAtOnce() {
         if (corked) {
@@ -103,7 +103,7 @@ final class StreamLeftover {
         return corked;
     }
 
-    /** Sends what was held back. Harmless when repeated, and once the stream has ended. */
+    /** Sends what was held back. May be called repeatedly, and after the stream has ended. */
     void uncork() {
         corked = false;
         if (collected) {
@@ -111,29 +111,30 @@ final class StreamLeftover {
         }
     }
 
-    /** Whether much was written since anything was read. */
+    /** Returns whether much was written since anything was last read. */
     boolean isStreaming() {
         return writesInRow > Burst.LENGTH;
     }
 
-    /** A reader took something: writing and reading in turn is no burst. */
+    /** Records that a reader took something: writing and reading in turn is no burst. */
     void hasRead() {
         writesInRow = 0;
     }
 
-    /** Whether something is left for the next write, which waits for no event. */
+    /** Returns whether something is left for the next write; no event will send it. */
     boolean isCollected() {
         return collected;
     }
 
-    /** It is being sent, or never will be. */
+    /** Records that what was collected is being sent, or never will be. */
     void collectedNoMore() {
         collected = false;
     }
 
     /**
-     * Has the device tell what became of what was posted, if nobody has asked: of small copies it need not tell until
-     * memory is full. For whoever waits for room while memory is not quite full, or for an acknowledgement.
+     * Makes the device report what became of what was posted, if nothing has asked it to: it need not report small
+     * copies until memory is full. For a thread that waits for room while memory is not quite full, or for an
+     * acknowledgement.
      */
     void askForRoom() {
         if (out.acknowledged() != out.posted() && !out.awaitsCompletion()) {
@@ -142,17 +143,17 @@ final class StreamLeftover {
         }
     }
 
-    /** Whether something waits to be sent. */
+    /** Returns whether something waits to be sent. */
     boolean any() {
         return !core.freed && (collected || core.connection.hasLeftover());
     }
 
-    /** Asked by whoever leaves the stream: whether it has to be added to the list now. */
+    /** Returns whether the stream has to be added to the list now. Asked by each thread that leaves the stream. */
     boolean toBeListed() {
         if (listed || core.writerInside || corked || !any()) {
             return false;
         }
-        // What is collected waits for no event: that somebody waits for one is not enough.
+        // No event will send what is collected, so that somebody waits for one is not enough.
         if (!collected && core.waits().isLookedAfter()) {
             return false;
         }
@@ -162,17 +163,18 @@ final class StreamLeftover {
     }
 
     /**
-     * Looks after what a writer left behind; called by the service thread now and then. Done once that is not needed
-     * any more: all is sent, somebody else does it, or an event of the queues will tell when to go on.
+     * Looks after what a writer left behind; called by the service thread now and then. Returns DONE once that is no
+     * longer needed: everything is sent, another thread takes care of it, or an event of the queues will tell when to
+     * continue.
      */
     Leftovers.Look lookAfter() {
         if (!core.tryEnter()) {
-            return Leftovers.Look.SOON; // a writer that meets nobody here need not wait, nor wake anybody
+            return Leftovers.Look.SOON; // so that a writer never has to wait for this thread, nor to wake it
         }
         try {
             long written = out.written();
             if (written != seenWritten && !out.waitsForPeer()) {
-                seenWritten = written; // the writer is about: its next write sends this, too
+                seenWritten = written; // the writer is active: its next write sends this, too
                 looks = 0;
                 return Leftovers.Look.LATER;
             }
@@ -195,7 +197,7 @@ final class StreamLeftover {
         }
     }
 
-    /** Looking after it failed, so nobody does it any longer: an error is better than silence. */
+    /** Resets a stream that could not be looked after and no longer will be: an error is better than silence. */
     void fail(Throwable cause) {
         LOG.error("sending what is left of {} failed, the connection is reset", core.stream(), cause);
         core.enter();

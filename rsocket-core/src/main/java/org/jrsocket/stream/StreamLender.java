@@ -7,7 +7,7 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Sending from the application's own memory, and learning when it is free again. */
+/** Sends from the application's own memory, and tells when it is free again. */
 final class StreamLender {
 
     private final StreamCore core;
@@ -39,7 +39,7 @@ final class StreamLender {
                     throw new IllegalArgumentException("memory that is registered for another stream");
                 }
                 if (writer.inVain(length) > 0) {
-                    return core.out.written(); // with what was written before: acknowledged, or never
+                    return core.out.written(); // acknowledged together with what was written before, or never
                 }
                 writer.checkWritable();
                 long end = memory.write(offset, length);
@@ -88,7 +88,7 @@ final class StreamLender {
                 core.awaitAcknowledged(offset);
                 boolean inTime = core.waits().await(StreamCore.ACKNOWLEDGED, nanos);
                 if (inTime && core.out.acknowledged() < offset) {
-                    writer.checkWritable(); // it never will be
+                    writer.checkWritable(); // it will never be reached
                 }
                 return inTime;
             } finally {

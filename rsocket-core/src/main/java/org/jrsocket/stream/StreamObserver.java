@@ -4,13 +4,13 @@
  */
 package org.jrsocket.stream;
 
-/** Hears of one stream, on behalf of somebody who waits for many at once. */
+/** Observes one stream on behalf of something that waits for many at once. */
 @FunctionalInterface
 public interface StreamObserver {
 
     /**
-     * Something may have become ready: data, room, the end, a failure, a close. Called by the thread that made it so.
-     * Must not block, and must not call the stream except for {@link RdmaStream#isReadable} and
+     * Called when something may have become ready (data, room, the end, a failure, a close), by the thread that made it
+     * so. Must not block, and must not call the stream except for {@link RdmaStream#isReadable} and
      * {@link RdmaStream#isWritable}.
      */
     void onProgress();

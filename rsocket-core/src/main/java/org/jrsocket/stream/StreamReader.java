@@ -10,13 +10,13 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import org.jrsocket.protocol.Inbound;
 
-/** The reading half of a stream. Waits, and makes long copies, without the core's lock. */
+/** The reading half of a stream. It waits, and makes long copies, without the core's lock. */
 final class StreamReader {
 
-    /** So many bytes are copied with the lock: it takes less time than handing the lock on. */
+    /** Up to this many bytes are copied with the lock held, which takes less time than handing the lock on. */
     static final int SHORT_COPY = 4096;
 
-    /** Fewer bytes are copied, unless more come behind them: lending them costs more. */
+    /** Fewer bytes are copied, unless more follow them: lending them would cost more. */
     private static final int LEAST_LENT = 512;
 
     private final StreamCore core;
@@ -39,7 +39,7 @@ final class StreamReader {
                     return 0;
                 }
                 if (in.readable() == 0 && !core.waits().isReaderLikelyToWait()) {
-                    core.pollMessages(); // else the wait does that
+                    core.pollMessages(); // otherwise the wait does that
                 }
                 int n;
                 do {
@@ -64,7 +64,7 @@ final class StreamReader {
                     return 0;
                 }
                 if (in.readable() == 0 && !core.waits().isReaderLikelyToWait()) {
-                    core.pollMessages(); // else the wait does that
+                    core.pollMessages(); // otherwise the wait does that
                 }
                 int n;
                 do {
@@ -124,7 +124,7 @@ final class StreamReader {
         core.enter();
         try {
             core.ensureOpen();
-            core.pollMessages(); // also where there is something: programs wait for more to be available
+            core.pollMessages(); // even if something is there: programs wait for more to be available
             return core.inputShut ? 0 : (int) in.readable();
         } finally {
             core.exit();
@@ -149,7 +149,7 @@ final class StreamReader {
 
     // ---- parts of them, with the core's lock ----
 
-    /** One reader at a time; until {@link #leave} nothing of the stream is freed. */
+    /** Enters as the only reader. Nothing of the stream is freed until {@link #leave}. */
     private void enter() throws SocketException {
         if (core.readerInside) {
             throw new IllegalStateException("a second reader in one stream; callers take turns");
@@ -158,7 +158,7 @@ final class StreamReader {
         core.readerInside = true;
     }
 
-    /** Nobody comes in once the stream is closed, or about to be freed. With the core's lock. */
+    /** Throws if the stream is closed or about to be freed, so that no thread comes in. Needs the core's lock. */
     static void ensureUsable(StreamCore core) throws SocketException {
         core.ensureOpen();
         if (core.releasing) {
@@ -171,7 +171,7 @@ final class StreamReader {
         core.discardInput();
     }
 
-    /** Copies out what is there, at most {@code length} bytes; 0 if nothing is. */
+    /** Copies out what is there, at most {@code length} bytes; returns 0 if there is nothing. */
     private int take(byte[] target, int offset, int length) {
         int sum = 0;
         while (sum < length && !core.inputShut && !core.closed) {
@@ -198,7 +198,7 @@ final class StreamReader {
         return sum;
     }
 
-    /** As {@link #take(byte[], int, int)}; moves the target's position. */
+    /** Copies like {@link #take(byte[], int, int)}, and moves the target's position. */
     private int take(ByteBuffer target) {
         int sum = 0;
         while (target.hasRemaining() && !core.inputShut && !core.closed) {
@@ -236,7 +236,7 @@ final class StreamReader {
         return copy(slab, (int) (in.address() - slab.address()), n, target);
     }
 
-    /** Lends bytes of the first piece; null if there is none, or if it is to be copied. */
+    /** Lends bytes of the first piece; returns null if there is none, or if it should be copied. */
     private BorrowedBytes borrow(int most) {
         if (Math.min(in.readable(), most) < LEAST_LENT || !mayLend()) {
             return null;
@@ -264,7 +264,7 @@ final class StreamReader {
         return n;
     }
 
-    /** For a reader that found nothing: waits. False if nothing will come any more. */
+    /** Waits for more, for a reader that found nothing. Returns false if nothing more will come. */
     private boolean awaitMore(long nanos) throws IOException {
         if (isInputOver()) {
             return false;
@@ -281,7 +281,7 @@ final class StreamReader {
     }
 
     /**
-     * For a reader that found nothing: whether nothing will come any more. All data before the end, or before a
+     * Returns whether nothing more will come, for a reader that found nothing. All data before the end, or before a
      * failure, is delivered first.
      */
     private boolean isInputOver() throws SocketException {
@@ -298,7 +298,7 @@ final class StreamReader {
         if (failed == null || core.failedAfterEnd) {
             return core.ended;
         }
-        core.poll(); // perhaps a writer saw it fail, and what had arrived is still in the queue
+        core.poll(); // a writer may have seen the failure, and what had arrived is still in the queue
         if (in.readable() > 0) {
             return false;
         }

@@ -5,8 +5,8 @@
 package org.jrsocket.stream;
 
 /**
- * Looks at a stream every few seconds, for what nobody else would notice: that nothing has moved for some rounds, so
- * memory goes back; and that the device has said nothing for many, so the connection is over. The service thread's.
+ * Looks at a stream every few seconds for what nothing else would notice: if nothing has moved for some rounds, memory
+ * is given back; if the device has said nothing for many, the connection is ended. Used on the service thread.
  */
 final class StreamSweep {
 
@@ -30,7 +30,7 @@ final class StreamSweep {
     }
 
     /**
-     * One round; none if somebody is busy with the stream at this moment, or if there is nothing to do.
+     * Does one round, unless another thread is busy with the stream at this moment or there is nothing to do.
      *
      * @return whether the stream was entered
      */
@@ -53,7 +53,7 @@ final class StreamSweep {
                 core.act(core.connection.quiet());
             }
             if (inUse && !core.peerGone && core.failure == null && core.out.awaitsCompletion()) {
-                core.poll(); // on an idle stream nobody else does
+                core.poll(); // on an idle stream nothing else does
                 if (silence.look(core.out)) {
                     core.effects().silent(silence.seconds());
                 }
@@ -62,18 +62,19 @@ final class StreamSweep {
         } finally {
             core.exit();
         }
-        if (stuck) { // a close is just beginning, or ran out of memory before anybody heard of it
+        if (stuck) { // a close is just beginning, or ran out of memory before it was handed over
             core.stream().closing().endNow();
         }
         if (quiet) {
-            whenQuiet.run(); // without the lock, for it may wait for a thread that waits for that
+            whenQuiet.run(); // without the lock, because it may wait for a thread that waits for the lock
         }
         return true;
     }
 
     /**
-     * Without the lock: of ten thousand idle connections each lock would be memory that no processor has at hand, and
-     * work for the garbage collector besides. What another thread is doing at this moment, the next round sees.
+     * Returns whether nothing has changed. It does not take the lock: with ten thousand idle connections, each lock
+     * would be memory that is in no processor's cache, and more work for the garbage collector. What another thread is
+     * doing at this moment is seen in the next round.
      */
     private boolean isStillAtRest() {
         return moves() == movesSeen && !core.closed && !core.out.awaitsCompletion();

@@ -9,11 +9,12 @@ import java.io.UncheckedIOException;
 import org.jrsocket.os.Epoll;
 
 /**
- * How the reader and the writer of a stream wait: they poll for a while, then arm the completion queues and sleep.
+ * Makes the reader and the writer of a stream wait: they poll for a while, then arm the completion queues and sleep.
  *
- * <p>Three rules keep every wake-up. A sleeper first shows itself, then arms, then polls once more, and only then
- * sleeps. Whoever handles completions looks afterwards for a sleeper whose wait is over. Whoever takes an event from
- * the channel, which unarms the queue for everybody, polls, and arms again for those who still wait.
+ * <p>Three rules ensure that no wake-up is lost. A sleeper first makes itself visible, then arms, then polls once more,
+ * and only then sleeps. A thread that handles completions looks afterwards for a sleeper whose wait is over. A thread
+ * that takes an event from the channel, which unarms the queue for all, polls, and arms again for those that still
+ * wait.
  */
 final class StreamWaiter {
 
@@ -21,7 +22,7 @@ final class StreamWaiter {
     private static final long SLICE_NANOS = 10_000;
     /** How long a thread polls before it gives way to other threads for a moment. */
     private static final long YIELD_NANOS = 100_000;
-    /** A wait that took no longer was none: what the reader looked for was there. */
+    /** A wait no longer than this was none: what the reader looked for was already there. */
     private static final long WAS_THERE_NANOS = 1_000;
 
     private final StreamCore core;
@@ -31,11 +32,11 @@ final class StreamWaiter {
     private volatile Sleeper writer;
     private int writerAwaits; // set before the writer is
     private volatile StreamObserver observer;
-    private final SpinBudget readerSpin; // the reader's own
-    private final SpinBudget writerSpin; // the writer's own
-    private boolean readerWaits; // with the core's lock
+    private final SpinBudget readerSpin; // used by the reader only
+    private final SpinBudget writerSpin; // used by the writer only
+    private boolean readerWaits; // guarded by the core's lock
 
-    // With the core's lock.
+    // Guarded by the core's lock.
     private ServiceLoop.Watch watch;
     private boolean leftoverWatched; // the service thread continues when the queues have something
 
@@ -48,10 +49,10 @@ final class StreamWaiter {
     }
 
     /**
-     * Waits until the stream is ready for what {@code bit} says: the reader for READABLE, the writer for another one.
-     * It is inside, and holds the lock, which is left for the wait and held again afterwards. It need not have polled.
+     * Waits until the stream is ready for what {@code bit} says: the reader for READABLE, the writer for another bit.
+     * The caller is inside and holds the lock, which is released for the wait. It need not have polled.
      *
-     * @param nanos 0 waits for ever, less than 0 not at all
+     * @param nanos how long to wait; 0 waits for ever, less than 0 not at all
      * @return false when the time is over
      */
     boolean await(int bit, long nanos) throws IOException {
@@ -91,12 +92,12 @@ final class StreamWaiter {
         }
     }
 
-    /** Whether the reader had to wait the last time: then there is probably nothing for it this time either. */
+    /** Returns whether the reader had to wait the last time, and so probably finds nothing this time either. */
     boolean isReaderLikelyToWait() {
         return readerWaits;
     }
 
-    /** With the lock, but for the waits between two looks. */
+    /** Polls until ready. Called with the lock held, which is released between two looks. */
     private boolean spin(SpinBudget budget, int bit, long start, long spin) {
         boolean reading = bit == StreamCore.READABLE;
         long slice = Math.min(SLICE_NANOS, spin);
@@ -130,7 +131,7 @@ final class StreamWaiter {
                 return false;
             }
             last = now;
-            // Whoever else wants this CPU gets it: perhaps the very thread we wait for.
+            // Any other thread that wants this CPU gets it: it may be the very thread that we wait for.
             if (now - yield >= 0 && budget.mayGiveWay()) {
                 core.exit();
                 try {
@@ -186,9 +187,9 @@ final class StreamWaiter {
     }
 
     /**
-     * When this returns and the stream is not ready, the next thing to happen raises an event.
+     * Arms the queues. If the stream is not ready when this returns, the next thing to happen raises an event.
      *
-     * @param writing whether room to write is waited for, too
+     * @param writing whether to wait for room to write, too
      */
     void arm(boolean writing) {
         core.enter();
@@ -199,7 +200,7 @@ final class StreamWaiter {
         }
     }
 
-    /** Takes one of the channel's events, for a selector, which looks next. */
+    /** Takes one of the channel's events, for a selector, which then looks at the stream. */
     void takeEvent() {
         takeEvent(null);
     }
@@ -216,7 +217,7 @@ final class StreamWaiter {
         }
     }
 
-    /** With the lock. A selector that takes the events itself looks next, and arms then. */
+    /** Called with the lock held. A selector that takes the events itself looks next, and arms then. */
     private void armForOthers(Sleeper me) {
         Sleeper r = reader;
         Sleeper w = writer;
@@ -231,7 +232,7 @@ final class StreamWaiter {
         observer = newObserver;
     }
 
-    /** Wakes those whose wait is over. Called after something has happened, without the lock. */
+    /** Wakes those whose wait is over. Called without the lock, after something has happened. */
     void progressed() {
         Sleeper r = reader;
         if (r != null && !r.isMine() && core.isReady(StreamCore.READABLE)) {
@@ -247,7 +248,7 @@ final class StreamWaiter {
         }
     }
 
-    /** Somebody has shut or closed it. */
+    /** Wakes everybody, after the stream was shut or closed. */
     void wakeAll() {
         wake(reader);
         wake(writer);
@@ -265,7 +266,7 @@ final class StreamWaiter {
 
     // ---- the service thread ----
 
-    /** Has the service thread watch the channel, for one event. Any thread. */
+    /** Makes the service thread watch the channel, for one event. May be called from any thread. */
     void watch() {
         try {
             watchOnce();
@@ -290,15 +291,15 @@ final class StreamWaiter {
     }
 
     /**
-     * Lets the service thread continue with what is left when the queues, which are armed, raise an event. With the
-     * lock.
+     * Makes the service thread continue with what is left when the queues, which are armed, raise an event. Called with
+     * the lock held.
      */
     void lookAfter() {
         leftoverWatched = true;
         watch();
     }
 
-    /** Whether the service thread will continue with what is left. With the lock. */
+    /** Returns whether the service thread will continue with what is left. Called with the lock held. */
     boolean isLookedAfter() {
         return leftoverWatched;
     }
@@ -346,7 +347,7 @@ final class StreamWaiter {
         }
     }
 
-    /** Has {@code set} report the channel as {@code data}; false if it is gone: its number may be another's. */
+    /** Has {@code set} report the channel as {@code data}; returns false if it is gone: its number may be reused. */
     boolean watchedBy(Epoll set, long data) throws IOException {
         core.enter();
         try {
@@ -359,7 +360,7 @@ final class StreamWaiter {
         }
     }
 
-    /** With the lock, by whoever is about to free the stream: nobody sleeps any more. */
+    /** Called with the lock held by the thread that is about to free the stream: nobody sleeps any more. */
     void free() {
         if (watch != null) {
             watch.cancel();

@@ -10,12 +10,12 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import org.jrsocket.protocol.SendLimits;
 
-/** The writing half of a stream. Waits, and makes long copies, without the core's lock. */
+/** The writing half of a stream. It waits, and makes long copies, without the core's lock. */
 final class StreamWriter {
 
     private final StreamCore core;
 
-    private boolean inVainWhileCorked; // with the core's lock
+    private boolean inVainWhileCorked; // guarded by the core's lock
 
     StreamWriter(StreamCore core) {
         this.core = core;
@@ -175,7 +175,7 @@ final class StreamWriter {
 
     // ---- parts of them, with the core's lock ----
 
-    /** If the peer's room is used up, looks whether more came meanwhile. */
+    /** Flushes. If the peer's room is used up, checks whether more has come in the meantime. */
     void flushWritten(int call) {
         core.leftover().flushWritten(call);
         if (core.out.waitsForPeer()) {
@@ -191,7 +191,7 @@ final class StreamWriter {
         }
     }
 
-    /** All of them, if all can be read; else none. */
+    /** Writes all buffers if all can be read, otherwise none. */
     private void writeNow(ByteBuffer[] sources, int from, int to, int call) {
         ByteBuffer target = core.nextBytes(call);
         int at = core.nextOffset(call);
@@ -246,7 +246,7 @@ final class StreamWriter {
         return sum;
     }
 
-    /** One writer at a time; until {@link #leave} nothing of the stream is freed. */
+    /** Enters as the only writer. Nothing of the stream is freed until {@link #leave}. */
     void enter() throws SocketException {
         if (core.writerInside) {
             throw new IllegalStateException("a second writer in one stream; callers take turns");
@@ -268,16 +268,16 @@ final class StreamWriter {
             throw StreamReader.again(failed, core.peerGone ? "Broken pipe" : "Connection reset");
         }
         if (core.outputShut || core.peerGone) {
-            core.wroteInVain = true; // whoever has been told hears it again
+            core.wroteInVain = true; // a writer that has been told is told again
             throw new SocketException("Broken pipe");
         }
     }
 
     /**
-     * As over TCP, the first write after the peer's close succeeds, and nobody gets it: the kernel learns only from the
-     * answer that the peer is gone. Programs depend on it, such as those that flush before they close, and do not close
-     * if that fails. What is written while corked counts as one write. Returns how much of {@code length} such a write
-     * takes; 0 if this is none.
+     * Returns how much of {@code length} a write to nobody takes; 0 if this is not such a write. As over TCP, the first
+     * write after the peer's close succeeds, and nobody gets the data: the kernel learns only from the answer that the
+     * peer is gone. Some programs depend on this, such as those that flush before they close, and do not close if that
+     * fails. What is written while corked counts as one write.
      */
     int inVain(long length) {
         boolean first = length > 0 && core.peerGone && core.ended && !core.wroteInVain;
@@ -293,8 +293,8 @@ final class StreamWriter {
     }
 
     /**
-     * Takes what fits in one piece, at most one message; it has to be flushed. Returns how much; none once the stream
-     * has ended.
+     * Copies what fits in one piece, at most one message, which then has to be flushed. Returns how much was copied;
+     * nothing once the stream has ended.
      */
     int put(byte[] source, int offset, int length) {
         int n = Math.min(Math.min(core.writeRoom(), SendLimits.MAX_MESSAGE), length);
@@ -319,7 +319,7 @@ final class StreamWriter {
         return n;
     }
 
-    /** As {@link #put(byte[], int, int)}; moves the source's position. */
+    /** Copies like {@link #put(byte[], int, int)}, and moves the source's position. */
     private int put(ByteBuffer source) {
         int n = Math.min(Math.min(core.writeRoom(), SendLimits.MAX_MESSAGE), source.remaining());
         if (n > 0) {
@@ -349,7 +349,7 @@ final class StreamWriter {
         return (int) (core.connection.sendMemory().reserve() - slab.address());
     }
 
-    /** None if the stream ended during a copy without the lock: the peer does not get them, so nobody counts them. */
+    /** Counts {@code n} written bytes, but none if the stream ended during an unlocked copy: nobody gets them. */
     private int wrote(int n) {
         int taken = core.out.isOpen() ? n : 0;
         core.connection.wrote(taken);

@@ -13,7 +13,7 @@ import java.security.PrivilegedAction;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Makes this project's threads; and what differs between the threads of JDK 17 and of later ones. */
+/** Makes this project's threads, and hides the differences between threads of JDK 17 and of later JDKs. */
 public final class Threads {
 
     private static final MethodHandle IS_VIRTUAL = find();
@@ -21,9 +21,10 @@ public final class Threads {
     private Threads() {}
 
     /**
-     * A daemon thread, not started yet. Ours live as long as the process, whoever happens to need the first of them. So
-     * they take nothing along from there: no class loader (a web application could not be unloaded), no access rights
-     * (too few, under a security manager), no thread group (it may be destroyed before), no thread locals, no priority.
+     * Returns a daemon thread that is not started yet. Our threads live as long as the process, whichever thread
+     * happens to need the first of them. So they inherit nothing from it: no class loader (a web application could not
+     * be unloaded), no access rights (too few, under a security manager), no thread group (it may be destroyed
+     * earlier), no thread locals, no priority.
      */
     // programs with a security manager exist, on JDK 17; later doPrivileged just calls the action
     @SuppressWarnings("removal")
@@ -37,7 +38,7 @@ public final class Threads {
         });
     }
 
-    /** A cleaner that runs on such a thread. */
+    /** Returns a cleaner that runs on such a thread. */
     @SuppressWarnings("removal")
     public static Cleaner cleaner(String name) {
         return AccessController.doPrivileged(
@@ -61,7 +62,7 @@ public final class Threads {
         }
     }
 
-    /** Waits whatever interrupts the thread, and leaves it interrupted then; false when the time is over. */
+    /** Waits despite interrupts, after which the thread is interrupted again; returns false when the time is over. */
     static boolean await(CountDownLatch latch, long nanos) {
         long start = System.nanoTime();
         boolean interrupted = false;
@@ -78,7 +79,7 @@ public final class Threads {
         }
     }
 
-    /** Whether the calling thread is virtual, so that blocking in native code would pin its carrier. */
+    /** Returns whether the calling thread is virtual, so that blocking in native code would pin its carrier. */
     public static boolean isVirtual() {
         if (IS_VIRTUAL == null) {
             return false;

@@ -18,10 +18,10 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
 
 /**
- * A queue pair of the device as the protocol uses it. Guarded by the stream's lock, except that whoever is inside the
+ * A queue pair of the device as the protocol uses it. Guarded by the stream's lock, except that a thread inside the
  * stream may {@linkplain #spin wait} for the receive queue without it.
  *
- * <p>iWARP has no immediate data: there a message is a plain write and a SEND of 4 bytes, in host order, behind it.
+ * <p>iWARP has no immediate data. A message there is a plain write followed by a SEND of 4 bytes, in host order.
  */
 final class VerbsQueues implements Queues {
 
@@ -38,7 +38,7 @@ final class VerbsQueues implements Queues {
     private final ByteBuffer staging;
     private int staged;
 
-    private boolean wordWaits; // iWARP: the SEND that goes behind the pieces of the last message
+    private boolean wordWaits; // iWARP: the SEND that follows the pieces of the last message
     private int word;
     private boolean wordSignaled;
     private int firstWord; // iWARP: of the last poll's messages
@@ -50,7 +50,7 @@ final class VerbsQueues implements Queues {
 
     private String trouble;
     private boolean pathLost;
-    private boolean stuck; // a request of this host's did not leave it
+    private boolean stuck; // a request did not leave this host
 
     VerbsQueues(Endpoint endpoint, boolean peerBigEndian) {
         this.endpoint = endpoint;
@@ -108,7 +108,7 @@ final class VerbsQueues implements Queues {
         batch.sge(endpoint.staging.address() + at, MessageWord.SIZE, endpoint.stagingMr.getLkey());
     }
 
-    /** A place for one outgoing grant or word, used again only much later. */
+    /** Returns a place for one outgoing grant or word, which is reused only much later. */
     private int stage() {
         int at = staged * Grant.SIZE;
         staged = (staged + 1) % STAGED;
@@ -139,7 +139,7 @@ final class VerbsQueues implements Queues {
         batch.add(0, SendBatch.RDMA_WRITE, SendBatch.SIGNALED, 0, 0, 0);
     }
 
-    /** Memory for what is sent next by {@link org.jrsocket.protocol.Pump#writeInline}, and nothing else. */
+    /** Returns the memory for what {@link org.jrsocket.protocol.Pump#writeInline} sends next, and for nothing else. */
     ByteBuffer payload() {
         return batch.payload();
     }
@@ -208,12 +208,12 @@ final class VerbsQueues implements Queues {
         return n;
     }
 
-    /** Waits at most {@code nanos}, some microseconds, until a poll would take a message; without the lock. */
+    /** Waits at most {@code nanos}, some microseconds, until a poll would take a message. Called without the lock. */
     boolean spin(long nanos) {
         return recvCq.spin(nanos);
     }
 
-    /** Has a {@link PollSet} wait for messages, too. */
+    /** Returns the receive queue, for a {@link PollSet} that waits for messages, too. */
     Cq receiveCq() {
         return recvCq;
     }
@@ -231,8 +231,8 @@ final class VerbsQueues implements Queues {
     public boolean isMessage(int index) {
         int opcode = received.opcode(index);
         int length = received.byteLength(index);
-        // Not by the opcode alone: for irdma of rdma-core 44 to 51 a write with immediate data is a receive (E810).
-        // A send is none the less without bytes: these receives have no memory, and one that brings some fails.
+        // Not by the opcode alone: irdma of rdma-core 44 to 51 reports a write with immediate data as a receive (E810).
+        // Even so, a send has no bytes: these receives have no memory, so a send that brings some fails.
         boolean whole = iwarp
                 ? opcode == WcBatch.OP_RECV && length == MessageWord.SIZE
                 : (received.flags(index) & WcBatch.WITH_IMM) != 0
@@ -269,28 +269,28 @@ final class VerbsQueues implements Queues {
         return all;
     }
 
-    /** The name of an {@code enum ibv_wc_status}, and its number. */
+    /** Returns the name of an {@code enum ibv_wc_status}, with its number. */
     static String name(int status) {
         IbvWC.IbvWcStatus[] names = IbvWC.IbvWcStatus.values();
         return status < names.length ? names[status] + " (" + status + ")" : "work completion status " + status;
     }
 
-    /** What a queue pair in error gives back says nothing of why it is: what is known of that stays. */
+    /** What a queue pair in error returns does not say why it is in error, so what is known of that stays. */
     private String flushed() {
         return trouble != null ? trouble : "the queue pair is in error";
     }
 
-    /** What went wrong last, for people; null if nothing did. */
+    /** Returns what last went wrong, for people; null if nothing did. */
     String trouble() {
         return trouble;
     }
 
-    /** Whether the peer's device left a send unanswered, with all its repetitions. */
+    /** Returns whether the peer's device left a send unanswered, with all its repetitions. */
     boolean isPathLost() {
         return pathLost;
     }
 
-    /** Whether the peer may know nothing of what happened here: that, or this host's device could not send. */
+    /** Returns whether the peer may not know what happened: its path was lost, or this host's device could not send. */
     boolean isUnheard() {
         return pathLost || stuck;
     }
@@ -315,9 +315,9 @@ final class VerbsQueues implements Queues {
     }
 
     /**
-     * Takes one of the channel's events, which unarms the queue that it came from; whether there was any. If there is
-     * another one the channel stays readable, and whoever watches it comes back: to ask for one that is not there, each
-     * time, would be a call of the kernel for nothing.
+     * Takes one of the channel's events, which unarms the queue that it came from. Returns whether there was one. If
+     * there is another, the channel stays readable and the watcher comes back; asking each time for an event that is
+     * not there would waste a system call.
      */
     boolean takeEvent() {
         int cookie = endpoint.channel.takeEvent();
@@ -329,7 +329,7 @@ final class VerbsQueues implements Queues {
         return cookie >= 0;
     }
 
-    /** What was built and not posted never will be. */
+    /** Discards what was built and not posted. */
     void clear() {
         batch.clear();
         wordWaits = false;
