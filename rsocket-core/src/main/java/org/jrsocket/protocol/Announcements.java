@@ -9,8 +9,8 @@ import org.jrsocket.wire.Imm;
 
 /**
  * What we have to tell the peer so that it can send: slabs that it may fill, and its credit limit. A grant goes into
- * the peer's table, whose entries are used in turn, from the second on; the limit goes with it. {@link ReceiveMemory}
- * makes sure that no entry is written again before the peer has used what was there.
+ * the peer's table, whose entries are used in turn, starting with the second; the limit is sent with it.
+ * {@link ReceiveMemory} ensures that no entry is overwritten before the peer has used it.
  */
 final class Announcements {
 
@@ -44,7 +44,7 @@ final class Announcements {
         count++;
     }
 
-    /** The limit that goes out with the next message; {@code now} says that a message is wanted for it. */
+    /** Sets the limit that goes out with the next message; {@code now} asks for a message of its own. */
     void credits(int newLimit, boolean now) {
         limit = newLimit;
         creditsWanted |= now && newLimit != announcedLimit;
@@ -81,7 +81,7 @@ final class Announcements {
         return Imm.sgl(limit);
     }
 
-    /** The peer sends no more, and needs neither grants nor credits. */
+    /** Drops what is waiting: the peer sends no more, and needs neither grants nor credits. */
     void clear() {
         while (count > 0) {
             waiting[head] = null;

@@ -8,9 +8,9 @@ import org.jrsocket.wire.Credits;
 
 /**
  * One end of a connection: both halves, the memory they use, and what one half has to tell the other. A driver tells it
- * what happened and acts on the {@link Effects} that it returns. One thread at a time, except that a writer may copy
- * between {@link SendMemory#reserve} and {@link #wrote}, and a reader between {@link Inbound#address} and
- * {@link #consume}, while others use it.
+ * what happened and acts on the {@link Effects} that it returns. Used by one thread at a time, except that a writer may
+ * copy between {@link SendMemory#reserve} and {@link #wrote}, and a reader between {@link Inbound#address} and
+ * {@link #consume}, while other threads use it.
  */
 public final class Connection {
 
@@ -22,7 +22,7 @@ public final class Connection {
     private int sequenceAtUpdate;
     private int updatesDue; // data messages that the peer may still answer with a limit, at most all it has credits for
 
-    /** Takes over what was made for it. Call {@link #open} once the connection is established. */
+    /** Takes over what was made for the connection. Call {@link #open} once the connection is established. */
     public Connection(Inbound in, Outbound out, SendMemory sendMemory, SlabSource source, GrantTable table) {
         this.in = in;
         this.out = out;
@@ -32,9 +32,9 @@ public final class Connection {
     }
 
     /**
-     * The connection is established. The peer is granted more than by the connection data, at once: it may write all of
-     * that and close before anybody here has looked, as when a server's application is busy. The grant also tells a
-     * server whose client's RTU is lost that the client is there, which nothing else does for seconds.
+     * Begins work on the established connection. The peer is granted more than by the connection data, at once: it may
+     * write all of that and close before the application here has looked, as when a server is busy. The grant also
+     * tells a server whose client's RTU is lost that the client is there, which nothing else does for seconds.
      */
     public int open() {
         return grantMemory();
@@ -50,7 +50,7 @@ public final class Connection {
 
     // ---- told of the device ----
 
-    /** A message arrived. Arguments as for {@link Inbound#message}. */
+    /** Takes a message that has arrived. The arguments are those of {@link Inbound#message}. */
     int received(int imm, int length) {
         int effects = in.message(imm, length);
         if (Effects.has(effects, Effects.LIMIT)) {
@@ -73,7 +73,7 @@ public final class Connection {
         boolean granted = false;
         if (Effects.has(received, Effects.GRANT | Effects.GRANT_POSSIBLE)) {
             int entry = in.tableIndex();
-            int length = table.length(entry); // first: on iWARP a later grant may be arriving at this moment
+            int length = table.length(entry); // the length first: on iWARP a later grant may be arriving at this moment
             granted = length != 0;
             if (granted) {
                 long address = table.address(entry);
@@ -85,8 +85,8 @@ public final class Connection {
                 in.entryTaken();
             }
         }
-        // A limit follows from data that we sent, and several may come at once. Without any data they could go on for
-        // ever, also back and forth.
+        // A limit is an answer to data that we sent, and several may come at once. Without any data limits could go on
+        // for ever, even back and forth.
         int sequence = out.sequence();
         updatesDue = Math.min(updatesDue + Credits.window(sequence, sequenceAtUpdate), Credits.MASK);
         sequenceAtUpdate = sequence;
@@ -100,14 +100,14 @@ public final class Connection {
         return effects;
     }
 
-    /** The receives that {@link Inbound#toRepost} counted went back to the device. */
+    /** Records that the receives counted by {@link Inbound#toRepost} were given back to the device. */
     int reposted() {
         boolean low = in.reposted();
         out.announceCredits(in.creditLimit(), low);
         return low ? Effects.SEND : Effects.NONE;
     }
 
-    /** The oldest request that asked for a completion is complete. */
+    /** Handles the completion of the oldest request that asked for one. */
     int sendCompleted() {
         int effects = out.completed();
         in.grantsReached(out.grantsAcknowledged());
@@ -115,25 +115,25 @@ public final class Connection {
         return effects;
     }
 
-    /** Nothing can be sent any more. What has arrived can still be read, and more may be in the receive queue. */
+    /** Stops sending for good. What has arrived can still be read, and more may be in the receive queue. */
     public void sendFailed() {
         out.die();
     }
 
-    /** Nothing more will arrive or be sent. What has arrived can still be read. */
+    /** Stops sending and receiving for good. What has arrived can still be read. */
     void receiveFailed() {
         in.die();
         out.die();
     }
 
-    /** The peer broke the protocol: it is told of a reset, and nothing that it sends is used any more. */
+    /** Resets the connection because the peer broke the protocol. Nothing that it sends is used any more. */
     public void violated() {
         in.die();
         out.peerEnded();
         out.close(true, true);
     }
 
-    /** Appends whatever may go: see {@link Outbound#build}. */
+    /** Appends whatever may go; see {@link Outbound#build}. */
     int build(RequestSink sink) {
         int built = out.build(sink);
         in.announced(out.announcedLimit());
@@ -144,8 +144,8 @@ public final class Connection {
     // ---- the writer ----
 
     /**
-     * Bytes that can be written at {@link SendMemory#reserve} in one piece, in another slab if necessary; 0 if the
-     * writer has to wait.
+     * Returns the bytes that can be written at {@link SendMemory#reserve} in one piece, in another slab if necessary; 0
+     * if the writer has to wait.
      */
     public int writeRoom() {
         int wanted = sendMemory.wanted();
@@ -162,7 +162,7 @@ public final class Connection {
         return sendMemory;
     }
 
-    /** {@code n} bytes were copied to where {@link SendMemory#reserve} said. */
+    /** Records that {@code n} bytes were copied to the place that {@link SendMemory#reserve} returned. */
     public void wrote(int n) {
         if (n == 0) {
             sendMemory.wrote(0, out.written());
@@ -174,7 +174,7 @@ public final class Connection {
         out.write(address, n, key, last);
     }
 
-    /** Whether so many bytes may go out at once: all is sent, and they fit where they have to be copied to. */
+    /** Returns whether {@code n} bytes may go out at once: all is sent, and they fit where they are to be copied. */
     boolean mayWriteNow(RequestSink sink, int n) {
         return out.mayWriteNow(sink, n) && (out.isInline(n) || n <= sendMemory.room());
     }
@@ -189,19 +189,19 @@ public final class Connection {
 
     // ---- the reader ----
 
-    /** The next {@code n} bytes were read. */
+    /** Records that the next {@code n} bytes were read. */
     public int consume(long n) {
         return upkeep(in.consume(n));
     }
 
-    /** {@code n} bytes that were lent come back. */
+    /** Takes back {@code n} bytes that were lent. */
     public int giveBack(Slab slab, int n) {
         return upkeep(in.giveBack(slab, n));
     }
 
     /**
-     * For a piece that {@link Inbound#mayLend} would not lend: grants another slab, if there is one and that helps. A
-     * reader that borrows everything would otherwise have to copy the only slab that the peer has.
+     * Grants another slab for a piece that {@link Inbound#mayLend} would not lend, if there is a slab and if that
+     * helps. A reader that borrows everything would otherwise have to copy from the only slab that the peer has.
      */
     public int growToLend() {
         int wanted = in.grantWantedToLend();
@@ -219,7 +219,7 @@ public final class Connection {
 
     /**
      * Grants what should be granted: finished slabs again, or others in their place. A finished slab is given up only
-     * for one of the size that is wanted, or for a larger one: while memory is short, a connection keeps what it has.
+     * for one of the wanted size or for a larger one, because a connection keeps what it has while memory is short.
      */
     private int grantMemory() {
         boolean granted = false;
@@ -253,7 +253,7 @@ public final class Connection {
 
     // ---- time ----
 
-    /** Nothing was sent or received for long: memory shrinks to what an idle connection needs. */
+    /** Shrinks memory to what an idle connection needs, after a long time in which nothing was sent or received. */
     public int quiet() {
         in.quiet();
         out.quiet();
@@ -263,12 +263,12 @@ public final class Connection {
         return Effects.SEND;
     }
 
-    /** Whether something is left to send that waits for the device or for the peer. */
+    /** Returns whether something is left to send that waits for the device or for the peer. */
     public boolean hasLeftover() {
         return out.waitsForCompletion() || out.waitsForPeer();
     }
 
-    /** What the peer did wrong, after {@link Effects#VIOLATION}. */
+    /** Returns what the peer did wrong, after {@link Effects#VIOLATION}. */
     public String violation() {
         return in.violation() != null ? in.violation() : out.violation();
     }

@@ -5,12 +5,12 @@
 package org.jrsocket.protocol;
 
 /**
- * What a step brought about, as bits of one int. {@link Connection} tells each half what it needs to know of the other,
- * {@link Pump} gives receives back and sends, and the driver does the rest: it wakes whoever waits.
+ * The results of a step, as bits of an int. {@link Connection} tells each half what it needs to know of the other,
+ * {@link Pump} gives receives back and sends, and the driver does the rest: it wakes those that wait.
  */
 public final class Effects {
 
-    /** Nothing. */
+    /** No effect. */
     public static final int NONE = 0;
 
     // From Inbound.
@@ -23,25 +23,25 @@ public final class Effects {
     public static final int GONE = 1 << 2;
     /** The peer closed hard. */
     public static final int RESET = 1 << 3;
-    /** The peer closed hard after it had said that no more data comes: readers see the end, writers that it is gone. */
+    /** The peer closed hard after saying that no more data comes: readers see the end, writers that it is gone. */
     public static final int RESET_AFTER_END = 1 << 12;
-    /** For {@link Connection} alone: a new credit limit, {@link Inbound#limit}. */
+    /** Only for {@link Connection}: there is a new credit limit, {@link Inbound#limit}. */
     public static final int LIMIT = 1 << 4;
-    /** For {@link Connection} alone: a grant came with the limit, in entry {@link Inbound#tableIndex}. */
+    /** Only for {@link Connection}: a grant came with the limit, in entry {@link Inbound#tableIndex}. */
     public static final int GRANT = 1 << 5;
     /**
-     * For {@link Connection} alone: a grant may have come with the limit, as iWARP does not say. It has if the entry's
-     * length is not 0.
+     * Only for {@link Connection}: a grant may have come with the limit, since iWARP does not tell. One has come if the
+     * entry's length is not 0.
      */
     public static final int GRANT_POSSIBLE = 1 << 6;
     /**
-     * For {@link Connection} alone: memory can be granted, or a slab is free again. See {@link Inbound#finished} and
+     * Only for {@link Connection}: memory can be granted, or a slab is free again. See {@link Inbound#finished} and
      * {@link Inbound#grantWanted}.
      */
     public static final int MEMORY = 1 << 7;
     /**
-     * The peer sent what no peer may send; {@link Connection#violation} says what, or, if that is null, the driver's
-     * queues know: it was no message. The connection is over.
+     * The peer sent what no peer may send. {@link Connection#violation} says what; if that is null, what came was no
+     * message, and the driver's queues know more. The connection has ended.
      */
     public static final int VIOLATION = 1 << 8;
 
@@ -52,7 +52,7 @@ public final class Effects {
     /** The peer's device acknowledged more: {@link Outbound#acknowledged} moved on, and send memory is free again. */
     public static final int ACKNOWLEDGED = 1 << 10;
     /**
-     * All that was asked for is out and acknowledged, including the end of the stream. A driver may ask
+     * All that was asked for is sent and acknowledged, including the end of the stream. A driver may call
      * {@link Outbound#isDrained} instead.
      */
     public static final int DRAINED = 1 << 11;
@@ -60,9 +60,9 @@ public final class Effects {
     // From Pump.
 
     /**
-     * The connection is over, because the peer broke the rules or because the queues failed, which know why. The driver
-     * may move the queue pair to error once nothing is left to be sent: after a violation the peer is still told of the
-     * end.
+     * The connection has ended because the peer broke the rules, or because the queues failed, which know why. The
+     * driver may move the queue pair to error once nothing is left to be sent: after a violation the peer is still told
+     * of the end.
      */
     public static final int FAILED = 1 << 13;
 

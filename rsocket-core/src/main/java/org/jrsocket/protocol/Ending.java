@@ -5,8 +5,8 @@
 package org.jrsocket.protocol;
 
 /**
- * How far the outgoing half of a connection is on its way to the end: what was asked for and what was built of it. It
- * only moves on. Part of {@link Outbound}, which builds the messages.
+ * Tracks the end of a connection's outgoing half: what was asked for, and what of it was built. It only moves forward.
+ * Part of {@link Outbound}, which builds the messages.
  */
 final class Ending {
 
@@ -36,7 +36,7 @@ final class Ending {
 
     // ---- asked for ----
 
-    /** SHUTDOWN, unless it or more was asked for before. */
+    /** Asks for SHUTDOWN, unless it or more was asked for before. */
     void shutdown() {
         if (state == State.OPEN) {
             to(State.SHUTTING);
@@ -44,9 +44,9 @@ final class Ending {
     }
 
     /**
-     * DISCONNECT.
+     * Asks for DISCONNECT.
      *
-     * @param tell whether a reset is to go before it
+     * @param tell whether a reset is to be sent before it
      * @return whether it is still to be built
      */
     boolean close(boolean tell) {
@@ -57,14 +57,14 @@ final class Ending {
         return state == State.CLOSING;
     }
 
-    /** Nothing is built any more; false if that was so before. */
+    /** Ends all building. Returns false if that was done before. */
     boolean die() {
         boolean first = state != State.DEAD;
         state = State.DEAD;
         return first;
     }
 
-    /** The peer sends no more data. */
+    /** Records that the peer sends no more data. */
     void peerEnded() {
         peerEnded = true;
     }
@@ -82,47 +82,47 @@ final class Ending {
 
     // ---- asked ----
 
-    /** Whether no end was asked for. */
+    /** Returns whether no end was asked for. */
     boolean isOpen() {
         return state == State.OPEN;
     }
 
-    /** Whether SHUTDOWN is the next thing to be built. */
+    /** Returns whether SHUTDOWN is the next thing to be built. */
     boolean wantsShutdown() {
         return state == State.SHUTTING;
     }
 
-    /** Whether SHUTDOWN was ever built. */
+    /** Returns whether SHUTDOWN was ever built. */
     boolean hasShutdown() {
         return shutdownBuilt;
     }
 
-    /** Whether DISCONNECT is the next thing to be built. */
+    /** Returns whether DISCONNECT is the next thing to be built. */
     boolean wantsDisconnect() {
         return state == State.CLOSING;
     }
 
-    /** Whether something that was asked for is still to be built. */
+    /** Returns whether something that was asked for is still to be built. */
     boolean wantsMore() {
         return wantsShutdown() || wantsDisconnect();
     }
 
-    /** Whether the peer is to see a reset. */
+    /** Returns whether the peer is to see a reset. */
     boolean isReset() {
         return reset;
     }
 
-    /** Whether a close was asked for, or the connection is over: the application reads no more. */
+    /** Returns whether a close was asked for, or the connection has ended: the application reads no more. */
     boolean isClosing() {
         return state.compareTo(State.CLOSING) >= 0;
     }
 
-    /** Whether all of a close was built. */
+    /** Returns whether all of a close was built. */
     boolean isClosed() {
         return state == State.CLOSED;
     }
 
-    /** Whether the peer sends no more data. */
+    /** Returns whether the peer sends no more data. */
     boolean hasPeerEnded() {
         return peerEnded;
     }

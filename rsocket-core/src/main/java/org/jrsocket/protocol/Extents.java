@@ -5,9 +5,9 @@
 package org.jrsocket.protocol;
 
 /**
- * What is written and not yet posted: runs of memory, first in first out. Runs that touch become one. A run is either a
+ * What is written and not yet posted: runs of memory, first in first out. Adjacent runs are joined. A run is either a
  * copy in our send memory or memory that the application has lent. Both are free again once the stream's acknowledged
- * offset has passed their end, so nothing is remembered of a run that is posted.
+ * offset has passed their end, so nothing is remembered about a posted run.
  */
 final class Extents {
 
@@ -20,9 +20,9 @@ final class Extents {
     private long bytes;
 
     /**
-     * Appends a run; one of no bytes is ignored.
+     * Appends a run; an empty run is ignored.
      *
-     * @param isAwaited whether somebody waits for the acknowledgement of its last byte
+     * @param isAwaited whether the acknowledgement of its last byte is waited for
      */
     void add(long at, int n, int localKey, boolean isAwaited) {
         if (n == 0) {
@@ -73,12 +73,12 @@ final class Extents {
         head = 0;
     }
 
-    /** Bytes in all. */
+    /** Returns the bytes of all runs. */
     long bytes() {
         return bytes;
     }
 
-    /** How many of the first {@code most} bytes lie in the first {@code pieces} runs: what one request can carry. */
+    /** Returns how many of the first {@code most} bytes the first {@code pieces} runs hold: what a request carries. */
     int gather(int most, int pieces) {
         int sum = 0;
         for (int i = 0; i < count && i < pieces && sum < most; i++) {
@@ -87,12 +87,12 @@ final class Extents {
         return sum;
     }
 
-    /** Whether the first {@code n} bytes lie in one piece. */
+    /** Returns whether the first {@code n} bytes lie in one piece. */
     boolean isOnePiece(int n) {
         return n <= length[head];
     }
 
-    /** Whether a run that somebody waits for ends within the first {@code n} bytes. */
+    /** Returns whether a run that is waited for ends within the first {@code n} bytes. */
     boolean isAwaitedWithin(int n) {
         int sum = 0;
         for (int i = 0; i < count && sum < n; i++) {
@@ -122,7 +122,7 @@ final class Extents {
         bytes -= n;
     }
 
-    /** Forgets all of it. */
+    /** Forgets all runs. */
     void clear() {
         count = 0;
         bytes = 0;

@@ -5,14 +5,14 @@
 package org.jrsocket.protocol;
 
 /**
- * How much receive memory a connection may hold, and in pieces of what size it is granted. It starts small, and is
- * small again once nothing has come for long. It grows each time the peer ran out of grants although the application
- * had read all that came; and, up to a modest size, each time the peer ran out and the application has read a whole
- * window since: a reader that is always a little behind would otherwise take small pieces for ever, each with a grant
- * of its own, and that is what keeps it behind. Up to that size it grows, too, while much is read in a short time: a
- * grant is a message more, and a busy connection had better need few of them. So a connection that is idle, or that
- * exchanges few messages, stays small; one that streams reaches after a few round trips what bandwidth and round trip
- * need.
+ * Decides how much receive memory a connection may hold, and the size of the pieces in which it is granted. The window
+ * starts small, and is small again once nothing has come for long. It grows each time the peer ran out of grants
+ * although the application had read all that came. Up to a modest size it also grows each time the peer ran out and the
+ * application has read a whole window since: a reader that is always a little behind would otherwise take small pieces
+ * for ever, each with a grant of its own, which is what keeps it behind. Up to that size it grows, too, while much is
+ * read in a short time: a grant is one more message, and a busy connection should need few of them. So a connection
+ * that is idle, or that exchanges few messages, stays small; one that streams reaches after a few round trips what
+ * bandwidth and round trip need.
  */
 final class GrantSizing {
 
@@ -20,12 +20,12 @@ final class GrantSizing {
     private static final int SLABS = 4;
 
     /**
-     * Below this the window grows fourfold at a time, whether the reader keeps up or not: it is far from what a stream
-     * needs, and costs little.
+     * Below this size the window grows fourfold at a time, whether or not the reader keeps up: it is far from what a
+     * stream needs, and costs little.
      */
     private static final int MODEST = 256 * 1024;
 
-    /** So many windows read in a short time make a connection busy. */
+    /** The number of windows read in a short time that make a connection busy. */
     private static final int BUSY_WINDOWS = 16;
 
     private final int smallest;
@@ -34,12 +34,14 @@ final class GrantSizing {
     private int window;
     private boolean ranDry;
     private long read; // bytes since the window grew
-    private long readLately; // bytes since then, or since time has passed
+    private long readLately; // bytes since then, or since the last timePassed
 
     /**
+     * Creates the sizing of one connection.
+     *
      * @param smallest bytes of the smallest slab; two of them are the smallest window
      * @param most bytes that the window may grow to; at least two of the smallest slabs
-     * @param entries of the peer's grant table
+     * @param entries entries of the peer's grant table
      */
     GrantSizing(int smallest, int most, int entries) {
         if (smallest < 1 || most < 2 * smallest || entries < 2) {
@@ -52,19 +54,19 @@ final class GrantSizing {
         this.window = 2 * smallest;
     }
 
-    /** The peer had filled all that it had been granted, and waited for more. */
+    /** Records that the peer had filled all that it had been granted, and waited for more. */
     void ranDry() {
         ranDry = true;
     }
 
-    /** The application has read all that came. */
+    /** Records that the application has read all that came. */
     void keptUp() {
         if (ranDry) {
             grow();
         }
     }
 
-    /** The application has read so much more. */
+    /** Records that the application has read {@code bytes} more. */
     void read(int bytes) {
         read += bytes;
         readLately += bytes;
@@ -73,7 +75,7 @@ final class GrantSizing {
         }
     }
 
-    /** Some seconds have passed. */
+    /** Records that some seconds have passed. */
     void timePassed() {
         readLately = 0;
     }
@@ -85,7 +87,7 @@ final class GrantSizing {
         window = (int) Math.min((window < MODEST ? 4L : 2L) * window, most);
     }
 
-    /** Nothing has come for long. */
+    /** Records that nothing has come for long. */
     void quiet() {
         ranDry = false;
         read = 0;
@@ -104,7 +106,7 @@ final class GrantSizing {
         return window;
     }
 
-    /** A multiple of the smallest, so that memory that is registered by pages has that size and can be used again. */
+    /** Returns a multiple of the smallest, so that memory registered by pages has that size and can be used again. */
     int slab() {
         return Math.max(smallest, window / slabs / smallest * smallest);
     }

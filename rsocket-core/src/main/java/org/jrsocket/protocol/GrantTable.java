@@ -6,11 +6,11 @@ package org.jrsocket.protocol;
 
 /**
  * Our grant table, into which the peer writes. The peer can change it at any time: each value is read once, the length
- * first, and the entry is cleared before the next byte goes out.
+ * first, and the entry is cleared before the next byte is sent.
  */
 public interface GrantTable {
 
-    /** As the peer wrote it: negative if it is no length. */
+    /** Returns the length as the peer wrote it: negative if it is not a length. */
     int length(int entry);
 
     long address(int entry);

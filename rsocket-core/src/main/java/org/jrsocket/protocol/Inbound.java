@@ -9,12 +9,13 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * The incoming half of a connection: what the peer says, the memory that it was granted, receives and credits. Every
- * value comes from the network, and is checked here against what was granted before it is used. One thread at a time.
+ * The incoming half of a connection: the peer's messages, the memory that it was granted, receives and credits. Every
+ * value comes from the network, and is checked here against what was granted before it is used. Used by one thread at a
+ * time.
  */
 public final class Inbound {
 
-    /** The states of this half, in order; it only moves down. */
+    /** The states of this half, in order; it only moves forward. */
     private enum State {
         OPEN,
         /** The peer sends no more data. */
@@ -23,18 +24,18 @@ public final class Inbound {
         GONE
     }
 
-    /** Receives to be posted beyond the credits that are advertised. */
+    /** Receives to be posted in addition to the credits that are advertised. */
     public static final int SPARE_RECEIVES = ReceiveQueue.SPARE;
-    /** Grants that may be unused at once, however large the peer's table is. */
+    /** The most grants that may be unused at once, however large the peer's table is. */
     public static final int MOST_GRANTS = 16;
-    /** For {@link #message}: the device does not tell how much was written, as on iWARP. */
+    /** The length for {@link #message} if the device does not tell how much was written, as on iWARP. */
     public static final int UNKNOWN_LENGTH = -1;
 
     private final ReceiveMemory memory;
     private final ReceiveQueue queue;
     private final int tableEntries;
     /**
-     * Whether our own control codes can come: a peer of ours knows that we understand them, even if it does not
+     * Whether our own control codes can come. A peer of ours knows that we understand them, even if it does not
      * understand them itself.
      */
     private final boolean ofOurKind;
@@ -48,9 +49,11 @@ public final class Inbound {
     private String violation;
 
     /**
-     * @param peer what the peer said of itself
+     * Creates the incoming half.
+     *
+     * @param peer what the peer said about itself
      * @param tableEntries entries of our own grant table
-     * @param credits of our connection data
+     * @param credits the credits of our connection data
      * @param first the slab of our connection data; slabs of its size are the smallest that will be granted
      * @param most bytes of receive memory that the connection may hold; at least twice {@code first}
      */
@@ -70,7 +73,7 @@ public final class Inbound {
     // ---- told of the peer ----
 
     /**
-     * A message of the peer's arrived and used up a receive.
+     * Takes a message of the peer's that has arrived and used up a receive.
      *
      * @param imm its immediate data, in host order
      * @param length bytes that came with it, or {@link #UNKNOWN_LENGTH}
@@ -94,7 +97,7 @@ public final class Inbound {
         if (n == 0 || state == State.ENDED) {
             idleMessages++;
             // C's reader would take 0 bytes for the end; here they mean nothing. And C lets an application send after
-            // its own shutdown: nobody reads that.
+            // its own shutdown; nobody reads that.
             return Effects.NONE;
         }
         if (length != n && length != UNKNOWN_LENGTH) {
@@ -117,7 +120,7 @@ public final class Inbound {
 
     private int control(int imm, int length) {
         queue.control();
-        idleMessages++; // also those that mean something: each of them is rare
+        idleMessages++; // including those that mean something, because each of these is rare
         if (length != 0 && length != UNKNOWN_LENGTH) {
             return wrong("a control message of " + length + " bytes");
         }
@@ -130,7 +133,7 @@ public final class Inbound {
             }
             case Imm.CTRL_RESET -> ofOurKind ? reset() : Effects.NONE;
             case Imm.CTRL_RELEASE -> ofOurKind && state == State.OPEN ? release(Imm.grants(imm)) : Effects.NONE;
-            default -> Effects.NONE; // as C does: with unknown codes, later versions can talk to this one
+            default -> Effects.NONE; // as in C: ignoring unknown codes lets later versions talk to this one
         };
     }
 
@@ -164,12 +167,12 @@ public final class Inbound {
         return Effects.VIOLATION;
     }
 
-    /** What the peer did wrong, after {@link Effects#VIOLATION}. */
+    /** Returns what the peer did wrong, after {@link Effects#VIOLATION}. */
     String violation() {
         return violation;
     }
 
-    /** The connection failed: nothing more will arrive. */
+    /** Ends this half because the connection failed: nothing more will arrive. */
     void die() {
         if (state != State.GONE) {
             to(State.GONE);
@@ -177,35 +180,36 @@ public final class Inbound {
         }
     }
 
-    /** The limit of the last {@link Effects#LIMIT}. */
+    /** Returns the limit of the last {@link Effects#LIMIT}. */
     int limit() {
         return limit;
     }
 
-    /** Which entry of our grant table holds the grant of the last {@link Effects#GRANT}. */
+    /** Returns which entry of our grant table holds the grant of the last {@link Effects#GRANT}. */
     int tableIndex() {
         return tableIndex;
     }
 
-    /** The entry was taken and cleared. */
+    /** Records that the entry was taken and cleared. */
     void entryTaken() {
         tableIndex = (tableIndex + 1) % tableEntries;
     }
 
-    /** It granted no bytes, and nothing that we sent was a reason for it. */
+    /** Counts an update that granted no bytes and was not prompted by anything that we sent. */
     void broughtNothing() {
         idleMessages++;
     }
 
     // ---- receives and credits ----
 
-    /** Receives that should go back to the device now; 0 while it is not worth a call. */
+    /** Returns the receives that should be given back to the device now; 0 while they are not worth a call. */
     int toRepost() {
         return queue.toRepost();
     }
 
     /**
-     * They went back. Next, tell {@link Outbound#announceCredits} the {@link #creditLimit}.
+     * Records that they were given back. Afterwards, {@link Outbound#announceCredits} has to be told the
+     * {@link #creditLimit}.
      *
      * @return whether the peer's credits run low
      */
@@ -214,104 +218,104 @@ public final class Inbound {
         return queue.wantsAnnouncement();
     }
 
-    /** The credit limit that is backed by posted receives. */
+    /** Returns the credit limit that is backed by posted receives. */
     int creditLimit() {
         return queue.limit();
     }
 
-    /** The limit that the peer was told: {@link Outbound#announcedLimit}. */
+    /** Records the limit that the peer was told, {@link Outbound#announcedLimit}. */
     void announced(int newLimit) {
         queue.announced(newLimit);
     }
 
     // ---- memory ----
 
-    /** Bytes of the slab that should be granted now; 0 if none should be. */
+    /** Returns the bytes of the slab that should be granted now; 0 if none should be. */
     int grantWanted() {
         return memory.wanted();
     }
 
     /**
-     * {@code slab} will be granted: tell {@link Outbound#announceGrant}. It may be smaller or larger than what was
-     * wanted.
+     * Takes {@code slab}, which will be granted; {@link Outbound#announceGrant} has to be told. It may be smaller or
+     * larger than what was wanted.
      */
     void grant(Slab slab) {
         memory.grant(slab);
     }
 
-    /** The first {@code n} grants are posted, {@link Outbound#grantsBuilt}: before that the peer cannot use them. */
+    /** Records that the first {@link Outbound#grantsBuilt} grants are posted: the peer cannot use them before. */
     void grantsPosted(int n) {
         memory.grantsPosted(n);
     }
 
-    /** The first {@code n} grants have reached the peer's device: {@link Outbound#grantsAcknowledged}. */
+    /** Records that the first {@link Outbound#grantsAcknowledged} grants have reached the peer's device. */
     void grantsReached(int n) {
         memory.grantsReached(n);
     }
 
-    /** A slab that nobody uses any more, to be granted again or freed; null if there is none. */
+    /** Returns a slab that is no longer in use, to be granted again or freed; null if there is none. */
     Slab finished() {
         return memory.takeFinished();
     }
 
-    /** Some seconds have passed. */
+    /** Records that some seconds have passed. */
     public void timePassed() {
         memory.timePassed();
     }
 
-    /** Nothing has come for long. */
+    /** Records that nothing has come for long. */
     void quiet() {
         memory.quiet();
     }
 
-    /** Bytes of receive memory that are granted, unread or lent. */
+    /** Returns the bytes of receive memory that are granted, unread or lent. */
     public long heldBytes() {
         return memory.held();
     }
 
     // ---- the reader ----
 
-    /** Bytes that can be read. */
+    /** Returns the bytes that can be read. */
     public long readable() {
         return memory.readable();
     }
 
-    /** Where the next byte lies. Only while something can be read. */
+    /** Returns where the next byte lies. Only valid while something can be read. */
     public long address() {
         return memory.address();
     }
 
-    /** The slab in which the next byte lies. Only while something can be read. */
+    /** Returns the slab in which the next byte lies. Only valid while something can be read. */
     public Slab slab() {
         return memory.slab();
     }
 
-    /** Bytes that lie at {@link #address} in one piece; 0 if nothing can be read. */
+    /** Returns the bytes that lie at {@link #address} in one piece; 0 if nothing can be read. */
     public int piece() {
         return memory.piece();
     }
 
-    /** The next {@code n} bytes were read. */
+    /** Records that the next {@code n} bytes were read. */
     int consume(long n) {
         memory.consume(n);
         consumed += n;
         return memoryEffect();
     }
 
-    /** Whether the next piece may be lent; if not, it has to be copied. */
+    /** Returns whether the next piece may be lent; if not, it has to be copied. */
     public boolean mayLend() {
         return memory.mayLend();
     }
 
-    /** Bytes of another slab to be granted, with which the next piece may be lent; 0 if none helps. */
+    /** Returns the bytes of another slab to grant so that the next piece may be lent; 0 if none helps. */
     int grantWantedToLend() {
         return memory.wantedToLend();
     }
 
     /**
-     * Lends the next {@code n} bytes, in one piece; they count as read, and stay where they are until given back. No
-     * memory is granted for that: most of it comes back soon and is granted again, and other memory would be registered
-     * and freed each time. {@link #mayLend} sees to it that the peer can go on.
+     * Lends the next {@code n} bytes, in one piece. They count as read, and stay where they are until given back. No
+     * memory is granted in exchange: most of what is lent comes back soon and is granted again, and other memory would
+     * be registered and freed each time. {@link #mayLend} ensures that the peer can continue.
      */
     public Slab lend(int n) {
         Slab slab = memory.lend(n);
@@ -329,12 +333,12 @@ public final class Inbound {
         return memory.hasFinished() || memory.wanted() > 0 ? Effects.MEMORY : Effects.NONE;
     }
 
-    /** Bytes read so far. */
+    /** Returns the bytes read so far. */
     public long consumed() {
         return consumed;
     }
 
-    /** Messages that brought neither bytes nor room: a peer that keeps the rules sends few of them. */
+    /** Returns the number of messages that brought neither bytes nor room; a peer that keeps the rules sends few. */
     public long idleMessages() {
         return idleMessages;
     }

@@ -8,9 +8,9 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Credits;
 
 /**
- * The outgoing half of a connection: bytes that were written, the peer's grants and credits, and the send queue. Also
- * our own grants and credits to the peer and the messages that end a stream, because they are sent. See the package for
- * how a driver uses it. One thread at a time.
+ * The outgoing half of a connection: bytes that were written, the peer's grants and credits, and the send queue. Our
+ * own grants and credits to the peer and the messages that end a stream also belong here, because they are sent. See
+ * the package for how a driver uses it. Used by one thread at a time.
  *
  * <p>Stream offsets count bytes from the start of the connection: {@link #written} &ge; {@link #posted} &ge;
  * {@link #acknowledged}.
@@ -19,10 +19,10 @@ public final class Outbound {
 
     /**
      * Credits of a C peer that data does not use: such a peer posts exactly as many receives as it advertises, and
-     * control messages need some.
+     * control messages need some of them.
      */
     private static final int RESERVED_CREDITS = 8;
-    /** Grants of so many bytes or fewer are not worth giving back. */
+    /** Grants of this many bytes or fewer are not worth giving back. */
     private static final int QUIET_GRANTS = 32 * 1024;
 
     private final SendLimits limits;
@@ -43,9 +43,11 @@ public final class Outbound {
     private String violation;
 
     /**
-     * @param peer what the peer said of itself
+     * Creates the outgoing half.
+     *
+     * @param peer what the peer said about itself
      * @param tableEntries entries of our own grant table
-     * @param credits of our connection data
+     * @param credits the credits of our connection data
      */
     public Outbound(SendLimits limits, ConnData peer, int tableEntries, int credits) {
         this.limits = limits;
@@ -63,9 +65,9 @@ public final class Outbound {
     // ---- told by the writer ----
 
     /**
-     * Bytes to be sent, in memory that stays as it is until {@link #acknowledged} has passed them.
+     * Takes bytes to be sent, in memory that must not change until {@link #acknowledged} has passed them.
      *
-     * @param awaited whether somebody waits to have the memory back; then the last request of it asks for a completion
+     * @param awaited whether the owner waits to have the memory back; its last request then asks for a completion
      */
     public void write(long address, int length, int localKey, boolean awaited) {
         if (!ending.isOpen()) {
@@ -77,8 +79,9 @@ public final class Outbound {
     }
 
     /**
-     * Whether so many bytes can be sent at once by {@link #writeNow}: nothing is before them, and the peer and the send
-     * queue have room. If not, {@link #write} and {@link #build} find out what they have to wait for.
+     * Returns whether {@code length} bytes can be sent at once by {@link #writeNow}: nothing is queued before them, and
+     * the peer and the send queue have room. If not, {@link #write} and {@link #build} find out what they have to wait
+     * for.
      */
     boolean mayWriteNow(RequestSink sink, int length) {
         return extents.bytes() == 0
@@ -91,29 +94,30 @@ public final class Outbound {
                 && queue.fits(limits.slotsPerMessage(), SendLimits.CONTROL_SLOTS);
     }
 
-    /** Whether nothing is left to be sent, and more requests are on their way than should be for a small write. */
+    /** Returns whether nothing is left to send, but more requests are on their way than a small write should add to. */
     boolean isOnlyBusy() {
         return extents.bytes() == 0 && queue.isBusy();
     }
 
-    /** Whether the device takes so many bytes as soon as their request is posted. */
+    /** Returns whether the device takes {@code length} bytes as soon as their request is posted. */
     boolean isInline(int length) {
         return length <= limits.inline();
     }
 
     /**
-     * Builds the request for bytes that go out at once, if {@link #mayWriteNow}. Memory of what {@link #isInline} is
-     * free again once the request is posted; other memory stays as it is until {@link #acknowledged} has passed it.
+     * Builds the request for bytes that go out at once, if {@link #mayWriteNow}. Memory of bytes that are
+     * {@link #isInline inline} is free again once the request is posted; other memory must not change until
+     * {@link #acknowledged} has passed it.
      *
-     * @param localKey not looked at for what is inline
-     * @param awaited whether somebody waits to have the memory back
+     * @param localKey ignored for inline bytes
+     * @param awaited whether the owner waits to have the memory back
      */
     void writeNow(RequestSink sink, long address, int length, int localKey, boolean awaited) {
         written += length;
         requests.writeNow(sink, address, length, localKey, awaited);
     }
 
-    /** Asks for SHUTDOWN after everything written so far. Harmless when repeated. */
+    /** Asks for SHUTDOWN after everything written so far. Repeated calls have no effect. */
     public void shutdown() {
         ending.shutdown();
     }
@@ -121,7 +125,7 @@ public final class Outbound {
     /**
      * Asks for DISCONNECT after everything written so far. A second call with {@code hard} cuts that short.
      *
-     * @param hard what is not posted yet never will be
+     * @param hard whether to drop what is not posted yet
      * @param tell whether the peer is to see a reset, if it understands one
      */
     public void close(boolean hard, boolean tell) {
@@ -130,7 +134,7 @@ public final class Outbound {
         }
     }
 
-    /** The connection failed, or the peer is gone: nothing is built any more, and no completion counts. */
+    /** Ends this half because the connection failed or the peer is gone: nothing is built, and no completion counts. */
     void die() {
         if (ending.die()) {
             lost = posted() < written;
@@ -138,14 +142,14 @@ public final class Outbound {
         }
     }
 
-    /** Whether {@link #die} found data that was written, but neither posted nor dropped by this side. */
+    /** Returns whether {@link #die} found data that was written, but neither posted nor dropped by this side. */
     public boolean hasLost() {
         return lost;
     }
 
     // ---- told of the device ----
 
-    /** The oldest request that asked for a completion is complete. */
+    /** Handles the completion of the oldest request that asked for one. */
     int completed() {
         if (ending.isDead()) {
             return Effects.NONE;
@@ -165,12 +169,12 @@ public final class Outbound {
 
     // ---- told of the peer ----
 
-    /** A new credit limit from the peer. */
+    /** Takes a new credit limit from the peer. */
     int limit(int newLimit) {
         return came(window.limit(newLimit));
     }
 
-    /** A grant from the peer, taken out of our table. */
+    /** Takes a grant from the peer, read from our table. */
     int grant(long address, int key, int length) {
         return came(window.grant(address, key, length));
     }
@@ -183,12 +187,12 @@ public final class Outbound {
         return requests.isStarved() ? Effects.SEND : Effects.NONE;
     }
 
-    /** What the peer did wrong, after {@link Effects#VIOLATION}. */
+    /** Returns what the peer did wrong, after {@link Effects#VIOLATION}. */
     String violation() {
         return violation;
     }
 
-    /** The peer sends no more data: it needs neither grants nor credits. */
+    /** Records that the peer sends no more data, so that it needs neither grants nor credits. */
     void peerEnded() {
         ending.peerEnded();
         announcements.clear();
@@ -196,7 +200,7 @@ public final class Outbound {
 
     // ---- told of our own half ----
 
-    /** The peer may fill {@code slab}. */
+    /** Announces that the peer may fill {@code slab}. */
     void announceGrant(Slab slab) {
         if (mayAnnounce()) {
             announcements.grant(slab);
@@ -204,8 +208,8 @@ public final class Outbound {
     }
 
     /**
-     * The peer may send up to {@code limit}, and receives are posted for that. The limit goes out with the next grant,
-     * or by itself if {@code low}.
+     * Announces that the peer may send up to {@code limit}, for which receives are posted. The limit goes out with the
+     * next grant, or by itself if {@code low}.
      *
      * @param low whether the peer could run short
      */
@@ -219,17 +223,17 @@ public final class Outbound {
         return !ending.hasPeerEnded() && !ending.isClosing();
     }
 
-    /** The credit limit that the peer has been told. */
+    /** Returns the credit limit that the peer has been told. */
     int announcedLimit() {
         return announcements.announcedLimit();
     }
 
-    /** Asks for a request whose completion says that the peer's device lives, and retires all requests before it. */
+    /** Asks for a request whose completion shows that the peer's device lives, and retires all requests before it. */
     public void probe() {
         requests.wantProbe();
     }
 
-    /** Nothing was sent for long: gives the peer its memory back, if it understands that, and frees ours. */
+    /** Gives the peer its memory back, if it understands that, and frees ours, after a long time without sending. */
     void quiet() {
         if (written == posted() && ending.isOpen()) {
             requests.wantRelease(releaseUnderstood && window.granted() > QUIET_GRANTS);
@@ -242,7 +246,7 @@ public final class Outbound {
     // ---- asked ----
 
     /**
-     * Appends whatever may go; the driver posts it. Call it again until it appends nothing or the sink is full.
+     * Appends whatever may go; the driver posts it. To be called again until it appends nothing or the sink is full.
      *
      * @return how many messages were appended
      */
@@ -251,55 +255,55 @@ public final class Outbound {
     }
 
     /**
-     * Whether something is left to build that waits for our own requests to complete. A completion will come, unless
-     * only the sink was full.
+     * Returns whether something is left to build that waits for our own requests to complete. A completion will come,
+     * unless only the sink was full.
      */
     public boolean waitsForCompletion() {
         return requests.isBlocked();
     }
 
     /**
-     * Whether a completion is of use now: something waits for it, or it tells that a grant has arrived, and growth goes
-     * by when that is.
+     * Returns whether a completion is of use now: something waits for it, or it tells that a grant has arrived, the
+     * time of which determines growth.
      */
     boolean needsCompletion() {
         return requests.isBlocked() || requests.grants() != grantsAcknowledged;
     }
 
-    /** Whether data waits for the peer's grant or credits. */
+    /** Returns whether data waits for the peer's grant or credits. */
     public boolean waitsForPeer() {
         return requests.isStarved();
     }
 
     /**
-     * Whether all that was asked for is out and acknowledged, or never will be. Without a close that is all data that
-     * was written.
+     * Returns whether all that was asked for is sent and acknowledged, or never will be. Without a close, that is all
+     * data that was written.
      */
     public boolean isDrained() {
         return ending.isDead() || extents.bytes() == 0 && !queue.awaitsCompletion() && !ending.wantsMore();
     }
 
-    /** Whether bytes may be written: no end was asked for, and the connection is not over. */
+    /** Returns whether bytes may be written: no end was asked for, and the connection has not ended. */
     public boolean isOpen() {
         return ending.isOpen();
     }
 
-    /** Counts data messages, as {@link Credits} do. */
+    /** Returns the number of data messages, counted as in {@link Credits}. */
     int sequence() {
         return window.sequence();
     }
 
-    /** Whether what is on its way may wait for a C peer to post receives, of which our device says nothing. */
+    /** Returns whether sent requests may wait for a C peer to post receives, which our device does not report. */
     public boolean mayWaitForReceives() {
         return !releaseUnderstood && window.mayLackReceives();
     }
 
-    /** Whether a request is on its way whose completion will be reported. */
+    /** Returns whether a request is on its way whose completion will be reported. */
     public boolean awaitsCompletion() {
         return queue.awaitsCompletion();
     }
 
-    /** How many completions there were: while one is awaited and this stays, the device says nothing. */
+    /** Returns the number of completions: while one is awaited and this does not change, the device is silent. */
     public long completions() {
         return completions;
     }
@@ -312,22 +316,22 @@ public final class Outbound {
         return requests.posted();
     }
 
-    /** Offset up to which the peer's device has acknowledged: memory before it belongs to its owner again. */
+    /** Returns the offset up to which the peer's device has acknowledged: memory before it is its owner's again. */
     public long acknowledged() {
         return acknowledged;
     }
 
-    /** How many grants were built. */
+    /** Returns how many grants were built. */
     int grantsBuilt() {
         return requests.grants();
     }
 
-    /** How many of our grants have reached the peer's device. */
+    /** Returns how many of our grants have reached the peer's device. */
     int grantsAcknowledged() {
         return grantsAcknowledged;
     }
 
-    /** Bytes that the peer has granted and that are not used yet. */
+    /** Returns the bytes that the peer has granted and that are not used yet. */
     public long peerRoom() {
         return window.granted();
     }

@@ -17,7 +17,7 @@ final class PeerWindow {
     private final int initialCredits;
     /**
      * Credits that data does not use: a C peer posts no more receives than it advertises, and our control messages need
-     * some.
+     * some of them.
      */
     private final int reserved;
 
@@ -33,12 +33,14 @@ final class PeerWindow {
     private int head;
     private int count;
     private int grantsSeen;
-    private int messages; // with a value for the peer, since its last limit: each uses up a receive
-    private int messagesBefore; // between the last two
+    private int messages; // with a value for the peer, since its last limit; each uses up a receive
+    private int messagesBefore; // between the last two limits
 
     /**
-     * @param entries of our grant table: so many grants can be unused, in addition to the one in use
-     * @param credits of the peer's connection data
+     * Creates the window that the peer's connection data opens.
+     *
+     * @param entries entries of our grant table: so many grants can be unused, in addition to the one in use
+     * @param credits the credits of the peer's connection data
      * @param reserved credits that data does not use; less than {@code credits}
      */
     PeerWindow(int entries, int credits, int reserved, long address, int key, int length) {
@@ -56,7 +58,7 @@ final class PeerWindow {
         this.nextLength = new int[entries];
     }
 
-    /** Takes over a new limit. Returns null, or what is wrong with it. */
+    /** Takes a new limit. Returns null, or what is wrong with it. */
     String limit(int newLimit) {
         if (!Credits.isLimitPlausible(newLimit, limit, sequence, initialCredits)) {
             return "credit limit " + newLimit + " with " + sequence + " messages sent and " + initialCredits
@@ -68,25 +70,26 @@ final class PeerWindow {
         return null;
     }
 
-    /** A message was built, of data or another. */
+    /** Counts a message that was built, with data or without. */
     void message() {
-        messages += messages < initialCredits ? 1 : 0; // more tells nothing more
+        messages += messages < initialCredits ? 1 : 0; // counting further would tell nothing more
     }
 
-    /** Data messages so far, as {@link Credits} count. */
+    /** Returns the number of data messages so far, counted as in {@link Credits}. */
     int sequence() {
         return sequence;
     }
 
     /**
-     * Whether the peer may have no receive left: one that posts no more than it advertises has them all again only when
-     * it polls, and shows that it does by a limit, which messages on their way may have crossed.
+     * Returns whether the peer may have no receive left. A peer that posts no more receives than it advertises has them
+     * all again only when it polls. It shows that it does by sending a limit, which may have crossed messages on their
+     * way.
      */
     boolean mayLackReceives() {
         return messages + messagesBefore >= initialCredits;
     }
 
-    /** Takes over a grant. Returns null, or what is wrong with it. One of 0 bytes is legal and grants nothing. */
+    /** Takes a grant. Returns null, or what is wrong with it. A grant of 0 bytes is legal and grants nothing. */
     String grant(long newAddress, int newKey, int newLength) {
         if (newLength < 0 || !Grant.isSound(newAddress, newLength)) {
             return "a grant of " + Integer.toUnsignedString(newLength) + " bytes that passes the end of memory";
@@ -106,7 +109,7 @@ final class PeerWindow {
         return null;
     }
 
-    /** Bytes that the next message of data may have; 0 if the peer has to say something first. */
+    /** Returns the bytes that the next data message may have; 0 if the peer has to send something first. */
     int room() {
         if (left == 0) {
             next();
@@ -132,7 +135,7 @@ final class PeerWindow {
         return key;
     }
 
-    /** A message of {@code n} bytes was built for {@link #address}. */
+    /** Records that a message of {@code n} bytes was built for {@link #address}. */
     void used(int n) {
         if (n < 1 || n > left || Credits.window(limit, sequence) <= reserved) {
             throw new IllegalStateException(n + " bytes with " + left + " granted");
@@ -143,8 +146,8 @@ final class PeerWindow {
     }
 
     /**
-     * Gives up all grants that came so far. Returns how many came by message, modulo 2^16, so that the peer knows
-     * which.
+     * Gives up all grants that have come so far. Returns how many came by message, modulo 2^16, so that the peer knows
+     * which they are.
      */
     int release() {
         left = 0;
@@ -153,7 +156,7 @@ final class PeerWindow {
         return grantsSeen & 0xffff;
     }
 
-    /** Bytes granted and unused. */
+    /** Returns the bytes that are granted and unused. */
     long granted() {
         long sum = left;
         for (int i = 0; i < count; i++) {

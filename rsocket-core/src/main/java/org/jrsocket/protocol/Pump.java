@@ -9,15 +9,15 @@ import org.jrsocket.wire.Imm;
 /**
  * Moves a {@link Connection} along its {@link Queues}: takes completions, gives receives back, builds and posts.
  *
- * <p>One rule keeps every wake-up: whoever used the connection leaves it as {@link #leave} does. If something is left
- * that could not be sent, the queues that will report progress are armed and polled once more; from then on whoever
- * watches the queues continues. Arming twice is harmless, so nobody remembers who did it. Whoever takes an event from
- * the queues, which unarms them, polls and leaves in the same way. A driver may do all this a little later, if it makes
- * sure that it is done. Whoever waits {@linkplain #arm arms} and leaves.
+ * <p>One rule ensures that no wake-up is lost: a thread that used the connection leaves it as {@link #leave} does. If
+ * something is left that could not be sent, the queues that will report progress are armed and polled once more; from
+ * then on, whatever watches the queues continues. Arming twice is harmless, so nothing records which thread did it. A
+ * thread that takes an event from the queues, which unarms them, polls and leaves in the same way. A driver may do all
+ * this a little later, if it makes sure that it is done. A thread that waits {@linkplain #arm arms} and leaves.
  */
 public final class Pump {
 
-    /** Slots that any one step of {@link Connection#build} takes at most: as many as a message does over iWARP. */
+    /** The most slots that any one step of {@link Connection#build} takes: as many as a message does over iWARP. */
     private static final int MOST_SLOTS = SendLimits.END_SLOTS;
 
     private final Connection connection;
@@ -25,7 +25,9 @@ public final class Pump {
     private final int pollLimit;
 
     /**
-     * @param pollLimit messages taken at a time at most, so that a peer that floods us does not hold a thread; as many
+     * Creates the pump of a connection.
+     *
+     * @param pollLimit the most messages taken at a time, so that a peer that floods us does not hold a thread; as many
      *     as there are receives, so that all is taken that was there when the queues were armed
      */
     public Pump(Connection connection, Queues queues, int pollLimit) {
@@ -34,14 +36,14 @@ public final class Pump {
         this.pollLimit = pollLimit;
     }
 
-    /** Takes what has come, and sends what this allows; never waits. Returns what happened. */
+    /** Takes what has arrived, and sends what this allows; never waits. Returns what happened. */
     public int poll() {
         return take(connection.out().awaitsCompletion() ? pollSends() : Effects.NONE);
     }
 
     /**
-     * As {@link #poll}, but looks at completions of sends only if something waits for them: for readers, who would pay
-     * for one more look into the device at every message.
+     * Polls like {@link #poll}, but looks at completions of sends only if something waits for them. For readers, who
+     * would pay for one more look into the device at every message.
      */
     public int pollMessages() {
         if (connection.out().needsCompletion()) {
@@ -52,8 +54,8 @@ public final class Pump {
 
     /**
      * Takes messages, and sends what they and the completions allow. A queue pair that fails gives its receives back,
-     * which does not say why. The request that it failed by does, in the send queue, even if it had asked for no
-     * completion.
+     * which does not say why it failed. The request that caused the failure does, in the send queue, even if it had not
+     * asked for a completion.
      *
      * @param sends what the completions have brought
      */
@@ -94,7 +96,7 @@ public final class Pump {
         int imm = queues.imm(i);
         int effects = Effects.NONE;
         if (imm == Imm.ctrl(Imm.CTRL_DISCONNECT) && connection.out().awaitsCompletion()) {
-            effects = pollSends(); // what was acknowledged before it counts; after it nothing does
+            effects = pollSends(); // what was acknowledged before the DISCONNECT counts; nothing counts after it
         }
         effects |= connection.received(imm, queues.length(i));
         return Effects.has(effects, Effects.VIOLATION) ? effects | violated() : effects;
@@ -124,36 +126,34 @@ public final class Pump {
     }
 
     /**
-     * Whether a write of so many bytes may go out in one request and at once, by {@link #writeInline} or
-     * {@link #writeCopied}: there is nothing to wait for. Where most writes go, so it is worth its own way past the
+     * Returns whether a write of {@code length} bytes may go out in one request and at once, by {@link #writeInline} or
+     * {@link #writeCopied}, because there is nothing to wait for. Most writes go this way, so it is worth bypassing the
      * list of what is to be sent.
      */
     public boolean mayWriteNow(int length) {
         return connection.mayWriteNow(queues, length);
     }
 
-    /**
-     * If so many requests are on their way that {@link #mayWriteNow} says no, looks whether some of them are complete.
-     */
+    /** Checks whether requests are complete if {@link #mayWriteNow} says no only because too many are on their way. */
     public int pollIfBusy() {
         return connection.out().isOnlyBusy() ? pollSends() : Effects.NONE;
     }
 
-    /** Whether a request carries so many bytes itself. */
+    /** Returns whether a request carries {@code length} bytes itself. */
     public boolean isInline(int length) {
         return connection.out().isInline(length);
     }
 
     /**
-     * Sends bytes in one request, which the device takes in this call: the memory is free again when it returns. Only
-     * if {@link #mayWriteNow} and {@link #isInline}.
+     * Sends bytes in one request, which the device takes in this call, so the memory is free again when it returns.
+     * Only to be called if {@link #mayWriteNow} and {@link #isInline}.
      */
     public int writeInline(long address, int length) {
         connection.out().writeNow(queues, address, length, 0, false);
         return post();
     }
 
-    /** Sends bytes that were copied to {@link SendMemory#next}. Only if {@link #mayWriteNow} and not inline. */
+    /** Sends bytes copied to {@link SendMemory#next}. Only to be called if {@link #mayWriteNow} and not inline. */
     public int writeCopied(int length) {
         connection.writeCopied(queues, length);
         return post();
@@ -164,8 +164,8 @@ public final class Pump {
     }
 
     /**
-     * Sends what can be sent. Call it after each write, shutdown and close, and after each read that granted memory.
-     * What the send queue seems too busy for is tried again after a look at its completions.
+     * Sends what can be sent. To be called after each write, shutdown and close, and after each read that granted
+     * memory. If the send queue seems too busy for something, that is tried again after a look at its completions.
      */
     public int flush() {
         int effects = build();
@@ -179,7 +179,7 @@ public final class Pump {
     private int build() {
         boolean again;
         do {
-            again = connection.build(queues) > 0 && queues.room() < MOST_SLOTS; // else all that may go was built
+            again = connection.build(queues) > 0 && queues.room() < MOST_SLOTS; // otherwise all that may go was built
             if (!queues.post()) {
                 return sendFailed();
             }
@@ -188,8 +188,8 @@ public final class Pump {
     }
 
     /**
-     * For whoever waits: arms the queues, so that whatever comes next is an event, and takes what came before. Returns
-     * what happened. Then {@link #leave}.
+     * Arms the queues for a thread that waits, so that whatever comes next raises an event, and takes what came before.
+     * Returns what happened. {@link #leave} has to follow.
      *
      * @param sends whether completions of sends are waited for, too
      */
@@ -203,8 +203,8 @@ public final class Pump {
     }
 
     /**
-     * Call it before leaving the connection to itself: see the class. Returns what happened, which others may be
-     * waiting for; {@link Connection#hasLeftover} says whether something is left for whoever watches the queues.
+     * Has to be called before the connection is left to itself; see the class. Returns what happened, which others may
+     * be waiting for. {@link Connection#hasLeftover} says whether something is left for whatever watches the queues.
      */
     public int leave() {
         if (!connection.hasLeftover()) {
@@ -225,7 +225,7 @@ public final class Pump {
     }
 
     private int sendFailed() {
-        connection.sendFailed(); // what has arrived is still in the receive queue, and behind it that queue's own end
+        connection.sendFailed(); // what has arrived is still in the receive queue, followed by that queue's own end
         return Effects.FAILED;
     }
 }

@@ -5,44 +5,44 @@
 package org.jrsocket.protocol;
 
 /**
- * The queues of one connection's queue pair, as {@link Pump} uses them: each call is at most one crossing into the
+ * The queues of one connection's queue pair, as {@link Pump} uses them. Each call is at most one crossing into the
  * device's library. The requests that {@link RequestSink} collects are posted by {@link #post}.
  */
 public interface Queues extends RequestSink {
 
-    /** Takes receive completions and returns how many: 0 if there are none, negative if the queue is broken. */
+    /** Takes receive completions and returns how many; 0 if there are none, negative if the queue is broken. */
     int pollReceives();
 
-    /** Completions that one {@link #pollReceives} or {@link #pollSends} takes at most; fewer mean an empty queue. */
+    /** Returns the most that {@link #pollReceives} or {@link #pollSends} takes at once; fewer mean an empty queue. */
     int batch();
 
-    /** Of the last {@link #pollReceives}: whether the message arrived; if not, the queue pair is in error. */
+    /** Returns whether a message of the last {@link #pollReceives} arrived; if not, the queue pair is in error. */
     boolean isReceived(int index);
 
-    /** Whether it is a kind of message that rsocket has. */
+    /** Returns whether it is a kind of message that rsocket has. */
     boolean isMessage(int index);
 
-    /** Immediate data, in host order. */
+    /** Returns its immediate data, in host order. */
     int imm(int index);
 
-    /** Bytes that came with it, or {@link Inbound#UNKNOWN_LENGTH}. */
+    /** Returns the bytes that came with it, or {@link Inbound#UNKNOWN_LENGTH}. */
     int length(int index);
 
-    /** Takes send completions and returns how many: 0 if there are none, negative if the queue is broken. */
+    /** Takes send completions and returns how many; 0 if there are none, negative if the queue is broken. */
     int pollSends();
 
-    /** Of the last {@link #pollSends}: whether the request was carried out; if not, the queue pair is in error. */
+    /** Returns whether a request of the last {@link #pollSends} was carried out; if not, the queue pair is in error. */
     boolean isSent(int index);
 
-    /** Gives receives to the device; false if it did not take them all. */
+    /** Gives receives to the device; returns false if it did not take all of them. */
     boolean postReceives(int count);
 
-    /** Posts what the sink holds, if anything, and empties it; false if the device did not take it all. */
+    /** Posts what the sink holds, if anything, and empties it; returns false if the device did not take all of it. */
     boolean post();
 
-    /** Makes the next completion of either queue after this raise an event. Harmless when repeated. */
+    /** Makes the next completion of either queue raise an event. Repeated calls have no effect. */
     void arm();
 
-    /** As {@link #arm}, for the receive queue alone. */
+    /** Arms like {@link #arm}, but only the receive queue. */
     void armReceives();
 }

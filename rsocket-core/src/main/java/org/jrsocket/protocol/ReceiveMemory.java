@@ -9,7 +9,7 @@ import java.util.ArrayDeque;
 /**
  * The ledger of receive memory: slabs in the order in which they were granted. The peer fills them in that order, each
  * to its last byte. The application reads them in that order, and may borrow parts, which it gives back in any order. A
- * slab that is filled, read and given back is finished: it is granted again, or another one in its place.
+ * slab that is filled, read and given back is finished: it, or another one in its place, is granted again.
  */
 final class ReceiveMemory {
 
@@ -24,7 +24,7 @@ final class ReceiveMemory {
     private int grantsReached; // by message: how many are in the peer's memory
     private long held; // bytes of all slabs that are not finished
     private long lentSlabs; // bytes of the slabs of which any part is lent
-    private long lentOnly; // bytes of those of them that only wait to be given back
+    private long lentOnly; // bytes of those among them that only wait to be given back
     private long readable;
     private boolean open = true;
 
@@ -33,7 +33,7 @@ final class ReceiveMemory {
         this(first, entries, sizing, 0);
     }
 
-    /** For tests: as if so many grants had come and gone before, since their counts may pass the largest int. */
+    /** For tests: as if so many grants had already come and gone, since their counts may pass the largest int. */
     ReceiveMemory(Slab first, int entries, GrantSizing sizing, int grants) {
         this.entries = entries;
         this.sizing = sizing;
@@ -51,20 +51,20 @@ final class ReceiveMemory {
 
     // ---- granting ----
 
-    /** Bytes of the slab that should be granted now; 0 if none should. */
+    /** Returns the bytes of the slab that should be granted now; 0 if none should be. */
     int wanted() {
         if (!open || granted.size() >= entries) {
             return 0;
         }
-        // An application may keep what it was lent for ever, so that is not part of the window. mayLend leaves room for
-        // a slab beside it: a small one, if need be. Without anything lent a full window waits for a slab to be read
-        // instead: small slabs between large ones would never again leave room for four large ones.
+        // An application may keep for ever what it was lent, so that is not part of the window. mayLend leaves room for
+        // a slab in addition to it, if need be a small one. If nothing is lent, a full window waits for a slab to be
+        // read instead: small slabs between large ones would never again leave room for four large ones.
         int slab = sizing.slab();
         int size = lentOnly == 0 || held + slab <= sizing.most() ? slab : sizing.smallest();
         return held - lentOnly + size <= sizing.window() && held + size <= sizing.most() ? size : 0;
     }
 
-    /** {@code slab} is granted by the next message; it may have another length than was wanted. */
+    /** Takes {@code slab}, which the next message grants; its length may differ from what was wanted. */
     void grant(Slab slab) {
         if (!open || granted.size() >= entries) {
             throw new IllegalStateException("a grant too many");
@@ -72,17 +72,17 @@ final class ReceiveMemory {
         enter(slab);
     }
 
-    /** The first {@code n} grants are posted. */
+    /** Records that the first {@code n} grants are posted. */
     void grantsPosted(int n) {
         grantsPosted = n;
     }
 
     /**
-     * The first {@code n} grants have reached the peer. What it sent before the last of them has arrived here by now.
-     * So if all memory before that grant is full, the peer was waiting for it.
+     * Records that the first {@code n} grants have reached the peer. What it sent before the last of them has arrived
+     * here by now. So if all memory before that grant is full, the peer was waiting for it.
      */
     void grantsReached(int n) {
-        if (n - grantsReached > 0) { // the difference: such counts go on from the largest int to the smallest
+        if (n - grantsReached > 0) { // the difference, because the counts wrap from the largest int to the smallest
             grantsReached = n;
             if (firstDone && grantsDone - (n - 1) >= 0) {
                 sizing.ranDry();
@@ -90,7 +90,7 @@ final class ReceiveMemory {
         }
     }
 
-    /** A slab that nobody uses any more, or null. Whoever takes it grants it again or frees it. */
+    /** Returns a slab that is no longer in use, or null. The caller grants it again or frees it. */
     Slab takeFinished() {
         return finished.poll();
     }
@@ -99,7 +99,7 @@ final class ReceiveMemory {
         return !finished.isEmpty();
     }
 
-    /** All that will ever be in {@code slab} was read. */
+    /** Records that all that will ever be in {@code slab} was read. */
     private void read(Slab slab) {
         sizing.read(slab.length());
         if (slab.lent == 0) {
@@ -116,7 +116,7 @@ final class ReceiveMemory {
 
     // ---- arriving ----
 
-    /** The peer says that it has written {@code n} more bytes. Returns null, or what is wrong. */
+    /** Takes the peer's word that it has written {@code n} more bytes. Returns null, or what is wrong. */
     String arrived(int n) {
         Slab slab = firstDone && grantsDone == grantsPosted ? null : granted.peek();
         if (slab == null || n > slab.granted - slab.filled) {
@@ -147,7 +147,7 @@ final class ReceiveMemory {
     }
 
     /**
-     * The peer gives up what is left of the grants that it has seen.
+     * Takes back what is left of the grants that the peer has seen, and gives up.
      *
      * @param seen how many grants it has seen by message, modulo 2^16
      * @return null, or what is wrong
@@ -171,7 +171,7 @@ final class ReceiveMemory {
         return null;
     }
 
-    /** The peer sends no more: what it was granted is free once what has come is read. */
+    /** Ends receiving: the peer sends no more, and what it was granted is free once what has come is read. */
     void end() {
         open = false;
         for (Slab slab = granted.poll(); slab != null; slab = granted.poll()) {
@@ -183,12 +183,12 @@ final class ReceiveMemory {
         }
     }
 
-    /** Some seconds have passed: only what is read within such a time makes a connection busy. */
+    /** Records that some seconds have passed: only what is read within such a time makes a connection busy. */
     void timePassed() {
         sizing.timePassed();
     }
 
-    /** Nothing has come for long: what is granted from now on is small. */
+    /** Records that nothing has come for long: what is granted from now on is small. */
     void quiet() {
         sizing.quiet();
     }
@@ -199,24 +199,24 @@ final class ReceiveMemory {
         return readable;
     }
 
-    /** Where the next byte to be read lies. */
+    /** Returns where the next byte to be read lies. */
     long address() {
         Slab slab = unread.element();
         return slab.address() + slab.consumed;
     }
 
-    /** The slab in which it lies. */
+    /** Returns the slab in which it lies. */
     Slab slab() {
         return unread.element();
     }
 
-    /** Bytes that lie there in one piece; 0 if nothing can be read. */
+    /** Returns the bytes that lie there in one piece; 0 if nothing can be read. */
     int piece() {
         Slab slab = unread.peek();
         return slab == null ? 0 : slab.filled - slab.consumed;
     }
 
-    /** The next {@code n} bytes were read. */
+    /** Records that the next {@code n} bytes were read. */
     void consume(long n) {
         if (n > readable) {
             throw new IllegalArgumentException(n + " of " + readable + " bytes");
@@ -234,7 +234,7 @@ final class ReceiveMemory {
         slab.consumed += n;
         readable -= n;
         if (slab.consumed == slab.filled) {
-            unread.remove(); // comes back when the peer fills more of it
+            unread.remove(); // is added again when the peer fills more of it
             if (slab.isRead()) {
                 read(slab);
             }
@@ -245,9 +245,9 @@ final class ReceiveMemory {
     }
 
     /**
-     * Whether the peer can go on sending when the slab that is read next is lent, even if what is lent never comes back
-     * and there is no more memory: that takes another slab that is granted already, or one that is unread, which can be
-     * copied from and then granted again. A peer that sends no more needs none.
+     * Returns whether the peer can continue to send when the slab to be read next is lent, even if what is lent never
+     * comes back and there is no more memory. That takes another slab that is already granted, or one that is unread,
+     * which can be copied from and then granted again. A peer that sends no more needs none.
      */
     boolean mayLend() {
         Slab slab = unread.peek();
@@ -262,12 +262,12 @@ final class ReceiveMemory {
                 || unread.size() > 1; // what comes after this one is untouched
     }
 
-    /** Whether there is room for a slab beside all that is lent. */
+    /** Returns whether there is room for a slab in addition to all that is lent. */
     private boolean isRoomToLend(Slab slab) {
         return lentSlabs + slab.length() + sizing.slab() <= sizing.most();
     }
 
-    /** Bytes of another slab to be granted, with which the one that is read next may be lent; 0 if none helps. */
+    /** Returns the bytes of another slab to grant so that the slab to be read next may be lent; 0 if none helps. */
     int wantedToLend() {
         Slab slab = unread.peek();
         if (!open || slab == null || slab.lent > 0 || hasAnother(slab) || !isRoomToLend(slab)) {
@@ -307,7 +307,7 @@ final class ReceiveMemory {
         }
     }
 
-    /** Bytes of all slabs that are granted, unread or lent. */
+    /** Returns the bytes of all slabs that are granted, unread or lent. */
     long held() {
         return held;
     }

@@ -7,30 +7,30 @@ package org.jrsocket.protocol;
 import org.jrsocket.wire.Credits;
 
 /**
- * Receives and credits. Every message uses up a receive; only messages of data use up a credit. A credit comes back
+ * Counts receives and credits. Every message uses up a receive; only data messages use up a credit. A credit comes back
  * when its receive is given back to the device, not when the application has read: grants account for memory.
  *
- * <p>More receives are posted than credits advertised, so that a peer which keeps the rules never meets an empty queue.
+ * <p>More receives are posted than credits advertised, so that a peer that keeps the rules never meets an empty queue.
  */
 final class ReceiveQueue {
 
     /**
-     * Control messages that a peer can send without our polling: all its grants, two updates, RELEASE, SHUTDOWN, RESET,
-     * DISCONNECT.
+     * The control messages that a peer can send without our polling: all its grants, two updates, RELEASE, SHUTDOWN,
+     * RESET, DISCONNECT.
      */
     private static final int CONTROL_UNPOLLED = Inbound.MOST_GRANTS + 6;
     /**
-     * Receives given back at a time. Those of control messages are given back sooner, because only the spare receives
-     * are there for them.
+     * How many receives are given back at a time. Those of control messages are given back sooner, because they have
+     * only the spare receives.
      */
     private static final int BATCH = 32;
 
     private static final int CONTROL_BATCH = 3;
-    /** Receives beyond the credits. */
+    /** Receives in addition to the credits. */
     static final int SPARE = CONTROL_UNPOLLED + CONTROL_BATCH - 1;
 
     private final int credits;
-    private int messages; // of data, modulo 2^16
+    private int messages; // data messages, modulo 2^16
     private int backed; // the limit that is backed by posted receives
     private int announced;
     private int toRepost;
@@ -42,7 +42,7 @@ final class ReceiveQueue {
         this.announced = credits;
     }
 
-    /** A message of data used a receive and a credit. Returns whether the peer had a credit. */
+    /** Counts a data message, which uses up a receive and a credit. Returns whether the peer had a credit. */
     boolean data() {
         if ((backed - messages & Credits.MASK) == 0) {
             return false;
@@ -57,12 +57,12 @@ final class ReceiveQueue {
         controlToRepost++;
     }
 
-    /** Receives that should go back now. */
+    /** Returns the receives that should be given back now. */
     int toRepost() {
         return toRepost >= BATCH || controlToRepost >= CONTROL_BATCH || toRepost > 0 && isLow() ? toRepost : 0;
     }
 
-    /** The receives that {@link #toRepost} counted went back. */
+    /** Records that the receives counted by {@link #toRepost} were given back. */
     void reposted() {
         toRepost = 0;
         controlToRepost = 0;
@@ -73,12 +73,12 @@ final class ReceiveQueue {
         return (announced - messages & Credits.MASK) <= credits / 2;
     }
 
-    /** Whether the peer could run short, and there are credits to tell it of. */
+    /** Returns whether the peer could run short, and there are credits to announce to it. */
     boolean wantsAnnouncement() {
         return isLow() && backed != announced;
     }
 
-    /** The limit that can be announced. */
+    /** Returns the limit that can be announced. */
     int limit() {
         return backed;
     }

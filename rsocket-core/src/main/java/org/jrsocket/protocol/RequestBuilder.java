@@ -7,8 +7,8 @@ package org.jrsocket.protocol;
 import org.jrsocket.wire.Imm;
 
 /**
- * Builds the requests of an {@link Outbound} from what its other parts have to send: our grants and credits first, then
- * data, then the messages that end the stream. Knows how far that has come, and what it waits for.
+ * Builds the requests of an {@link Outbound} from what its other parts have to send: first our grants and credits, then
+ * data, then the messages that end the stream. It knows how far building has come, and what it waits for.
  */
 final class RequestBuilder {
 
@@ -21,14 +21,14 @@ final class RequestBuilder {
     private final boolean resetUnderstood;
 
     private boolean starved;
-    private boolean blocked; // by slots, or until requests that are on their way complete
+    private boolean blocked; // by a lack of slots, or until requests that are on their way complete
     private boolean probeWanted;
     private boolean releaseWanted;
     private long posted;
     private long lostFrom = Long.MAX_VALUE; // from this offset on nothing was posted, nor will be
     private int grants;
 
-    /** @param resetUnderstood whether the peer is to be told of a reset */
+    /** @param resetUnderstood whether the peer understands RESET, and so is told of a reset */
     RequestBuilder(
             SendLimits limits,
             PeerWindow window,
@@ -48,24 +48,24 @@ final class RequestBuilder {
 
     // ---- told ----
 
-    /** A request is wanted whose completion says that the peer's device lives. */
+    /** Asks for a request whose completion shows that the peer's device is alive. */
     void wantProbe() {
         probeWanted = true;
     }
 
-    /** Whether the peer's grants had better be given back; not once something is written. */
+    /** Sets whether the peer's grants should be given back; writing something ends that. */
     void wantRelease(boolean wanted) {
         releaseWanted = wanted;
     }
 
-    /** What is not built yet never will be. */
+    /** Drops what is not built yet. */
     void drop() {
         lostFrom = Math.min(lostFrom, posted);
         posted += extents.bytes();
         extents.clear();
     }
 
-    /** Nothing is built any more. */
+    /** Ends all building. */
     void die() {
         drop();
         announcements.clear();
@@ -84,7 +84,7 @@ final class RequestBuilder {
         sent(length, signaled);
     }
 
-    /** A request with so many bytes of data was built. */
+    /** Records that a request with {@code length} bytes of data was built. */
     private void sent(int length, boolean signaled) {
         window.used(length);
         window.message();
@@ -92,13 +92,13 @@ final class RequestBuilder {
         queue.posted(limits.slotsPerMessage(), posted, grants, signaled);
     }
 
-    /** Appends whatever may go; returns how many messages that are. */
+    /** Appends whatever may go. Returns the number of messages appended. */
     int build(RequestSink sink) {
         blocked = false;
         return buildUpdates(sink) + buildData(sink) + buildControl(sink);
     }
 
-    /** Whether {@code slots} are free, and {@code keep} more for what comes later. */
+    /** Returns whether {@code slots} are free, and {@code keep} more for what comes later. */
     private boolean fits(RequestSink sink, int slots, int keep) {
         boolean fits = sink.room() >= slots && queue.fits(slots, keep);
         blocked |= !fits;
@@ -137,7 +137,7 @@ final class RequestBuilder {
         while (extents.bytes() > 0 && fits(sink, limits.slotsPerMessage(), SendLimits.CONTROL_SLOTS)) {
             int room = window.room();
             if (room == 0) {
-                if (ending.isReset()) { // as TCP: a reset does not wait for a peer that does not read
+                if (ending.isReset()) { // as with TCP: a reset does not wait for a peer that does not read
                     drop();
                 } else {
                     starved = true;
@@ -151,7 +151,7 @@ final class RequestBuilder {
             }
             int n = extents.gather(most, limits.pieces());
             boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || extents.isAwaitedWithin(n);
-            // irdma before rdma-core 44 sends the first piece alone of what is inline, and so does i40iw
+            // irdma before rdma-core 44, and also i40iw, send only the first piece of inline data
             boolean inline = n <= limits.inline() && extents.isOnePiece(n);
             sink.data(Imm.data(n), window.address(), window.key(), inline, signaled);
             extents.moveTo(sink, n);
@@ -161,7 +161,7 @@ final class RequestBuilder {
         return built;
     }
 
-    /** SHUTDOWN and DISCONNECT follow all data; a reset does not wait for it. */
+    /** Builds control messages. SHUTDOWN and DISCONNECT follow all data; a reset does not wait for it. */
     private int buildControl(RequestSink sink) {
         int built = 0;
         if (probeWanted && fits(sink, 1, SendLimits.END_SLOTS)) {
@@ -184,7 +184,7 @@ final class RequestBuilder {
         if (ending.wantsDisconnect()) {
             boolean reset = ending.isReset();
             if (ending.hasShutdown() && ending.hasPeerEnded() && !reset) {
-                ending.closed(); // two SHUTDOWNs are an end: by now a C peer's queue pair does not answer
+                ending.closed(); // two SHUTDOWNs make an end: by now a C peer's queue pair does not answer
             } else if (fits(sink, SendLimits.END_SLOTS, 0)) {
                 ending.closed();
                 if (reset && resetUnderstood) {
@@ -206,27 +206,27 @@ final class RequestBuilder {
 
     // ---- asked ----
 
-    /** Whether something waits for slots, or until requests that are on their way complete. */
+    /** Returns whether something waits for slots, or until requests that are on their way complete. */
     boolean isBlocked() {
         return blocked;
     }
 
-    /** Whether data waits for the peer's grant or credits. */
+    /** Returns whether data waits for the peer's grant or credits. */
     boolean isStarved() {
         return starved;
     }
 
-    /** Offset of the stream up to which everything was built, or never will be. */
+    /** Returns the offset of the stream up to which everything was built, or never will be. */
     long posted() {
         return posted;
     }
 
-    /** Offset from which on nothing was built, nor will be. */
+    /** Returns the offset from which on nothing was built, nor will be. */
     long lostFrom() {
         return lostFrom;
     }
 
-    /** How many grants were built. */
+    /** Returns how many grants were built. */
     int grants() {
         return grants;
     }

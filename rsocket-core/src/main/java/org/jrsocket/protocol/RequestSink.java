@@ -13,16 +13,16 @@ package org.jrsocket.protocol;
  */
 public interface RequestSink {
 
-    /** Work requests that can still be appended; a message of data and a grant may take two. */
+    /** Returns how many work requests can still be appended; a data message and a grant may take two. */
     int room();
 
     /**
-     * A write with immediate data. Its payload follows as one or more {@link #piece}s.
+     * Appends a write with immediate data. Its payload follows as one or more {@link #piece}s.
      *
-     * @param imm in host order
+     * @param imm the immediate data, in host order
      * @param inline whether the payload may travel inside the request, so that its memory is free as soon as the chain
      *     is posted
-     * @param signaled whether it asks for a completion
+     * @param signaled whether the request asks for a completion
      */
     void data(int imm, long remoteAddress, int remoteKey, boolean inline, boolean signaled);
 
@@ -30,17 +30,18 @@ public interface RequestSink {
     void piece(long address, int length, int localKey);
 
     /**
-     * A grant: 16 bytes into the peer's table, with immediate data.
+     * Appends a grant: 16 bytes into the peer's table, with immediate data.
      *
      * @param tableAddress where in the peer's memory the entry is
      */
     void grant(int imm, long tableAddress, int tableKey, Slab granted, boolean signaled);
 
-    /** A message without payload. */
+    /** Appends a message without payload. */
     void control(int imm, boolean signaled);
 
     /**
-     * A plain write of no bytes, whose acknowledgement says that the peer's device lives. Always asks for a completion.
+     * Appends a plain write of no bytes, whose acknowledgement shows that the peer's device is alive. It always asks
+     * for a completion.
      */
     void probe();
 }

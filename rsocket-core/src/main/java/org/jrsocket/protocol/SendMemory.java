@@ -9,12 +9,12 @@ import java.util.ArrayDeque;
 /**
  * The ledger of send memory: slabs that a writer copies into, one after the other. A slab is free again once all that
  * was written to it is acknowledged. The memory starts as one small slab, grows each time the writer runs out, and is
- * one small slab again after a quiet time. One thread at a time; but between {@link #reserve} and {@link #wrote} the
- * writer may copy while others use the connection.
+ * one small slab again after a quiet time. Used by one thread at a time; but between {@link #reserve} and
+ * {@link #wrote} the writer may copy while other threads use the connection.
  */
 public final class SendMemory {
 
-    /** Fewer bytes cut a stream into tiny messages. */
+    /** With fewer bytes than this, a stream is cut into tiny messages. */
     private static final int SMALL = 256 * 1024;
 
     private final Slab first; // never given up while the connection lives
@@ -26,7 +26,7 @@ public final class SendMemory {
     private long capacity;
     private long freeBytes;
 
-    /** @param most bytes that it may grow to */
+    /** @param most bytes that the memory may grow to */
     public SendMemory(Slab first, int most) {
         this.first = first;
         this.most = Math.max(most, first.length());
@@ -36,35 +36,35 @@ public final class SendMemory {
     }
 
     /**
-     * Bytes that can be written in one piece, at {@link #reserve}; 0 if the writer has to wait, or if a slab is
-     * {@link #wanted}.
+     * Returns the bytes that can be written in one piece, at {@link #reserve}; 0 if the writer has to wait, or if a
+     * slab is {@link #wanted}.
      */
     public int room() {
         return current == null ? 0 : current.length() - current.filled;
     }
 
-    /** Bytes that can be written before anything is acknowledged, including slabs that are still to be added. */
+    /** Returns the bytes that can be written before anything is acknowledged, including slabs still to be added. */
     public long totalRoom() {
         return room() + freeBytes + (most - capacity);
     }
 
-    /** Where the next bytes go. The place belongs to the writer until {@link #wrote}. */
+    /** Returns where the next bytes go. The place belongs to the writer until {@link #wrote}. */
     public long reserve() {
         reserved = true;
         return next();
     }
 
-    /** As {@link #reserve}, for a writer that copies before anybody else uses the connection. */
+    /** Returns the same place, for a writer that copies before any other thread uses the connection. */
     public long next() {
         return current.address() + current.filled;
     }
 
-    /** The slab in which {@link #reserve} lies. Only while there is {@link #room}. */
+    /** Returns the slab in which {@link #reserve} lies. Only valid while there is {@link #room}. */
     public Slab slab() {
         return current;
     }
 
-    /** Bytes of {@link #slab} before {@link #next}. */
+    /** Returns the bytes of {@link #slab} before {@link #next}. */
     public int filled() {
         return current.filled;
     }
@@ -74,10 +74,10 @@ public final class SendMemory {
     }
 
     /**
-     * The writer has written {@code n} bytes there, perhaps none.
+     * Records that the writer has written {@code n} bytes there, perhaps none.
      *
-     * @param offset of the stream behind them
-     * @return whether they are the last of their slab, so that somebody waits for their acknowledgement
+     * @param offset the stream offset behind them
+     * @return whether they are the last of their slab, so that their acknowledgement is waited for
      */
     boolean wrote(int n, long offset) {
         reserved = false;
@@ -97,25 +97,25 @@ public final class SendMemory {
         return last;
     }
 
-    /** All up to this offset of the stream is free. */
+    /** Frees all that was written up to this offset of the stream. */
     void acknowledged(long offset) {
         for (Slab slab = full.peek(); slab != null && slab.endOffset <= offset; slab = full.peek()) {
             full.remove();
             add(slab, false);
         }
         if (full.isEmpty() && !reserved && current != null && current.endOffset <= offset) {
-            current.renew(); // from its start again: that memory is in the cache
+            current.renew(); // from its start again, because that memory is in the cache
         }
     }
 
-    /** Bytes of a slab that would let the writer go on; 0 if there is room, or if there may be no more. */
+    /** Returns the bytes of a slab that would let the writer continue; 0 if there is room, or if no more is allowed. */
     public int wanted() {
         return current != null ? 0 : (int) Math.min(capacity, most - capacity);
     }
 
     /**
-     * Whether a slab that is {@link #wanted} had better be added at once for a stream. Otherwise the driver looks first
-     * whether something is acknowledged by now.
+     * Returns whether, for a stream, a slab that is {@link #wanted} should be added at once. Otherwise the driver first
+     * checks whether something has been acknowledged by now.
      */
     public boolean isSmallForAStream() {
         return capacity < SMALL;
@@ -140,8 +140,8 @@ public final class SendMemory {
     }
 
     /**
-     * After a quiet time: a slab that is not needed any more, to be freed. Null if there is none, or while anything is
-     * unacknowledged.
+     * Takes a slab that is not needed any more after a quiet time, to be freed. Returns null if there is none, or while
+     * anything is unacknowledged.
      */
     Slab takeSurplus() {
         if (reserved || !full.isEmpty() || current == null || current.filled > 0) {
@@ -160,7 +160,7 @@ public final class SendMemory {
         return slab;
     }
 
-    /** Bytes of all slabs. */
+    /** Returns the bytes of all slabs. */
     public long capacity() {
         return capacity;
     }

@@ -6,10 +6,11 @@ package org.jrsocket.protocol;
 
 /**
  * The slots of a send queue. A reliable connection completes in order, so one completion retires its own request and
- * all before it that asked for none. What a completion stands for is kept in a list of marks, first in first out.
+ * all requests before it that asked for none. What a completion stands for is kept in a list of marks, first in first
+ * out.
  *
- * <p>Nobody waits in vain: a full queue always holds a request that asked for a completion, and so does a queue
- * that is merely {@linkplain #isBusy busy}.
+ * <p>No thread waits in vain: a full queue always holds a request that asked for a completion, and so does a queue that
+ * is merely {@linkplain #isBusy busy}.
  */
 final class SendQueue {
 
@@ -26,8 +27,10 @@ final class SendQueue {
     private int marks;
 
     /**
-     * @param slots of the device's send queue, at least 8
-     * @param busy with so many slots in use, small writes had better wait and go out together
+     * Creates an empty queue.
+     *
+     * @param slots slots of the device's send queue, at least 8
+     * @param busy slots in use from which on small writes should wait and go out together
      */
     SendQueue(int slots, int busy) {
         if (slots < 8) {
@@ -41,7 +44,7 @@ final class SendQueue {
         this.markGrants = new int[slots];
     }
 
-    /** Whether {@code needed} requests fit and leave {@code keep} slots. */
+    /** Returns whether {@code needed} requests fit and leave {@code keep} slots. */
     boolean fits(int needed, int keep) {
         return outstanding + needed + keep <= slots;
     }
@@ -54,21 +57,21 @@ final class SendQueue {
         return outstanding;
     }
 
-    /** Whether a completion will come. */
+    /** Returns whether a completion will come. */
     boolean awaitsCompletion() {
         return marks > 0;
     }
 
-    /** Whether the next request, of {@code needed} slots, should ask for a completion. */
+    /** Returns whether the next request, of {@code needed} slots, should ask for a completion. */
     boolean wantsSignal(int needed) {
         return unsignaled + needed >= signalEvery;
     }
 
     /**
-     * A request was built.
+     * Records that a request was built.
      *
-     * @param offset of the stream behind its last byte
-     * @param grants built so far
+     * @param offset the stream offset behind its last byte
+     * @param grants grants built so far
      */
     void posted(int needed, long offset, int grants, boolean signaled) {
         if (outstanding + needed > slots) {
@@ -87,13 +90,14 @@ final class SendQueue {
         }
     }
 
-    /** How many grants {@link #completed} will say are acknowledged. */
+    /** Returns how many grants {@link #completed} will report as acknowledged. */
     int nextGrants() {
         return markGrants[head];
     }
 
     /**
-     * The oldest request that asked for a completion is complete. Returns the stream offset that is acknowledged by it.
+     * Handles the completion of the oldest request that asked for one. Returns the stream offset that this
+     * acknowledges.
      */
     long completed() {
         if (marks == 0) {
@@ -106,7 +110,7 @@ final class SendQueue {
         return offset;
     }
 
-    /** Not by a division, which takes as long as all the rest. */
+    /** Wraps an index without a division, which takes as long as everything else here. */
     private int wrapped(int index) {
         return index >= slots ? index - slots : index;
     }

@@ -5,9 +5,9 @@
 package org.jrsocket.protocol;
 
 /**
- * A piece of registered memory, and the ledger of what has happened to it since it was granted to the peer, or since it
- * became the send memory of a writer. The driver makes and frees it, and may know more about it than this. While a half
- * of the connection has it, its counters belong to that half.
+ * A piece of registered memory, and the ledger of what has happened to it since it was granted to the peer or became
+ * the send memory of a writer. The driver makes and frees it, and may know more about it. While a half of the
+ * connection has the slab, its counters belong to that half.
  *
  * <pre>
  *  0 ...... consumed ...... filled ............ length
@@ -63,7 +63,7 @@ public class Slab {
         return filled == granted;
     }
 
-    /** Whether all that will ever be in it was read; some of it may still be lent. */
+    /** Returns whether all that will ever be in it was read; some of it may still be lent. */
     boolean isRead() {
         return consumed == granted;
     }
