@@ -7,8 +7,8 @@ package org.jrsocket.wire;
 import java.nio.ByteBuffer;
 
 /**
- * What each side says of itself in the private data of the CM's REQ and REP: C's {@code rs_conn_data}, 40 bytes in
- * network order, and behind it, where C does not look, our own extension of 16 bytes. Immutable.
+ * What each side says about itself in the private data of the CM's REQ and REP: C's {@code rs_conn_data}, 40 bytes in
+ * network order, followed, where C does not look, by our own extension of 16 bytes. Immutable.
  *
  * <pre>
  *  0 version 1 | 1 flags 1 | 2 credits 2 | 4 reserved 3 | 7 iomap size (scaled) 1
@@ -17,21 +17,22 @@ import java.nio.ByteBuffer;
  * 40 extension:  "JRS1" 4 | length 1 | version 1 | features 2 | reserved 4 | CRC32 of bytes 0 to 51, 4
  * </pre>
  *
- * <p>IB and RoCE pad private data with zeros to a fixed size and nobody can learn what was really sent, hence magic and
- * checksum. A block that is absent, of another version or damaged is no extension, and never an error.
+ * <p>IB and RoCE pad private data with zeros to a fixed size, and the receiver cannot tell what was really sent; hence
+ * magic and checksum. A block that is absent, of another version or damaged counts as no extension, and is never an
+ * error.
  *
  * @param version of the protocol, 1
- * @param flags {@link #NET} and {@link #IOMAP}; others are ignored on receipt
- * @param credits data messages the other side may send at first, 1 to 65535
+ * @param flags {@link #NET} and {@link #IOMAP}; other flags are ignored on receipt
+ * @param credits data messages that the other side may send at first, 1 to 65535
  * @param iomapSize entries of the iomap table; 0 unless {@link #IOMAP} is set
  * @param targetAddr where the other side writes its grants
- * @param targetKey the remote key for that
+ * @param targetKey the remote key for the grants
  * @param targetLength how many grants fit there, {@value #MIN_ENTRIES} to {@value #MAX_ENTRIES}
  * @param dataAddr the first grant: where the other side's data goes at first
- * @param dataKey the remote key for that
- * @param dataLength bytes of the first grant; 0 is "none yet"
+ * @param dataKey the remote key for the first grant
+ * @param dataLength bytes of the first grant; 0 means "none yet"
  * @param hasExtension whether the sender is one of ours
- * @param features {@code FEATURE_} bits; 0 without extension
+ * @param features {@code FEATURE_} bits; 0 without the extension
  */
 public record ConnData(
         int version,
@@ -47,15 +48,15 @@ public record ConnData(
         boolean hasExtension,
         int features) {
 
-    /** The one version there is; no negotiation, no fallback. */
+    /** The only version; there is no negotiation and no fallback. */
     public static final int VERSION = 1;
     /** Flag: the sender reads grants in big-endian order. */
     public static final int NET = 1;
-    /** Flag: the iomap size field is filled. */
+    /** Flag: the iomap size field is set. */
     public static final int IOMAP = 1 << 1;
     /**
-     * What this machine declares. C loses its other options when this differs from its own order, so it must be the
-     * truth.
+     * The flags that this machine declares. C loses its other options if the order declared here differs from its own,
+     * so it must be the truth.
      */
     public static final int LOCAL_FLAGS = IOMAP | (Grant.BIG_ENDIAN_HOST ? NET : 0);
 
@@ -65,23 +66,23 @@ public record ConnData(
      */
     public static final int FEATURE_RESET = 1;
 
-    /** Feature: the sender understands {@link Imm#CTRL_RELEASE}, by which an idle peer gives memory back. */
+    /** Feature: the sender understands {@link Imm#CTRL_RELEASE}, with which an idle peer gives memory back. */
     public static final int FEATURE_RELEASE = 1 << 1;
 
     /**
-     * Mark of a request: the sender wants no connection but to know whether there could be one. A listener of ours
-     * refuses it as {@link Refusal#PROBED}; others do not know the mark.
+     * Mark of a request: the sender does not want a connection, only to know whether there could be one. A listener of
+     * ours refuses it as {@link Refusal#PROBED}; others do not know the mark.
      */
     public static final int FEATURE_PROBE = 1 << 2;
 
-    /** Bytes of C's structure. */
+    /** Size of C's structure in bytes. */
     public static final int SIZE = 40;
-    /** Bytes of our extension: all that a REQ has room for. */
+    /** Size of our extension in bytes, which is all that a REQ has room for. */
     public static final int EXTENSION_SIZE = OwnBlock.SIZE;
 
     /** C's own table has two entries, and its writes start at the second. */
     public static final int MIN_ENTRIES = 2;
-    /** Nobody needs more; a bound keeps a broken count from becoming a stride through the peer's memory. */
+    /** Nobody needs more; the limit keeps a broken count from becoming a stride through the peer's memory. */
     public static final int MAX_ENTRIES = 1024;
 
     private static final int SCALED = 0x80;
@@ -103,7 +104,7 @@ public record ConnData(
         }
     }
 
-    /** What this machine sends: no iomap, and no extension until {@link #withFeatures}. */
+    /** Returns what this machine sends: without an iomap, and without an extension until {@link #withFeatures}. */
     public static ConnData local(
             int credits, long targetAddr, int targetKey, int targetLength, long dataAddr, int dataKey, int dataLength) {
         return new ConnData(
@@ -121,7 +122,7 @@ public record ConnData(
                 0);
     }
 
-    /** The same with our extension. In a REP only if the REQ carried one. */
+    /** Returns a copy with our extension. To be used in a REP only if the REQ carried one. */
     public ConnData withFeatures(int newFeatures) {
         return new ConnData(
                 version,
@@ -138,17 +139,17 @@ public record ConnData(
                 newFeatures);
     }
 
-    /** Whether the sender announced all of {@code bits}. */
+    /** Returns whether the sender announced all of {@code bits}. */
     public boolean hasFeature(int bits) {
         return (features & bits) == bits;
     }
 
-    /** Whether the sender reads grants in big-endian order; see {@link Grant#put}. */
+    /** Returns whether the sender reads grants in big-endian order; see {@link Grant#put}. */
     public boolean isBigEndian() {
         return (flags & NET) != 0;
     }
 
-    /** 40 bytes, or 56 with the extension. */
+    /** Returns the 40 bytes of the message, or 56 with the extension. */
     public byte[] encode() {
         byte[] bytes = new byte[hasExtension ? SIZE + EXTENSION_SIZE : SIZE];
         ByteBuffer out = ByteBuffer.wrap(bytes);
@@ -166,10 +167,10 @@ public record ConnData(
     }
 
     /**
-     * Reads what a peer sent, with every check that needs no knowledge of the connection.
+     * Parses what a peer sent, with every check that needs no knowledge of the connection.
      *
-     * @param privateData as the CM reported it; more bytes than ours are padding
-     * @throws WireException names the field that is not what rsocket v1 allows
+     * @param privateData the private data as the CM reported it; bytes beyond ours are padding
+     * @throws WireException if a field is not what rsocket v1 allows; the message names it
      */
     public static ConnData parse(byte[] privateData) throws WireException {
         if (privateData.length < SIZE) {
@@ -248,7 +249,7 @@ public record ConnData(
         return "0x" + Long.toHexString(value);
     }
 
-    /** One line for logs; keys are left out, because they open memory. */
+    /** Returns one line for logs, without the keys, because they give access to memory. */
     @Override
     public String toString() {
         return "version " + version + ", flags " + flags + ", credits " + credits + ", iomap " + iomapSize

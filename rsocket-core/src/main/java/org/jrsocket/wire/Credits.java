@@ -5,32 +5,33 @@
 package org.jrsocket.wire;
 
 /**
- * Credits: each side may send data messages until a counter meets a limit that the other side sets. Both are 16 bits
- * wide and wrap; every argument and result is 0 to 65535, except where a count is meant.
+ * Arithmetic of credits: each side may send data messages until a counter meets a limit that the other side sets. Both
+ * are 16 bits wide and wrap; every argument and result is 0 to 65535, except where a count is meant.
  *
- * <p>The limit is absolute: what the receiver's application has consumed, plus the receives it keeps. The sender stops
- * when sent equals limit (an equality test, so a window of 65535 works and one of 65536 would look closed).
+ * <p>The limit is absolute: what the receiver's application has consumed, plus the receives that it keeps. The sender
+ * stops when the counter equals the limit (an equality test, so a window of 65535 works and one of 65536 would look
+ * closed).
  */
 public final class Credits {
 
-    /** Cuts to 16 bits. */
+    /** The mask that cuts a value to 16 bits. */
     public static final int MASK = 0xffff;
 
     private Credits() {}
 
-    /** Data messages that may still be sent. */
+    /** Returns how many data messages may still be sent. */
     public static int window(int limit, int sent) {
         return limit - sent & MASK;
     }
 
-    /** The counter after one more message. */
+    /** Returns the counter after one more message. */
     public static int next(int sequence) {
         return sequence + 1 & MASK;
     }
 
     /**
-     * Whether a new limit from the peer is one that an honest peer can send: it never opens a window wider than the
-     * first one, counted from what we sent or from the old limit. The second test also catches a limit that goes back.
+     * Returns whether a new limit is one that an honest peer can send: it never opens a window wider than the first
+     * one, counted from what we sent or from the old limit. The second test also catches a limit that goes back.
      *
      * @param initial the credits of the peer's connection data
      */

@@ -8,19 +8,19 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A grant, the 16 bytes by which a receiver tells where the sender may write: address (8), key (4), length (4), in that
- * order, in the byte order of the side that reads it. Works on absolute positions, in whatever order the buffer itself
- * is set to, and allocates nothing.
+ * A grant: the 16 bytes with which a receiver says where the sender may write. It consists of address (8), key (4) and
+ * length (4), in that order, in the byte order of the side that reads it. The methods work on absolute positions,
+ * whatever the order of the buffer itself, and allocate nothing.
  *
- * <p>A reader must take an entry once, field by field into locals, and check it with {@link #isSound}: the memory is
- * the peer's to change at any time.
+ * <p>A reader must read an entry only once, field by field into locals, and check it with {@link #isSound}: the peer
+ * can change the memory at any time.
  */
 public final class Grant {
 
-    /** Bytes of a grant. */
+    /** Size of a grant in bytes. */
     public static final int SIZE = 16;
 
-    /** Whether this machine reads in big-endian order; then {@link ConnData#NET} is set in what it sends. */
+    /** Whether this machine reads in big-endian order; it then sets {@link ConnData#NET} in what it sends. */
     public static final boolean BIG_ENDIAN_HOST = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
 
     private static final int KEY = 8;
@@ -29,9 +29,9 @@ public final class Grant {
     private Grant() {}
 
     /**
-     * Writes a grant; its length last, because a C peer takes any entry whose length is not 0 as valid.
+     * Writes a grant, with its length last, because a C peer takes any entry whose length is not 0 as valid.
      *
-     * @param bigEndian the reader's order, {@link ConnData#isBigEndian()} of the peer
+     * @param bigEndian the reader's order, which is {@link ConnData#isBigEndian()} of the peer
      */
     public static void put(ByteBuffer buffer, int index, boolean bigEndian, long address, int key, int length) {
         boolean swap = isBigEndian(buffer) != bigEndian;
@@ -50,7 +50,7 @@ public final class Grant {
         return isBigEndian(buffer) == bigEndian ? raw : Integer.reverseBytes(raw);
     }
 
-    /** As sent, so negative for a length that is no Java {@code int}: {@link #isSound} refuses it. */
+    /** Returns the length as sent, so negative if it does not fit a Java {@code int}; {@link #isSound} refuses that. */
     public static int length(ByteBuffer buffer, int index, boolean bigEndian) {
         int raw = buffer.getInt(index + LENGTH);
         return isBigEndian(buffer) == bigEndian ? raw : Integer.reverseBytes(raw);
@@ -61,7 +61,7 @@ public final class Grant {
         buffer.putInt(index + LENGTH, 0);
     }
 
-    /** Whether an area of {@code length} bytes (0 is "no grant", and legal) can exist at {@code address}. */
+    /** Returns whether an area of {@code length} bytes (0 is "no grant", and legal) can exist at {@code address}. */
     public static boolean isSound(long address, int length) {
         return length >= 0 && Long.compareUnsigned(address + length, address) >= 0;
     }

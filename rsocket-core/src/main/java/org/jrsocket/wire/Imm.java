@@ -5,8 +5,8 @@
 package org.jrsocket.wire;
 
 /**
- * The 32 bits of immediate data that come with every message: an operation in bits 31..29, a value below. Host order
- * here, whatever the wire wants.
+ * The 32 bits of immediate data that come with every message: an operation in bits 31..29, with a value below. This
+ * class uses host order, whatever order the wire needs.
  */
 public final class Imm {
 
@@ -14,7 +14,7 @@ public final class Imm {
     public static final int OP_DATA = 0;
     /** The credit limit is now {@code value & 0xffff}; a grant may have been written with it. */
     public static final int OP_SGL = 4;
-    /** An iomap entry was written. We advertise none, so none may come. */
+    /** An iomap entry was written. We advertise no iomap, so none may come. */
     public static final int OP_IOMAP_SGL = 6;
     /** A {@code CTRL_} code. */
     public static final int OP_CTRL = 7;
@@ -25,17 +25,17 @@ public final class Imm {
     public static final int CTRL_KEEPALIVE = 1;
     /** The sender's direction ends. */
     public static final int CTRL_SHUTDOWN = 2;
-    /** Ours: an abortive close. Only to a peer that announced {@link ConnData#FEATURE_RESET}; C ignores it. */
+    /** Ours: an abortive close. Sent only to a peer that announced {@link ConnData#FEATURE_RESET}; C ignores it. */
     public static final int CTRL_RESET = 3;
 
     /**
-     * Ours: the sender gives up the rest of all grants that it has seen, as it has nothing to send, and the receiver
-     * may free that memory. How many grants it has seen by message stands above the code: see {@link #release}. Only to
-     * a peer that announced {@link ConnData#FEATURE_RELEASE}; C ignores it.
+     * Ours: the sender gives up the rest of all grants that it has seen, because it has nothing to send, and the
+     * receiver may free that memory. The number of grants that it has seen by message is above the code; see
+     * {@link #release}. Sent only to a peer that announced {@link ConnData#FEATURE_RELEASE}; C ignores it.
      */
     public static final int CTRL_RELEASE = 4;
 
-    /** Largest count of bytes that one DATA message can carry. */
+    /** The largest number of bytes that one DATA message can carry. */
     public static final int MAX_DATA = (1 << 29) - 1;
 
     private static final int CODE_BITS = 8;
@@ -45,7 +45,7 @@ public final class Imm {
 
     private Imm() {}
 
-    /** @param bytes 1 to {@link #MAX_DATA}; a C peer takes 0 for the end of the stream */
+    /** @param bytes 1 to {@link #MAX_DATA}; a C peer takes 0 to mean the end of the stream */
     public static int data(int bytes) {
         if (bytes < 1 || bytes > MAX_DATA) {
             throw new IllegalArgumentException("a DATA message of " + bytes + " bytes");
@@ -53,7 +53,7 @@ public final class Imm {
         return bytes;
     }
 
-    /** @param limit absolute limit of the peer's data messages; cut to 16 bits */
+    /** @param limit the absolute limit of the peer's data messages; cut to 16 bits */
     public static int sgl(int limit) {
         return OP_SGL << OP_SHIFT | limit & Credits.MASK;
     }
@@ -71,35 +71,35 @@ public final class Imm {
     }
 
     /**
-     * The code of a CTRL message: the low eight bits of its value where that is a {@link #release}, else the whole
-     * value.
+     * Returns the code of a CTRL message: the low eight bits of its value if it is a {@link #release}, otherwise the
+     * whole value.
      */
     public static int code(int imm) {
         int value = value(imm);
         return (value & CODE_MASK) == CTRL_RELEASE ? CTRL_RELEASE : value;
     }
 
-    /** The count of grants in a {@link #release}. */
+    /** Returns the number of grants in a {@link #release}. */
     public static int grants(int imm) {
         return value(imm) >>> CODE_BITS & Credits.MASK;
     }
 
-    /** The operation, 0 to 7. */
+    /** Returns the operation, 0 to 7. */
     public static int op(int imm) {
         return imm >>> OP_SHIFT;
     }
 
-    /** The low 29 bits. */
+    /** Returns the low 29 bits. */
     public static int value(int imm) {
         return imm & VALUE_MASK;
     }
 
-    /** The credit limit of an SGL message. C lets the sum run over 16 bits; only those count. */
+    /** Returns the credit limit of an SGL message. C lets the sum exceed 16 bits; only the low 16 count. */
     public static int limit(int imm) {
         return imm & Credits.MASK;
     }
 
-    /** For messages and logs: {@code "SGL 384"}. Allocates. */
+    /** Describes immediate data for messages and logs: {@code "SGL 384"}. Allocates memory. */
     public static String describe(int imm) {
         int value = value(imm);
         return switch (op(imm)) {

@@ -8,13 +8,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The message of iWARP mode: iWARP has no immediate data, so the same 32 bits travel as the payload of a 4-byte SEND,
- * after a plain write where there is data. In the <em>sender's</em> host order: C converts on neither side, so hosts of
- * different byte order cannot talk over iWARP.
+ * A message in iWARP mode. iWARP has no immediate data, so the same 32 bits travel as the payload of a 4-byte SEND,
+ * after a plain write if there is data. They are in the <em>sender's</em> host order: C converts on neither side, so
+ * hosts of different byte order cannot talk over iWARP.
  */
 public final class MessageWord {
 
-    /** Bytes of a message. */
+    /** Size of a message in bytes. */
     public static final int SIZE = 4;
 
     private MessageWord() {}

@@ -8,9 +8,9 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32;
 
 /**
- * What we add to the private data of the CM, where C looks at none: 16 bytes in network order, the last of the message.
- * IB and RoCE pad private data with zeros to a fixed size and nobody can learn what was really sent, hence magic and
- * checksum.
+ * What we add to the private data of the CM, where C does not look: 16 bytes in network order, at the end of the
+ * message. IB and RoCE pad private data with zeros to a fixed size, and the receiver cannot tell what was really sent;
+ * hence magic and checksum.
  *
  * <pre>
  *  0 "JRS1" 4 | length 1 | version 1 | value 2 | reserved 4 | CRC32 of all before it, from the start of the message, 4
@@ -26,7 +26,7 @@ final class OwnBlock {
 
     private OwnBlock() {}
 
-    /** Writes one into {@code message}, which begins with what is before it. */
+    /** Writes a block into {@code message}, which already has what comes before the block. */
     static void put(byte[] message, int at, int value) {
         ByteBuffer out = ByteBuffer.wrap(message);
         out.position(at);
@@ -38,7 +38,7 @@ final class OwnBlock {
                 .putInt(checksum(message, at));
     }
 
-    /** Its value, 0 to 65535; -1 where there is none, one of another version, or a damaged one. */
+    /** Returns the block's value, 0 to 65535; -1 if the block is absent, of another version, or damaged. */
     static int value(byte[] message, int at) {
         if (message.length < at + SIZE) {
             return -1;

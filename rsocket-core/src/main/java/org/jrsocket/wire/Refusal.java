@@ -5,31 +5,32 @@
 package org.jrsocket.wire;
 
 /**
- * Why a listener of ours refused a request of ours, in the private data of the CM's REJ; an extension of rsocket's,
- * which sends none there and looks at none.
+ * The reason why a listener of ours refused a request of ours, in the private data of the CM's REJ. This is an
+ * extension: rsocket sends nothing there and does not look at what comes.
  *
  * <pre>
  *  0 "JRS1" 4 | length 1 | version 1 | reason 2 | reserved 4 | CRC32 of bytes 0 to 11, 4
  * </pre>
  *
- * <p>As with {@link ConnData}, whatever is absent, of another version or damaged says nothing, and is never an error.
+ * <p>As with {@link ConnData}, a block that is absent, of another version or damaged says nothing, and is never an
+ * error.
  */
 public final class Refusal {
 
-    /** No reason that is known. */
+    /** No known reason. */
     public static final int UNKNOWN = 0;
     /** The listener has no room for one more connection at the moment: in its queue, or in its host's memory. */
     public static final int BUSY = 1;
-    /** Somebody listens; the request wanted to know no more. */
+    /** There is a listener; the request did not want to know more. */
     public static final int PROBED = 2;
-    /** The listener's host admits no connections over RDMA from there. */
+    /** The listener's host admits no connections over RDMA from that client. */
     public static final int DENIED = 3;
-    /** The listener's host can make no connection, and that will not pass by itself: its settings or its device. */
+    /** The listener's host can make no connection, and this will not pass by itself: its settings or its device. */
     public static final int UNABLE = 4;
 
     private Refusal() {}
 
-    /** Of one of the reasons. */
+    /** Returns the bytes for one of the reasons. */
     public static byte[] encode(int reason) {
         byte[] bytes = new byte[OwnBlock.SIZE];
         OwnBlock.put(bytes, 0, reason);
@@ -37,8 +38,8 @@ public final class Refusal {
     }
 
     /**
-     * The reason, {@link #UNKNOWN} if there is none; {@code privateData} as the CM reported it, more bytes than ours
-     * are padding.
+     * Returns the reason, or {@link #UNKNOWN} if there is none. Takes {@code privateData} as the CM reported it; bytes
+     * beyond ours are padding.
      */
     public static int parse(byte[] privateData) {
         int reason = OwnBlock.value(privateData, 0);

@@ -7,15 +7,17 @@ package org.jrsocket.wire;
 import java.io.IOException;
 
 /**
- * A peer sent something that rsocket v1 does not allow, or is no rsocket peer at all. The message names the field and
- * its value.
+ * Thrown when a peer sent something that rsocket v1 does not allow, or is no rsocket peer at all. The message names the
+ * field and its value.
  */
 public final class WireException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param field name of the field as in C's structure, for example {@code target_sgl.length}
+     * Creates an exception.
+     *
+     * @param field the name of the field as in C's structure, for example {@code target_sgl.length}
      * @param value what the peer sent there
      * @param rule what is allowed
      */
