@@ -46,6 +46,7 @@ final class HookedVerbs extends VerbsProvider {
         BEFORE_ARM,
         AFTER_ARM,
         BEFORE_REGISTER,
+        BEFORE_DEREGISTER,
         BEFORE_QP
     }
 
@@ -185,6 +186,7 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public void deregisterMr(Mr mr) throws IOException {
+            hook.at(Point.BEFORE_DEREGISTER, 0);
             real.deregisterMr(mr);
         }
     }

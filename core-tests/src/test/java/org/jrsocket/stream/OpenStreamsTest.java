@@ -4,8 +4,10 @@
  */
 package org.jrsocket.stream;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.mock;
@@ -13,6 +15,10 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -75,5 +81,35 @@ class OpenStreamsTest extends RawPeerTests {
         nextSweep(4);
         hooked.hook = (point, cookie) -> {};
         verbs.faults().holdAcks(false);
+    }
+
+    /** Ending a registration may take a device long, and other streams wait for the service thread. */
+    @Test
+    void shouldHaveReapersGiveMemoryBack() throws Exception {
+        StreamPair p = later(StreamPair.connect(transport, HERE, StreamConfig.DEFAULT));
+        byte[] sent = new byte[4 << 20];
+        Future<?> writer = background(() -> {
+            p.client.write(sent, 0, sent.length, PATIENCE);
+            return null;
+        });
+        assertArrayEquals(sent, read(p.server, sent.length));
+        get(writer);
+        long least = StreamConfig.DEFAULT.leastBytes();
+        assertTrue(p.server.registeredBytes() > least);
+        List<String> threads = new CopyOnWriteArrayList<>();
+        hooked.hook = (point, cookie) -> {
+            if (point == Point.BEFORE_DEREGISTER) {
+                threads.add(Thread.currentThread().getName());
+            }
+        };
+        RawPeer.await(
+                () -> {
+                    p.client.core().sweep.look();
+                    p.server.core().sweep.look();
+                    return p.client.registeredBytes() + p.server.registeredBytes() <= 2 * least;
+                },
+                () -> p.client.registeredBytes() + " to send and " + p.server.registeredBytes() + " to receive");
+        hooked.hook = (point, cookie) -> {};
+        assertEquals(Set.of("jrsocket-reaper"), Set.copyOf(threads));
     }
 }

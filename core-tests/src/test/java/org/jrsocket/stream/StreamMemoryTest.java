@@ -73,16 +73,54 @@ class StreamMemoryTest extends RawPeerTests {
         assertTrue(p.client.registeredBytes() > 4L * DEFAULT.leastBytes(), p.client.registeredBytes() + " to send");
         assertTrue(p.server.registeredBytes() > 4L * DEFAULT.leastBytes(), p.server.registeredBytes() + " to receive");
 
+        awaitSmall(p);
+        stream(p, 4 << 20); // and it goes on
+    }
+
+    /** As in a pool of connections: sweeps alone look at either end. */
+    private static void awaitSmall(StreamPair p) throws Exception {
         RawPeer.await(
                 () -> {
-                    p.client.core().sweep.look();
-                    p.server.core().sweep.look();
-                    p.client.poll();
-                    p.server.poll();
+                    sweep(p);
                     return p.client.registeredBytes() <= IDLE && p.server.registeredBytes() <= IDLE;
                 },
                 () -> p.client.registeredBytes() + " to send and " + p.server.registeredBytes() + " to receive");
-        stream(p, 4 << 20); // and it goes on
+    }
+
+    private static void sweep(StreamPair p) {
+        p.client.core().sweep.look();
+        p.server.core().sweep.look();
+    }
+
+    /** By then the writer has been quiet for long. */
+    @Test
+    void shouldBeSmallAgainAfterAReaderThatCameLate() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        int written = 0;
+        for (int n = 1; n > 0; written += n) {
+            n = p.client.write(ByteBuffer.allocate(64 << 10));
+        }
+        assertTrue(p.client.registeredBytes() > IDLE);
+        for (int rounds = 0; rounds < 30; rounds++) {
+            sweep(p);
+        }
+        assertEquals(written, read(p.server, written).length);
+        awaitSmall(p);
+    }
+
+    /** It sends all at once, rests, and is granted more while its peer reads. */
+    @Test
+    void shouldGiveBackGrantsThatCameWhileItRested() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        stream(p, 16 << 20);
+        int granted = p.client.write(ByteBuffer.allocate(1 << 20));
+        RawPeer.await(
+                () -> p.client.core().out.acknowledged() == p.client.core().out.written(), () -> "not sent");
+        for (int rounds = 0; rounds < 30; rounds++) {
+            p.client.core().sweep.look();
+        }
+        assertEquals(granted, read(p.server, granted).length);
+        awaitSmall(p);
     }
 
     /** Of ten thousand idle connections each look costs. */

@@ -5,18 +5,27 @@
 package org.jrsocket.stream;
 
 /**
- * Looks at a stream every few seconds for what nothing else would notice: if nothing has moved for some rounds, memory
- * is given back; if the device has said nothing for many, the connection is ended. Used on the service thread.
+ * Looks at a stream every few seconds for what nothing else would notice: that nothing has moved for some rounds, so
+ * memory is given back, and that the device has been silent for many, so the connection has ended. Used on the service
+ * thread, unless stated otherwise.
  */
 final class StreamSweep {
 
-    private static final int IDLE_SWEEPS = 2;
+    /** Rounds without movement after which a stream is quiet. */
+    private static final int QUIET_ROUNDS = 2;
+
+    /** Rounds after which a quiet stream that has nothing to give back is left alone. */
+    private static final int RESTFUL_ROUNDS = 2 * QUIET_ROUNDS;
+
+    /** How often such a stream is looked at all the same: its peer may have granted it more since. */
+    private static final int ROUNDS_AT_REST = 10;
 
     private final StreamCore core;
     private final DeviceSilence silence;
-    private long movesSeen;
-    private int idleSweeps;
-    private boolean atRest;
+    private long movesSeen; // written with the core's lock held
+    private int idleRounds;
+    private int roundsAtRest = -1; // -1: not at rest
+    private boolean givingBack; // guarded by the core's lock; a reaper is to give memory back
     private volatile Runnable whenQuiet = () -> {};
 
     StreamSweep(StreamCore core) {
@@ -30,27 +39,31 @@ final class StreamSweep {
     }
 
     /**
-     * Does one round, unless another thread is busy with the stream at this moment or there is nothing to do.
+     * One round. It does nothing if another thread is busy with the stream at this moment, or if the stream is at rest.
      *
      * @return whether the stream was entered
      */
     boolean look() {
-        if (atRest && isStillAtRest() || !core.tryEnter()) {
+        if (isLeftAlone() || !core.tryEnter()) {
             return false;
         }
         boolean stuck;
         boolean quiet;
+        boolean reap = false;
         try {
             stuck = core.closed && !core.releasing && !core.freed;
             long moves = moves();
-            idleSweeps = moves == movesSeen ? idleSweeps + 1 : 0;
+            idleRounds = moves == movesSeen ? idleRounds + 1 : 0;
             movesSeen = moves;
             core.in.timePassed();
             boolean inUse = !core.freed && !core.closed;
-            quiet = idleSweeps >= IDLE_SWEEPS && inUse && !core.writerInside;
-            // More than once: what was on its way the first time has kept its memory.
-            if (quiet && idleSweeps < 2 * IDLE_SWEEPS) {
-                core.act(core.connection.quiet());
+            boolean grown = core.endpoint.slabs.grownBytes() > 0;
+            quiet = idleRounds >= QUIET_ROUNDS && inUse && !core.writerInside;
+            if (quiet && !grown) {
+                giveBack();
+            } else if (quiet && !givingBack) {
+                givingBack = true;
+                reap = true;
             }
             if (inUse && !core.peerGone && core.failure == null && core.out.awaitsCompletion()) {
                 core.poll(); // on an idle stream nothing else does
@@ -58,29 +71,54 @@ final class StreamSweep {
                     core.effects().silent(silence.seconds());
                 }
             }
-            atRest = quiet && idleSweeps >= 2 * IDLE_SWEEPS && !core.out.awaitsCompletion();
+            boolean rests = quiet && !grown && idleRounds >= RESTFUL_ROUNDS && !core.out.awaitsCompletion();
+            roundsAtRest = rests ? 0 : -1;
         } finally {
             core.exit();
         }
-        if (stuck) { // a close is just beginning, or ran out of memory before it was handed over
+        if (reap) { // to end a registration may take the device long
+            core.transport.reap(this::giveBackIfStillQuiet);
+        }
+        if (stuck) { // a close is just beginning, or ran out of memory before anybody heard of it
             core.stream().closing().endNow();
         }
-        if (quiet) {
-            whenQuiet.run(); // without the lock, because it may wait for a thread that waits for the lock
+        if (quiet && roundsAtRest < 0) {
+            whenQuiet.run(); // without the lock, because it may wait for a thread that waits for that lock
         }
         return true;
     }
 
     /**
-     * Returns whether nothing has changed. It does not take the lock: with ten thousand idle connections, each lock
-     * would be memory that is in no processor's cache, and more work for the garbage collector. What another thread is
-     * doing at this moment is seen in the next round.
+     * Whether this round passes the stream by. Called without the lock: for ten thousand idle connections each lock
+     * would be memory that no processor has in its cache, and work for the garbage collector. What another thread is
+     * doing at this moment is seen by the next round.
      */
-    private boolean isStillAtRest() {
-        return moves() == movesSeen && !core.closed && !core.out.awaitsCompletion();
+    private boolean isLeftAlone() {
+        boolean atRest = roundsAtRest >= 0 && moves() == movesSeen && !core.closed && !core.out.awaitsCompletion();
+        return atRest && ++roundsAtRest < ROUNDS_AT_REST;
     }
 
+    /** Runs on a reaper. */
+    private void giveBackIfStillQuiet() {
+        core.enter();
+        try {
+            givingBack = false;
+            if (moves() == movesSeen && !core.freed && !core.closed && !core.writerInside) {
+                giveBack();
+            }
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** Called with the core's lock held. First takes what the peer gives back: on an idle stream nothing else does. */
+    private void giveBack() {
+        core.pollMessages();
+        core.act(core.connection.quiet());
+    }
+
+    /** Acknowledgements count: with them memory becomes free that was in use the last time. */
     private long moves() {
-        return core.in.consumed() + core.out.written();
+        return core.in.consumed() + core.out.written() + core.out.acknowledged();
     }
 }
