@@ -22,7 +22,7 @@ public record SendLimits(int slots, int slotsPerMessage, int pieces, int maxMess
     /** Send queue slots that data leaves for grants, credits and the end of the stream. */
     static final int CONTROL_SLOTS = 8;
 
-    /** Slots for RESET and DISCONNECT, which whatever goes before them leaves free. */
+    /** Slots for RESET and DISCONNECT; everything that goes before them leaves these free. */
     static final int END_SLOTS = 2;
 
     /**

@@ -50,7 +50,7 @@ final class Closings {
         return starvedNanos;
     }
 
-    /** For tests. */
+    /** Sets that time, for tests. */
     void starvedNanos(long nanos) {
         starvedNanos = nanos;
     }

@@ -184,7 +184,8 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     /**
-     * Called with this lock held. Handshakes under way do not count: those left unfinished must not keep others out.
+     * Returns whether there are enough streams to accept. Called with this object's lock held. Handshakes under way do
+     * not count: those left unfinished must not keep others out.
      */
     private boolean isFull() {
         return ready.size() >= backlog;

@@ -65,7 +65,7 @@ final class Farewells {
         down = judge;
     }
 
-    /** For tests. */
+    /** Sets the limit, for tests. */
     void longestNanos(long nanos) {
         longestNanos = nanos;
     }

@@ -20,7 +20,8 @@ final class HandshakeParameters {
     /**
      * Returns the parameters of a request.
      *
-     * @param iwarp whether to ask for one RDMA read, because some iWARP devices read while they connect
+     * @param iwarp whether the device is an iWARP one: some of these read while they connect, so the active side asks
+     *     for one RDMA read
      */
     static ConnParam ofRequest(ConnData data, boolean iwarp) {
         return of(data, iwarp ? 1 : 0);

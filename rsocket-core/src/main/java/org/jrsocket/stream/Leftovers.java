@@ -40,7 +40,7 @@ final class Leftovers {
         this.service = service;
     }
 
-    /** Looks after {@code stream} until it needs that no more. The caller ensures that it is added only once. */
+    /** Looks after {@code stream} until that is no longer needed. The caller ensures that it is added only once. */
     void add(StreamLeftover stream) {
         StreamLeftover head;
         do {

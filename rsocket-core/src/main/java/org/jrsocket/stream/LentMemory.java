@@ -51,7 +51,7 @@ public final class LentMemory implements AutoCloseable {
         return new LentMemory(core, buffer, address, mr);
     }
 
-    /** Sends {@code length} bytes from {@code offset} on; returns the stream offset behind them. Needs the lock. */
+    /** Sends {@code length} bytes from {@code offset}; returns the stream offset behind them. Needs the core's lock. */
     long write(int offset, int length) {
         Objects.checkFromIndexSize(offset, length, buffer.capacity());
         if (closed) {

@@ -56,7 +56,7 @@ final class PathTimers {
 
     /**
      * Sets the RNR timer. Called when the queue pair is connected, since neither the CM nor an earlier state accepts
-     * it. This takes a system call, and on some devices one to the firmware, so it is not made before the first
+     * it. This takes a system call, and on some devices a call of the firmware, so it is not made before the first
      * receives are used up: until then no message can meet an empty queue.
      */
     static void setRnrTimer(Endpoint endpoint) {

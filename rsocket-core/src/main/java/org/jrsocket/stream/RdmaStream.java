@@ -106,7 +106,7 @@ public final class RdmaStream implements AutoCloseable {
         return writer.write(sources, offset, length);
     }
 
-    /** Takes what the peer has sent, its end included. Throws what a write of a byte would, but sends nothing. */
+    /** Checks what the peer has sent, its end included, and throws what a write of a byte would; sends nothing. */
     public void probe() throws IOException {
         writer.probe();
     }
@@ -219,7 +219,7 @@ public final class RdmaStream implements AutoCloseable {
         closing.close(false, false);
     }
 
-    /** As {@link #close}, but with unread data the peer still reads what was sent, and the end, before the reset. */
+    /** Closes like {@link #close}; with unread data the peer still reads what was sent, and the end, before a reset. */
     public void closeAfterEnd() {
         closing.close(false, true);
     }

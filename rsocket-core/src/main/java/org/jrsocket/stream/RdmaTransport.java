@@ -94,7 +94,7 @@ public final class RdmaTransport implements AutoCloseable {
         return over(provider, idleNanos, Threads::daemon);
     }
 
-    /** The same, with a service thread made by {@code threads}. */
+    /** Creates such a stack with a service thread made by {@code threads}. */
     static RdmaTransport over(VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads)
             throws IOException {
         return new RdmaTransport(provider, idleNanos, threads);
@@ -110,7 +110,7 @@ public final class RdmaTransport implements AutoCloseable {
         return connect(local, remote, config, PendingConnect.Observer.NONE);
     }
 
-    /** The same; {@code observer} is told what is learned about the peer. */
+    /** Starts connecting; {@code observer} is told what is learned about the peer. */
     public PendingConnect connect(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
         CmConnect connecting = new CmConnect(this, local, remote, config, observer, false);
@@ -126,7 +126,7 @@ public final class RdmaTransport implements AutoCloseable {
         probe(null, remote, config, observer);
     }
 
-    /** The same, from an address of this host. */
+    /** Probes a peer from an address of this host. */
     public void probe(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
         new CmConnect(this, local, remote, config, observer, true).start();
@@ -143,7 +143,7 @@ public final class RdmaTransport implements AutoCloseable {
         return listen(local, backlog, config, Access.ALL);
     }
 
-    /** The same for clients that {@code access} admits; others are refused before anything is made for them. */
+    /** Listens for clients that {@code access} admits; others are refused before anything is made for them. */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
         return CmListener.open(this, local, backlog, config, access, null);

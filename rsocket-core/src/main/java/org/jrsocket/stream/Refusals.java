@@ -55,7 +55,7 @@ final class Refusals {
         refuse(request, reason, () -> {});
     }
 
-    /** The same; runs {@code then} when the client has its answer, on the thread that gives it. */
+    /** Refuses likewise, and runs {@code then} when the client has its answer, on the thread that gives it. */
     void refuse(CmId request, byte[] reason, Runnable then) {
         if (waiting.incrementAndGet() > MOST_WAITING) {
             answer(request, reason, then);

@@ -53,11 +53,11 @@ public final class SpinBudget {
     private static final long SHARED_NANOS = 30_000;
     /** Waits in a row in which that happened, after which the next does not give way. */
     static final int SHARED_IN_A_ROW = 3;
-    /** How long it does not: Linux looks for threads to move at its ticks, 1 to 10 ms apart, mostly 4. */
+    /** How long it does not give way: Linux looks for threads to move at its ticks, 1 to 10 ms apart, mostly 4. */
     static final long HOLD_NANOS = 8_000_000;
     /**
-     * The most waits between two times that it does so. Where every wait shares the processor, because there are more
-     * threads than processors, holding it helps nobody and should take only a hundredth of it.
+     * The most waits between two times that it does not give way. Where every wait shares the processor, because there
+     * are more threads than processors, holding it helps nobody and should take only a hundredth of it.
      */
     static final int LONGEST_SHARE = 4096;
 

@@ -66,7 +66,7 @@ final class StreamFreeing implements Runnable {
         }
     }
 
-    /** Leaves to the caller what the stream stands on, because it could not be made known: it touches none of that. */
+    /** Makes the stream touch nothing that it stands on: it could not be made known, and the caller frees that. */
     void disown() {
         core.enter();
         try {

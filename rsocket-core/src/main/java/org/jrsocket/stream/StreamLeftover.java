@@ -153,7 +153,7 @@ final class StreamLeftover {
         if (listed || core.writerInside || corked || !any()) {
             return false;
         }
-        // No event will send what is collected, so that somebody waits for one is not enough.
+        // No event will send what is collected, so it is not enough that somebody waits for one.
         if (!collected && core.waits().isLookedAfter()) {
             return false;
         }
