@@ -18,17 +18,17 @@ import java.util.function.LongSupplier;
 import org.jrsocket.os.Sysfs;
 
 /**
- * The addresses of this host's RDMA devices whose ports are up, as sysfs and the interfaces say: read at most once a
- * second, see {@link Refreshed}. Safe for use by many threads.
+ * The addresses of those RDMA devices of this host whose ports are up, read from sysfs and the network interfaces at
+ * most once a second (see {@link Refreshed}). Safe for use by many threads.
  */
 final class Adapters {
 
     static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A GID table has up to 1024 entries, filled from the first; after so many empty ones there are no more. */
+    /** A GID table has up to 1024 entries, filled from the first. After this many empty ones no more are expected. */
     private static final int GAP = 8;
 
-    /** An address by which connections may leave through a device, and the network that it is on. */
+    /** An address from which connections may leave through a device, and the network that it is on. */
     record Local(String device, InetAddress address, LocalNetworks.Prefix network) {}
 
     private static final class OfThisHost implements Refreshed.Source<Local> {
@@ -50,7 +50,7 @@ final class Adapters {
         locals = new Refreshed<>("the addresses of the RDMA devices", source, FRESH_NANOS, clock);
     }
 
-    /** In alphabetical order of the devices. */
+    /** Returns the addresses, in alphabetical order of the devices. */
     List<Local> locals() {
         return locals.get();
     }
@@ -70,14 +70,14 @@ final class Adapters {
         return locals;
     }
 
-    /** The network interfaces whose addresses a port has, those of VLANs among them. */
+    /** Returns the network interfaces whose addresses a port has, including those of VLANs. */
     static Set<String> interfaces(Path device, Path port) {
         Set<String> found = new LinkedHashSet<>();
         Path all = Sysfs.gidAttributes(port, "ndevs");
         int empty = 0;
         for (int i = 0; empty < GAP; i++) {
             String name = Sysfs.text(all.resolve(Integer.toString(i)));
-            if (name.isEmpty()) { // there is no such entry, or nothing in it
+            if (name.isEmpty()) { // the entry does not exist or is empty
                 empty++;
             } else {
                 found.add(name);

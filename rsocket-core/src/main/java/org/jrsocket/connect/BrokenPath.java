@@ -7,24 +7,24 @@ package org.jrsocket.connect;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A host to which connections are made and then lost, because the path carries the handshake and not the data: an MTU
- * or flow control that is set up wrongly, for example. It is left alone for a while, each time longer. Then one
- * connection tries it, and only if that is not lost, the others do too. Its owner's lock guards it.
+ * A host to which connections can be made but are then lost, because the path carries the handshake but not the data,
+ * for example because of a wrong MTU or wrong flow control. The host is left alone for a while, longer each time. Then
+ * one connection tries it, and the others follow only if that one is not lost. Guarded by its owner's lock.
  */
 final class BrokenPath {
 
     private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MOST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
-    /** A lost connection is noticed within three seconds of being written to. */
+    /** How long a trial lasts. A lost connection is noticed within three seconds of a write to it. */
     static final long TRIAL_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** A loss that comes so much later is another story. */
+    /** A loss that comes this long after the last pause or trial counts as the first. */
     private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private int losses; // in a row
-    private long until; // of the pause or the trial
-    private boolean trial; // one connection tries it
+    private long until; // end of the pause or the trial
+    private boolean trial; // one connection is trying the host
 
-    /** A connection was lost. Those that are lost together count once. */
+    /** Records the loss of a connection. Connections that are lost together count once. */
     void lost(long now) {
         boolean over = until - now <= 0;
         if (losses > 0 && !over && !trial) {
@@ -38,7 +38,7 @@ final class BrokenPath {
         trial = false;
     }
 
-    /** Whether a connection is to use TCP. If not, the caller is taken to use RDMA. */
+    /** Returns whether a connection is to use TCP. If not, the caller is expected to use RDMA. */
     boolean isAvoided(long now) {
         if (losses == 0) {
             return false;
@@ -53,7 +53,7 @@ final class BrokenPath {
         return false;
     }
 
-    /** Nanoseconds for which connections use TCP still; 0 if they do not. */
+    /** Returns for how many more nanoseconds connections use TCP; 0 if they do not. */
     long left(long now) {
         return losses == 0 ? 0 : Math.max(0, until - now);
     }

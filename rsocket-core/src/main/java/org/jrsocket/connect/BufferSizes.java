@@ -7,12 +7,13 @@ package org.jrsocket.connect;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * The buffers that an application asked a socket for. Over RDMA they bound the memory of the stream in each direction.
- * A TCP socket cannot be asked for them: the kernel cuts its own to its own limits. Safe for use by many threads.
+ * The buffer sizes that an application has set on a socket. Over RDMA they limit the stream's memory in each direction.
+ * They cannot be read back from a TCP socket, because the kernel caps its buffers at its own limits. Safe for use by
+ * many threads.
  */
 public final class BufferSizes {
 
-    private volatile int send; // bytes; 0: nobody asked
+    private volatile int send; // bytes; 0: not set
     private volatile int receive;
 
     public void send(int bytes) {
@@ -23,7 +24,7 @@ public final class BufferSizes {
         receive = bytes;
     }
 
-    /** What a stream gets, within the limit of the settings. */
+    /** Returns the configuration of a stream with these sizes, within the limit of the settings. */
     public StreamConfig streamConfig(Settings settings) {
         StreamConfig config = settings.streamConfig();
         return config.withBuffers(

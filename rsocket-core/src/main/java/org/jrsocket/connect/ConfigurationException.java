@@ -4,7 +4,7 @@
  */
 package org.jrsocket.connect;
 
-/** A setting or rule that cannot be used. The message is one line: where it stands, and what is wrong. */
+/** A setting or rule that cannot be used. The message is one line: where it is, and what is wrong with it. */
 public final class ConfigurationException extends Exception {
 
     private static final long serialVersionUID = 1L;

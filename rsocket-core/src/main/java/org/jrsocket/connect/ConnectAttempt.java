@@ -19,33 +19,33 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. Where several
- * devices reach the peer, and the one whose turn it is does not get through, it goes on with the next within the same
- * time. One thread awaits it; any may cancel it.
+ * One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. If several devices
+ * reach the peer and the one whose turn it is does not get through, the attempt goes on with the next within the same
+ * time. One thread awaits it; any thread may cancel it.
  */
 public final class ConnectAttempt {
 
-    /** One way that did not get through. */
+    /** A way that did not get through. */
     private record Failed(PeerMemory memory, TcpReason reason, Exception why) {}
 
     private final Connector connector;
     private final InetSocketAddress remote;
     private final Policy policy;
-    private final long nanos; // 0 is no limit but the policy's
+    private final long nanos; // 0: no limit but the policy's
     private final long start = System.nanoTime();
-    private final WaysInTurn ways; // null: nobody looked for any
-    private final WayAttempt.Maker maker; // null: TCP at once, as the next
-    private volatile WayAttempt current; // written with this object's lock, by the awaiting or the service thread
+    private final WaysInTurn ways; // null: none were looked for
+    private final WayAttempt.Maker maker; // null: TCP at once; likewise the next
+    private volatile WayAttempt current; // written under this object's lock by the awaiting or the service thread
     private boolean cancelled; // guarded by this
-    // Of the thread that awaits, or decides, as all that follows.
+    // This field and all that follow belong to the thread that awaits or decides.
     private final List<Failed> failed = new ArrayList<>(1);
-    private int silences; // of ways
+    private int silences; // ways that were silent
     private TcpReason failure;
     private Exception detail;
-    private Throwable trouble; // that kept the next way from being tried
+    private Throwable trouble; // what kept the next way from being tried
     private final AtomicBoolean tcpEnded = new AtomicBoolean();
 
-    /** To be {@linkplain #start started}. */
+    /** Makes an attempt that is to be {@linkplain #start started}. */
     ConnectAttempt(
             Connector connector,
             InetSocketAddress remote,
@@ -62,9 +62,9 @@ public final class ConnectAttempt {
     }
 
     /**
-     * RDMA is not tried.
+     * Makes an attempt that does not try RDMA.
      *
-     * @param ways of which none is worth trying, or null
+     * @param ways none of which is worth trying, or null
      */
     ConnectAttempt(
             Connector connector,
@@ -79,11 +79,12 @@ public final class ConnectAttempt {
         this.detail = detail;
     }
 
-    /** Begins with the first way. False, and the attempt is over, if it was cancelled. */
+    /** Starts with this way. Returns false, and the attempt is over, if it was cancelled. */
     boolean start(Way way) throws VerbsUnavailableException {
         int others = ways.left();
-        // Silent ways share the head start, and those that nobody waited for leave theirs to the others. A connection
-        // that has no TCP to go to gives each way all of it, and the last one what is left.
+        // Silent ways share the head start, and those that were not waited for leave their share to the others. A
+        // connection without TCP to fall back on gives each way the whole head start, and the last way all the time
+        // that is left.
         int shares = policy == Policy.RDMA ? 1 : 1 + others + silences;
         long limit = nanos == 0 ? 0 : Math.max(1, (nanos - (System.nanoTime() - start)) / (1 + others));
         boolean insists = policy == Policy.RDMA;
@@ -98,7 +99,7 @@ public final class ConnectAttempt {
         return true;
     }
 
-    /** Whether TCP is to be used at once: RDMA is not tried, and there is nothing to await. */
+    /** Returns whether TCP is to be used at once, because RDMA is not tried and there is nothing to await. */
     public boolean isTcp() {
         return current == null;
     }
@@ -106,10 +107,10 @@ public final class ConnectAttempt {
     /**
      * Waits for the outcome, within RDMA's budget.
      *
-     * @return the stream, or null if TCP is to be tried; then tell {@link #reportTcpOutcome} what came of it
-     * @throws InterruptedIOException a virtual thread was interrupted
-     * @throws SocketException "Socket closed" after {@link #cancel}
-     * @throws IOException the policy wants RDMA and RDMA failed
+     * @return the stream, or null if TCP is to be tried, whose outcome {@link #reportTcpOutcome} then has to be told
+     * @throws InterruptedIOException if a virtual thread was interrupted
+     * @throws SocketException with the message "Socket closed" after {@link #cancel}
+     * @throws IOException if the policy requires RDMA and RDMA failed
      */
     public RdmaStream await() throws IOException {
         if (current == null) {
@@ -141,14 +142,14 @@ public final class ConnectAttempt {
                 failed.add(new Failed(now.memory(), failure, e));
                 connector.failed(remote, failure, e);
                 return null;
-            } catch (RuntimeException | Error e) { // nobody waits for it any more
+            } catch (RuntimeException | Error e) { // nothing awaits the attempt any more
                 cancel();
                 throw e;
             }
         }
     }
 
-    /** Takes note of the connection, which is nobody's yet. */
+    /** Records the connection, which has no owner yet. */
     private RdmaStream told(WayAttempt now, RdmaStream stream) {
         try {
             failed.forEach(each -> Connector.connectedOtherwise(remote, each.memory, each.reason));
@@ -162,8 +163,8 @@ public final class ConnectAttempt {
     }
 
     /**
-     * Tries the next way, if that may get through where this one did not and there is time. Whether it does; else
-     * nothing has changed.
+     * Tries the next way if that may get through where this one did not and there is time. Returns whether it does; if
+     * not, nothing has changed.
      */
     private boolean goOn(WayAttempt now, RdmaConnectException e) {
         TcpReason reason = now.reason(e);
@@ -188,7 +189,7 @@ public final class ConnectAttempt {
         return true;
     }
 
-    /** Whether another device may get through; what the peer said itself it would say again. */
+    /** Returns whether another device may get through. What the peer itself has said it would say again. */
     private static boolean isOfTheWay(TcpReason reason) {
         return switch (reason) {
             case NO_DEVICE, UNRESOLVED, UNREACHABLE, TIMEOUT, RESOURCES -> true;
@@ -197,9 +198,9 @@ public final class ConnectAttempt {
     }
 
     /**
-     * For those who do not wait: runs {@code action} when {@link #await} has something to say and returns at once,
-     * because there is an outcome or RDMA's time is over. On the service thread, or on the caller's if there is an
-     * outcome already; must not block.
+     * Runs {@code action} when {@link #await} would return at once, because there is an outcome or RDMA's time is over.
+     * For callers that do not wait. The action runs on the service thread, or on the caller's if there is an outcome
+     * already, and must not block.
      */
     void whenDecided(Runnable action) {
         WayAttempt now = current;
@@ -212,7 +213,7 @@ public final class ConnectAttempt {
             try {
                 RdmaConnectException e = ways.left() == 0 ? null : now.failure();
                 goesOn = e != null && e.reason() != RdmaConnectException.Reason.CANCELLED && goOn(now, e);
-            } catch (RuntimeException | Error e) { // whoever waits is to hear of it
+            } catch (RuntimeException | Error e) { // the waiting caller has to be told
                 trouble = e;
                 cancel();
             }
@@ -230,12 +231,12 @@ public final class ConnectAttempt {
         return e;
     }
 
-    /** For people: why {@link #await} returned null, with what the device or the library said to that. */
+    /** Returns a readable explanation of why {@link #await} returned null, with what the device or the library said. */
     public String explanation() {
         return failure == null ? "" : failure.text(detail);
     }
 
-    /** Ends the attempt; {@link #await} then says "Socket closed". Harmless when it is over. */
+    /** Ends the attempt; {@link #await} then fails with "Socket closed". Has no effect if the attempt is over. */
     void cancel() {
         WayAttempt now;
         synchronized (this) {
@@ -252,9 +253,10 @@ public final class ConnectAttempt {
     }
 
     /**
-     * Says what TCP came to after RDMA failed or was not tried; the first word counts. Only a host that TCP reached is
-     * remembered as one that is silent over RDMA: of one that is down, nothing was learned. And only a port on which
-     * TCP connected is remembered as one without RDMA: a server that is down will listen on both again.
+     * Reports the outcome of TCP after RDMA failed or was not tried; only the first report counts. A host is remembered
+     * as silent over RDMA only if TCP reached it, because nothing is learned from one that is down. A port is
+     * remembered as one without RDMA only if TCP connected to it, because a server that is down will listen on both
+     * again.
      *
      * @param tcpFailure null if TCP connected
      */
@@ -280,7 +282,7 @@ public final class ConnectAttempt {
         }
     }
 
-    /** The host is there: of the ways that were not worth trying, those that owe an answer are silent. */
+    /** Records that the host is up: of the ways that were not worth trying, those that owe an answer are silent. */
     private void sparedReached() {
         if (ways != null) {
             ways.spared().forEach(way -> way.memory().reached(remote));

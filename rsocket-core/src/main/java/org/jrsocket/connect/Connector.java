@@ -20,9 +20,7 @@ import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
-/**
- * Decides for an outgoing connection whether RDMA is tried, and learns from how it went. Safe for use by many threads.
- */
+/** Decides whether an outgoing connection tries RDMA, and learns from the outcome. Safe for use by many threads. */
 public final class Connector {
 
     private final StreamFactory rdma;
@@ -36,13 +34,13 @@ public final class Connector {
     }
 
     /**
-     * Begins a connection as the policy says: its attempt over RDMA is under way, if there is one.
+     * Begins a connection as the policy says. When this returns, the attempt over RDMA is under way, if there is one.
      *
      * @param local where the socket is bound, or null
      * @param remote resolved, not a wildcard
      * @param timeoutNanos the caller's time for the whole connect, 0 for no limit
      * @param tcp what connects if RDMA does not
-     * @throws ConnectException the policy wants RDMA and there is none
+     * @throws ConnectException if the policy requires RDMA and there is none
      */
     public OutgoingConnection connect(
             InetSocketAddress local,
@@ -54,18 +52,18 @@ public final class Connector {
         return new OutgoingConnection(attempt(local, remote, config, timeoutNanos), timeoutNanos, tcp);
     }
 
-    /** Begins a connection through a SOCKS proxy, which speaks TCP. Arguments as of {@link #connect}. */
+    /** Begins a connection through a SOCKS proxy, which speaks TCP. The arguments are those of {@link #connect}. */
     public OutgoingConnection connectThroughProxy(
             InetSocketAddress remote, long timeoutNanos, OutgoingConnection.Tcp tcp) {
         return new OutgoingConnection(useTcp(remote, ways.routed(), TcpReason.PROXY, null), timeoutNanos, tcp);
     }
 
     /**
-     * Starts an attempt over RDMA, if this connection may use it and it is worth trying. Where TCP may follow, it takes
-     * at most half of the caller's time. Arguments as of {@link #connect}.
+     * Starts an attempt over RDMA, if this connection may use it and it is worth trying. If TCP may follow, the attempt
+     * takes at most half of the caller's time. The arguments are those of {@link #connect}.
      *
-     * @return to be awaited, unless it says that TCP is to be used at once
-     * @throws ConnectException the policy wants RDMA and there is none
+     * @return the attempt, to be awaited unless it says that TCP is to be used at once
+     * @throws ConnectException if the policy requires RDMA and there is none
      */
     public ConnectAttempt attempt(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos)
@@ -98,7 +96,7 @@ public final class Connector {
         }
     }
 
-    /** Starts a connection over each of its ways. */
+    /** Starts a connection over each way that is tried. */
     private final class Maker implements WayAttempt.Maker {
         private final InetSocketAddress local;
         private final InetSocketAddress remote;
@@ -134,9 +132,9 @@ public final class Connector {
     }
 
     /**
-     * A host that was silent is asked in the background when its pause is over and somebody has wanted it meanwhile: no
-     * connection waits for it. Those of its peers that only know plain rsocket are left out, since a program there may
-     * see a connection that ends at once; there a connection asks that somebody wants to have.
+     * Probes a silent host in the background when its pause is over, if a connection to it was wanted in the meantime,
+     * so that no connection waits for the answer. Hosts that only know plain rsocket are not probed, because a program
+     * there might see a connection that ends at once; a connection that is really wanted asks those.
      */
     private void probeInTime(InetSocketAddress remote, Way way) {
         long nanos = way.memory().probeIn(remote);
@@ -144,12 +142,12 @@ public final class Connector {
             try {
                 rdma.service().schedule(() -> probe(remote, way), nanos);
             } catch (VerbsUnavailableException e) {
-                way.memory().probing(remote); // and that is as if it were silent
+                way.memory().probing(remote); // counts as one more silence
             }
         }
     }
 
-    /** On the service thread. */
+    /** Sends a probe if it is still needed. Runs on the service thread. */
     private void probe(InetSocketAddress remote, Way way) {
         if (way.memory().probing(remote)) {
             try {
@@ -160,7 +158,7 @@ public final class Connector {
         }
     }
 
-    /** Learns what a probe's peer says. On the service thread. */
+    /** Learns how the peer answers a probe. Runs on the service thread. */
     private static final class Probe implements PendingConnect.Observer {
         private final InetSocketAddress remote;
         private final PeerMemory memory;
@@ -182,7 +180,10 @@ public final class Connector {
         }
     }
 
-    /** The JDK's sockets are IPv6 ones that serve both families; RDMA's wildcard has to be of the peer's. */
+    /**
+     * Returns the local address. A wildcard becomes that of the peer's family: RDMA needs that, while the JDK's IPv6
+     * sockets serve both families.
+     */
     private static InetSocketAddress ofPeersFamily(InetSocketAddress local, InetSocketAddress remote) {
         if (local == null || !local.getAddress().isAnyLocalAddress()) {
             return local;
@@ -196,12 +197,12 @@ public final class Connector {
         }
     }
 
-    /** Takes note of a connection that TCP carries without RDMA having been tried. */
+    /** Records a connection that TCP carries without an attempt over RDMA. */
     private ConnectAttempt useTcp(InetSocketAddress remote, Way way, TcpReason reason, Exception detail) {
         return useTcp(remote, way, null, reason, detail);
     }
 
-    /** @param turns of which none is worth trying, or null */
+    /** @param turns none of which is worth trying, or null */
     private ConnectAttempt useTcp(
             InetSocketAddress remote, Way way, WaysInTurn turns, TcpReason reason, Exception detail) {
         context.counts().choseTcp(reason);
@@ -237,17 +238,17 @@ public final class Connector {
         Events.opened(stream.localAddress(), stream.remoteAddress(), false, stream.deviceName(), null, nanos);
     }
 
-    /** There is no RDMA any more: those that wait for what another one hears have waited enough. */
+    /** Ends the wait of connections that depend on another one's outcome, because there is no RDMA any more. */
     void endWaiting() {
         ways.all().forEach(way -> way.memory().firstContacts().end());
     }
 
-    /** A connection was lost on the way to its peer. */
+    /** Records that a connection was lost on the path to its peer. */
     void lost(InetSocketAddress local, InetSocketAddress remote) {
         ways.of(local.getAddress()).memory().lost(remote);
     }
 
-    /** TCP, or another way, connected where this one did not. */
+    /** Records that TCP, or another way, connected where this one did not. */
     static void connectedOtherwise(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
         switch (reason) {
             case REFUSED, DENIED, UNABLE, PROTOCOL -> memory.rejected(remote);
@@ -256,7 +257,7 @@ public final class Connector {
         }
     }
 
-    /** Nobody listens over TCP either: the server is down, or about to start. */
+    /** Records that nothing listens over TCP either: the server is down, or about to start. */
     static void tcpRefused(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
         hostIsUp(remote, memory, reason);
     }
@@ -265,13 +266,13 @@ public final class Connector {
         switch (reason) {
             case UNREACHABLE, UNRESOLVED -> memory.unreachable(remote);
             case TIMEOUT, REMEMBERED -> memory.reached(remote);
-            default -> {} // says nothing of the host
+            default -> {} // says nothing about the host
         }
     }
 
     /**
-     * TCP did not get through either. When RDMA has used up a part of the caller's time, TCP may only have had too
-     * little of it: then the next connection leaves TCP all of it, and that one tells whether the host is down.
+     * Records that TCP did not get through either. If RDMA has used up part of the caller's time, TCP may just have had
+     * too little of it. The next connection then leaves all of its time to TCP, and shows whether the host is down.
      */
     static void tcpFailed(InetSocketAddress remote, PeerMemory memory, TcpReason reason, IOException failure) {
         if (reason == TcpReason.REMEMBERED

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * How many connections took which transport, and why TCP. Safe for use by many threads; a reader sees each number, not
- * one moment.
+ * Counts the connections of each transport, and the reasons for TCP. Safe for use by many threads; the numbers that a
+ * reader sees are not all of the same moment.
  */
 public final class Counts {
 
@@ -31,13 +31,13 @@ public final class Counts {
         }
     }
 
-    /** @param nanos that it took */
+    /** @param nanos how long it took */
     void connectedRdma(long nanos) {
         rdmaConnected.increment();
         connectTimes.add(nanos);
     }
 
-    /** A client connection was left to TCP; whether TCP then connected is not known here. */
+    /** Counts a client connection that was left to TCP; whether TCP then connected is not known here. */
     void choseTcp(TcpReason reason) {
         tcpChosen.get(reason).increment();
     }
@@ -60,41 +60,39 @@ public final class Counts {
     }
 
     /**
-     * How many RDMA connection requests that no rule admitted had their answer within so many microseconds or less, by
-     * that number; {@code +Inf} is all.
+     * Returns how many of the RDMA connection requests that no rule admitted were answered within each number of
+     * microseconds; {@code +Inf} counts all.
      */
     public Map<String, Long> refusalMicros() {
         return refusalTimes.byMicros();
     }
 
-    /** RDMA connection requests that no rule admitted. */
+    /** Returns the number of RDMA connection requests that no rule admitted. */
     public long rdmaRefused() {
         return rdmaRefused.sum();
     }
 
-    /** Connections made over RDMA. */
+    /** Returns the number of connections made over RDMA. */
     public long rdmaConnected() {
         return rdmaConnected.sum();
     }
 
-    /**
-     * How many connections took so many microseconds or less to make over RDMA, by that number; {@code +Inf} is all.
-     */
+    /** Returns how many connections were made over RDMA within each number of microseconds; {@code +Inf} counts all. */
     public Map<String, Long> connectMicros() {
         return connectTimes.byMicros();
     }
 
-    /** Connections accepted over RDMA. */
+    /** Returns the number of connections accepted over RDMA. */
     public long rdmaAccepted() {
         return rdmaAccepted.sum();
     }
 
-    /** Connections accepted over TCP by servers that listen on both. */
+    /** Returns the number of connections accepted over TCP by servers that listen on both. */
     public long tcpAccepted() {
         return tcpAccepted.sum();
     }
 
-    /** Client connections that were left to TCP for this reason. */
+    /** Returns the number of client connections that were left to TCP for this reason. */
     public long tcpChosen(TcpReason reason) {
         return tcpChosen.get(reason).sum();
     }

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says which transport a connection got: each at debug level, and each kind of fallback once as a warning. Safe for use
- * by many threads.
+ * Logs which transport each connection got, at debug level, and the first fallback of each kind as a warning. Safe for
+ * use by many threads.
  */
 final class DecisionLog {
 
@@ -38,12 +38,12 @@ final class DecisionLog {
                     what,
                     address,
                     reason.text(detail));
-        } else if (LOG.isDebugEnabled()) { // else the text would be made for nothing, and many may connect at once
+        } else if (LOG.isDebugEnabled()) { // saves making the text when many connect at once
             LOG.debug("{} {} over TCP: {}", what, address, reason.text(detail));
         }
     }
 
-    /** What TCP comes to is not known yet: if the peer is down, it is no fallback. */
+    /** Logs a failure of RDMA. The outcome of TCP is not known yet: if the peer is down, this is not a fallback. */
     void rdmaFailed(InetSocketAddress remote, TcpReason reason, Exception detail) {
         if (LOG.isDebugEnabled()) {
             LOG.debug("connecting to {} over RDMA failed, trying TCP: {}", remote, reason.text(detail));

@@ -11,16 +11,16 @@ import java.util.Set;
 import org.jrsocket.verbs.DeviceInfo;
 
 /**
- * Which RDMA devices connections may use: whatever the routes lead to, all, or those that are named, by the kernel's
- * name for the device or by an address of this host. Immutable.
+ * The RDMA devices that connections may use: those that the routes lead to, all of them, or those that are named, by
+ * the kernel's name for the device or by an address of this host. Immutable.
  */
 final class Devices {
 
     static final String RANGE = "all, or names of devices and addresses of this host with + between them";
 
-    /** What nobody has said anything about: the kernel's routes choose, as for TCP. */
+    /** The default: the kernel's routes choose, as for TCP. */
     static final Devices ROUTED = new Devices(Set.of(), Set.of());
-    /** Each that reaches the peer. */
+    /** Every device that reaches the peer. */
     static final Devices ALL = new Devices(Set.of(), Set.of());
 
     private final Set<String> names;
@@ -51,9 +51,10 @@ final class Devices {
     }
 
     /**
-     * The JDK takes {@code 10.1} for 10.0.0.1, and {@code 192.168} for 192.0.0.168, which nobody means who writes it.
+     * Rejects abbreviated IPv4 addresses: the JDK takes {@code 10.1} for 10.0.0.1, and {@code 192.168} for 192.0.0.168,
+     * which is never what was meant.
      *
-     * @throws IllegalArgumentException an IPv4 address has fewer than four numbers
+     * @throws IllegalArgumentException if an IPv4 address has fewer than four numbers
      */
     static void checkLiteral(String word) {
         if (word.matches("[0-9.]+") && !word.matches("[0-9]+(\\.[0-9]+){3}")) {
@@ -65,7 +66,7 @@ final class Devices {
     private static InetAddress literal(String word) {
         checkLiteral(word);
         try {
-            return InetAddress.getByName(word); // looks nothing up: no name has this form
+            return InetAddress.getByName(word); // no lookup: no name has this form
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException("\"" + word + "\" is not an address");
         }
@@ -75,22 +76,22 @@ final class Devices {
         return !names.isEmpty();
     }
 
-    /** Names of devices; addresses are not among them. */
+    /** Returns the names of devices, without the addresses. */
     Set<String> names() {
         return names;
     }
 
-    /** Whether no connection may use this device. What addresses are on it is not asked. */
+    /** Returns whether no connection may use this device. Its addresses are not looked up. */
     boolean excludes(DeviceInfo device) {
         return hasNames() && addresses.isEmpty() && !names.contains(device.name());
     }
 
-    /** Whether a connection may use this device at this address of this host. */
+    /** Returns whether a connection may use this device at this address of this host. */
     boolean include(String device, InetAddress local) {
         return this == ROUTED || this == ALL || names.contains(device) || addresses.contains(local);
     }
 
-    /** Whether the address itself is named: then it reaches the peers that it is for, whatever networks it is on. */
+    /** Returns whether the address itself is named. It then counts as reaching its peers, whatever network it is on. */
     boolean names(InetAddress local) {
         return addresses.contains(local);
     }

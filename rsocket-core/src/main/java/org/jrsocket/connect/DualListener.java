@@ -24,41 +24,41 @@ import org.jrsocket.stream.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * The RDMA side of a listening socket, and taking connections from RDMA and TCP by turns. The TCP listener stays its
- * owner's; only its descriptor is watched. Safe for use by many threads; one at a time accepts.
+ * The RDMA side of a listening socket, which accepts connections from RDMA and TCP in turn. The TCP listener stays with
+ * its owner; only its descriptor is watched. Safe for use by many threads, of which one at a time may accept.
  */
 public final class DualListener implements AutoCloseable {
 
-    /** A socket API's side of accepting. Called by the thread that accepts. */
+    /** The part of accepting that belongs to the socket API. Called by the accepting thread. */
     public interface Acceptor<T> {
 
-        /** Takes a TCP connection if one waits there, without waiting; null if none does. */
+        /** Takes a TCP connection if one is waiting, without blocking; returns null if there is none. */
         T takeTcp() throws IOException;
 
-        /** Makes of {@code stream} what the API hands out. If it throws, the stream is reset. */
+        /** Makes the object that the API hands out from {@code stream}. If it throws, the stream is reset. */
         T adopt(RdmaStream stream) throws IOException;
     }
 
-    /** How often a port is tried when those that TCP chose are taken over RDMA. */
+    /** How many ports are tried if those that TCP chose are taken over RDMA. */
     private static final int PORT_ATTEMPTS = 8;
 
-    /** How long a socket waits for its port over RDMA that shares it with nobody: another process may be ending. */
+    /** How long a socket that does not share its port waits for it over RDMA: another process may be ending. */
     private static final long WAIT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** How often a thread that accepts looks for TCP connections once there is no service thread. */
+    /** How often an accepting thread looks for TCP connections once there is no service thread. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final TransportContext context;
     private final Policy policy;
     private final RdmaListener listener;
     private RdmaStream next; // guarded by this: taken from the listener, but not yet accepted
-    private ServiceLoop.Watch tcpWatch; // guarded by this; null: no wait for TCP
+    private ServiceLoop.Watch tcpWatch; // guarded by this; null: TCP is not watched
     private volatile boolean closed; // written under this
     private volatile boolean tcpArmed;
     private volatile boolean signalled;
     private volatile Thread waiter;
     private volatile Runnable observer = () -> {};
-    private boolean tcpIsNext; // of the accepting thread: whose turn it is when both have one
+    private boolean tcpIsNext; // of the accepting thread: it is TCP's turn if both have one
 
     private DualListener(TransportContext context, Policy policy, RdmaListener listener) {
         this.context = context;
@@ -70,12 +70,13 @@ public final class DualListener implements AutoCloseable {
     // ---- binding ----
 
     /**
-     * Listens over RDMA where TCP is bound, if the policy for the address allows it and a device serves it. A port that
-     * RDMA cannot have too is changed, if nobody asked for it; else RDMA waits until it is free.
+     * Listens over RDMA where TCP is bound, if the policy for the address allows it and a device serves it. If RDMA
+     * cannot have the same port, TCP changes to another one unless that port was asked for; then RDMA waits until it is
+     * free.
      *
      * @return null if the socket is to listen over TCP alone
-     * @throws BindException the port is taken over RDMA, and the policy wants RDMA
-     * @throws SocketException the policy wants RDMA and it cannot be had
+     * @throws BindException if the port is taken over RDMA and the policy requires RDMA
+     * @throws SocketException if the policy requires RDMA and it is not available
      */
     public static DualListener open(TransportContext context, TcpPort tcp, int backlog, StreamConfig config)
             throws IOException {
@@ -104,8 +105,8 @@ public final class DualListener implements AutoCloseable {
     }
 
     /**
-     * Whether the port may become this socket's. One of a specific address beside the wildcard's would take the port
-     * from all other addresses as soon as the wildcard's listener is opened anew.
+     * Returns whether the port may become this socket's. A listener at a specific address, beside one at the wildcard
+     * address, would take the port from all other addresses as soon as the wildcard's is opened again.
      */
     private static boolean isWorthWaiting(InetSocketAddress local, IOException e) {
         return reason(e) == TcpReason.IN_USE
@@ -114,8 +115,9 @@ public final class DualListener implements AutoCloseable {
     }
 
     /**
-     * Waits for the port: for as long as the socket shares it, because who has it may hand it over at any time; else
-     * for as long as a process takes to end. Not while the rules say TCP. Null where nothing can wait.
+     * Waits for the port: for as long as the socket shares it, because its holder may hand it over at any time;
+     * otherwise for as long as a process takes to end. Does not try while the rules say TCP. Returns null if it cannot
+     * wait.
      */
     private static DualListener whenFree(
             TransportContext context, Policy policy, TcpPort tcp, int backlog, StreamConfig config) throws IOException {
@@ -126,7 +128,7 @@ public final class DualListener implements AutoCloseable {
                     context,
                     policy,
                     context.rdma().listenWhenFree(local, backlog, config, context.access(local), patience));
-        } catch (IOException e) { // RDMA has ended meanwhile
+        } catch (IOException e) { // RDMA has ended in the meantime
             context.log().tcpInstead("listening on", local, reason(e), e);
             return null;
         }
@@ -146,7 +148,7 @@ public final class DualListener implements AutoCloseable {
         };
     }
 
-    /** Takes note that a socket listens over TCP alone. */
+    /** Records that a socket listens over TCP alone. */
     private static void tcpOnly(TransportContext context, InetSocketAddress local, TcpReason reason, Exception detail) {
         context.log().tcpInstead("listening on", local, reason, detail);
         if (reason != TcpReason.POLICY) {
@@ -168,7 +170,7 @@ public final class DualListener implements AutoCloseable {
         }
         if (e instanceof ErrnoException verbs) {
             return switch (verbs.errno()) {
-                // the second if one of the two is at the wildcard address: TCP has the address itself
+                // the second if one of the two is at the wildcard address: TCP shows that the address exists
                 case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL -> TcpReason.IN_USE;
                 case Errno.ENODEV -> TcpReason.NO_DEVICE;
                 default -> TcpReason.RESOURCES;
@@ -177,7 +179,7 @@ public final class DualListener implements AutoCloseable {
         return TcpReason.RESOURCES;
     }
 
-    /** Whether the policy wants no TCP here: its clients are to be refused. */
+    /** Returns whether the policy allows no TCP here, so that TCP clients are to be refused. */
     public boolean isRdmaAlone() {
         return policy == Policy.RDMA && context.override() != Policy.TCP;
     }
@@ -185,7 +187,7 @@ public final class DualListener implements AutoCloseable {
     // ---- waking ----
 
     /**
-     * Lets the waits end for TCP connections too. Call before the first wait; harmless when repeated.
+     * Makes waits end for TCP connections too. To be called before the first wait; harmless when repeated.
      *
      * @param fd the TCP listener's descriptor, open until {@link #close}
      */
@@ -218,8 +220,8 @@ public final class DualListener implements AutoCloseable {
     }
 
     /**
-     * Runs {@code action} when an RDMA connection came where none waited, and at the close. On the service thread; must
-     * not block. For those who do not wait; of connections that came before nobody is told.
+     * Runs {@code action} when an RDMA connection arrives while none is waiting, and on close. It runs on the service
+     * thread and must not block. For callers that do not wait; connections that arrived earlier are not reported.
      */
     public void observe(Runnable action) {
         observer = action;
@@ -227,7 +229,7 @@ public final class DualListener implements AutoCloseable {
 
     // ---- accepting ----
 
-    /** Whether an RDMA connection waits. Any thread. */
+    /** Returns whether an RDMA connection is waiting. May be called by any thread. */
     public synchronized boolean isReady() {
         if (next == null && !closed) {
             next = listener.poll();
@@ -244,7 +246,7 @@ public final class DualListener implements AutoCloseable {
         return taken;
     }
 
-    /** Takes a connection, from RDMA and TCP by turns when both have one; null if none waits. */
+    /** Takes a connection, from RDMA and TCP in turn if both have one; returns null if none is waiting. */
     public <T> T acceptNow(Acceptor<T> acceptor) throws IOException {
         boolean tcpFirst = tcpIsNext;
         tcpIsNext = false;
@@ -266,12 +268,13 @@ public final class DualListener implements AutoCloseable {
     }
 
     /**
-     * Waits for a connection and takes it, as {@code java.net} does: a platform thread is not disturbed by interrupts.
+     * Waits for a connection and takes it, as {@code java.net} does: interrupts do not end the wait of a platform
+     * thread.
      *
-     * @param nanos 0 waits for ever
-     * @throws SocketTimeoutException "Accept timed out"
-     * @throws InterruptedIOException a virtual thread was interrupted; its status stays set
-     * @throws SocketException "Socket closed"
+     * @param nanos how long to wait, 0 for ever
+     * @throws SocketTimeoutException with the message "Accept timed out"
+     * @throws InterruptedIOException if a virtual thread was interrupted; its interrupt status stays set
+     * @throws SocketException with the message "Socket closed"
      */
     public <T> T accept(Acceptor<T> acceptor, long nanos) throws IOException {
         long start = System.nanoTime();
@@ -294,7 +297,7 @@ public final class DualListener implements AutoCloseable {
                     if (Threads.isVirtual()) {
                         throw new InterruptedIOException("Closed by interrupt");
                     }
-                    interrupted |= Thread.interrupted(); // with it set, no wait would wait
+                    interrupted |= Thread.interrupted(); // while it is set, every wait returns at once
                 }
             }
         } finally {
@@ -305,20 +308,20 @@ public final class DualListener implements AutoCloseable {
     }
 
     /**
-     * Waits once, for those who look and wait again: until a connection is there, over RDMA or TCP, or the calling
-     * thread is interrupted, or this is closed; or for no reason.
+     * Waits once, until a connection arrives over RDMA or TCP, the calling thread is interrupted or this is closed. It
+     * may also return for no reason, so callers look and wait again.
      *
-     * @param nanos 0 waits for ever
+     * @param nanos how long to wait, 0 for ever
      */
     public void await(long nanos) throws IOException {
         waiter = Thread.currentThread();
         try {
-            signalled = false; // before looking, so that what comes after the look signals again
+            signalled = false; // before looking: what arrives after the look signals again
             armTcp();
             if (closed || signalled || isReady()) {
                 return;
             }
-            if (context.rdma().isOver()) { // nobody tells of TCP connections any more
+            if (context.rdma().isOver()) { // TCP connections are not reported any more
                 LockSupport.parkNanos(this, nanos == 0 ? LOOK_NANOS : Math.min(nanos, LOOK_NANOS));
             } else if (nanos == 0) {
                 LockSupport.park(this);
@@ -332,12 +335,12 @@ public final class DualListener implements AutoCloseable {
 
     private synchronized void armTcp() throws IOException {
         if (tcpWatch != null && !tcpArmed && !closed) {
-            tcpArmed = true; // before arming: the callback may run first
+            tcpArmed = true; // before arming, because the callback may run first
             tcpWatch.arm();
         }
     }
 
-    /** Stops listening over RDMA and ends a wait. Before the TCP listener is closed. Harmless when repeated. */
+    /** Stops listening over RDMA and ends a wait. Comes before the TCP listener's close; harmless when repeated. */
     @Override
     public void close() {
         RdmaStream unwanted;

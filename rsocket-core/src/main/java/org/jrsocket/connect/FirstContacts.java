@@ -18,38 +18,38 @@ import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 
 /**
- * Connections to hosts of which nothing is known. The first one to such a host asks it; those that begin meanwhile wait
- * for what it hears, and nothing is made for them: a pool that opens all its connections at once makes one queue pair
- * for a host that turns out to be silent. What the first meets holds for the others as far as it would be remembered:
- * of the host for all, of the port for those to that port. If it leaves before it has asked, another takes its place.
- * If it leaves after that, its request is still out, and the others wait for the answer. No wait outlasts an attempt's
- * own limit. Safe for use by many threads.
+ * The connections to hosts of which nothing is known. The first one to such a host sends a request. Those that begin in
+ * the meantime wait for its outcome, and nothing is made for them: a pool that opens all its connections at once makes
+ * one queue pair for a host that turns out to be silent. The outcome of the first holds for the others as far as it
+ * would be remembered: what concerns the host for all, what concerns the port for those to that port. If the first
+ * leaves before it has asked, another takes its place. If it leaves later, its request is still out, and the others
+ * wait for the answer. No wait outlasts an attempt's own limit. Safe for use by many threads.
  */
 final class FirstContacts {
 
     private static final class Contact {
-        private WayAttempt first; // null: it left, and its request is out
+        private WayAttempt first; // null: it has left, and its request is out
         private final Set<WayAttempt> waiting = new LinkedHashSet<>();
-        private boolean timed; // the service thread will look whether the host is silent
+        private boolean timed; // the service thread will check whether the host is silent
     }
 
     private final PeerMemory memory;
-    private final Map<InetAddress, Contact> contacts = new ConcurrentHashMap<>(); // changed with this object's lock
-    private boolean over; // with the lock: nobody waits any more
+    private final Map<InetAddress, Contact> contacts = new ConcurrentHashMap<>(); // changed under this object's lock
+    private boolean over; // guarded by this: attempts do not wait any more
 
     FirstContacts(PeerMemory memory) {
         this.memory = memory;
     }
 
-    /** What a new attempt is to do. If its host is UNKNOWN it is the first, if it was ASKED the attempt waits. */
+    /** Returns what a new attempt is to do: if its host is UNKNOWN it is the first; if the host was ASKED it waits. */
     Standing join(WayAttempt attempt) {
         InetAddress host = attempt.remote().getAddress();
-        if (memory.standing(attempt.remote()) == Standing.KNOWN) { // most are: without the lock
+        if (memory.standing(attempt.remote()) == Standing.KNOWN) { // as most are: no need for the lock
             return Standing.KNOWN;
         }
         Standing standing;
         boolean untimed;
-        synchronized (this) { // and whoever learns more has to wait for it
+        synchronized (this) { // whoever learns more has to wait for the lock
             standing = memory.standing(attempt.remote());
             if (standing == Standing.KNOWN || standing == Standing.SILENT) {
                 return standing;
@@ -72,7 +72,7 @@ final class FirstContacts {
         return Standing.ASKED;
     }
 
-    /** Its request went out: from now on it counts how long the host is silent. */
+    /** Records that the attempt's request went out: from now on the host's silence counts. */
     void asked(WayAttempt attempt) {
         InetAddress host = attempt.remote().getAddress();
         if (contacts.containsKey(host)) {
@@ -87,13 +87,13 @@ final class FirstContacts {
         }
     }
 
-    /** Looks for all that wait, when the host has been silent for as long as they may wait for it. */
+    /** Schedules a look, for all that wait, at the time when the host has been silent for as long as they may wait. */
     private void lookInTime(WayAttempt any) {
         InetSocketAddress host = any.remote();
         any.service().schedule(new Look(host, any.maker()), memory.left(host, 0, -1, false));
     }
 
-    /** Does not refer to the attempt, which has its connection. */
+    /** A scheduled look. It holds no reference to the attempt, which holds its connection. */
     private final class Look implements Runnable {
         private final InetSocketAddress host;
         private final WayAttempt.Maker maker;
@@ -105,14 +105,14 @@ final class FirstContacts {
 
         @Override
         public void run() {
-            maker.takeCmEvents(); // what waits for this thread may be the answer
+            maker.takeCmEvents(); // the answer may be waiting for this thread
             look(host);
         }
     }
 
     /**
-     * Without lambdas, as all on the way to those that wait: while they are linked, hundreds of threads that have gone
-     * to TCP at once take the processor.
+     * Ends or frees those that wait. There are no lambdas on the way to them: while lambdas are linked, hundreds of
+     * threads that have gone to TCP at once take the processor.
      */
     private void look(InetSocketAddress host) {
         WayAttempt again = null;
@@ -126,9 +126,9 @@ final class FirstContacts {
             Standing standing = memory.standing(host);
             if (standing == Standing.SILENT) {
                 ended = takeAll(contact);
-            } else if (standing == Standing.ASKED && !contact.waiting.isEmpty()) { // by another request, meanwhile
+            } else if (standing == Standing.ASKED && !contact.waiting.isEmpty()) { // by a later request
                 again = contact.waiting.iterator().next();
-            } else if (standing == Standing.UNKNOWN && contact.first == null) { // the request counts no longer
+            } else if (standing == Standing.UNKNOWN && contact.first == null) { // the request no longer counts
                 free = replaceFirst(contact);
             }
             contact.timed = again != null;
@@ -140,7 +140,7 @@ final class FirstContacts {
         tell(ended, ended.isEmpty() ? null : silent(), free);
     }
 
-    /** Without the lock, as all that wait have locks of their own. */
+    /** Tells attempts to end or begin. Called without the lock, because each of them has a lock of its own. */
     private static void tell(Collection<WayAttempt> ended, RdmaConnectException why, Collection<WayAttempt> free) {
         for (WayAttempt one : ended) {
             one.end(why);
@@ -151,9 +151,9 @@ final class FirstContacts {
     }
 
     /**
-     * With the lock.
+     * Makes the next attempt the first. Called with the lock held.
      *
-     * @return the one that is to begin, if any waits
+     * @return the attempt that is to begin, if one is waiting
      */
     private static Collection<WayAttempt> replaceFirst(Contact contact) {
         if (contact.waiting.isEmpty()) {
@@ -164,7 +164,7 @@ final class FirstContacts {
         return List.of(contact.first);
     }
 
-    /** What those hear that another one has found out for. */
+    /** Returns the failure of those for which another attempt has found out that the host is silent. */
     static RdmaConnectException silent() {
         return new RdmaConnectException(Reason.TIMEOUT, "it did not answer the request of another connection", null);
     }
@@ -175,7 +175,7 @@ final class FirstContacts {
         }
     }
 
-    /** The host has answered: if the first is still there, it tells more when it is over. */
+    /** Records that the host has answered. If the first attempt is still there, its outcome will say more. */
     void answered(InetSocketAddress host) {
         if (contacts.containsKey(host.getAddress())) {
             Collection<WayAttempt> free;
@@ -187,7 +187,7 @@ final class FirstContacts {
         }
     }
 
-    /** An attempt that has joined is over; {@code why} is null if it is connected. */
+    /** Records that an attempt that has joined is over; {@code why} is null if it is connected. */
     void over(WayAttempt attempt, RdmaConnectException why) {
         Collection<WayAttempt> ended = List.of();
         Collection<WayAttempt> free = List.of();
@@ -213,7 +213,7 @@ final class FirstContacts {
         tell(ended, why, free);
     }
 
-    /** There is no RDMA any more. */
+    /** Ends all waits, because there is no RDMA any more. */
     void end() {
         List<WayAttempt> ended = new ArrayList<>();
         synchronized (this) {
@@ -223,14 +223,14 @@ final class FirstContacts {
         tell(ended, new RdmaConnectException(Reason.RESOURCES, "the RDMA transport was closed", null), List.of());
     }
 
-    /** Those for whom the outcome holds too. */
+    /** Takes the waiting attempts for which the outcome holds too. */
     private static Collection<WayAttempt> takeConcerned(Contact contact, WayAttempt first, RdmaConnectException why) {
         if (why == null) {
             return List.of();
         }
         return switch (TcpReason.of(why.reason())) {
             case UNRESOLVED, UNREACHABLE -> takeAll(contact);
-            // Its caller may have had less patience, and an open request speaks for itself.
+            // Its caller may have been less patient, and the silence after an open request counts by itself.
             case TIMEOUT -> first.isLost() ? takeAll(contact) : List.of();
             case REFUSED, DENIED, UNABLE, PROTOCOL, NO_DEVICE ->
                 takeThoseTo(first.remote().getPort(), contact);

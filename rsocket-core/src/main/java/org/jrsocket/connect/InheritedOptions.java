@@ -10,17 +10,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The options that were set on a listening socket, for the connections that it accepts over RDMA. Linux makes an
- * accepted TCP socket a copy of the listener. Safe for use by many threads.
+ * The options set on a listening socket, for the connections that it accepts over RDMA. On Linux an accepted TCP socket
+ * is a copy of the listener. Safe for use by many threads.
  */
 public final class InheritedOptions {
 
-    /** The stream has the first from the listener; Linux does not copy the second. */
+    /** The stream has the first from the listener anyway; Linux does not copy the second. */
     private static final Set<String> NOT_AMONG_THEM = Set.of("SO_RCVBUF", "TCP_QUICKACK");
 
-    private volatile Map<SocketOption<?>, Object> values = Map.of(); // never changed, only replaced, with this
+    private volatile Map<SocketOption<?>, Object> values = Map.of(); // never changed, only replaced, under this
 
-    /** @param value as the listener gives it back */
+    /** @param value as the listener returns it */
     public synchronized void set(SocketOption<?> name, Object value) {
         if (!NOT_AMONG_THEM.contains(name.name())) {
             Map<SocketOption<?>, Object> next = new HashMap<>(values);
@@ -29,7 +29,7 @@ public final class InheritedOptions {
         }
     }
 
-    /** Those of this moment, which do not change any more. */
+    /** Returns the options of this moment, in a map that does not change any more. */
     public Map<SocketOption<?>, Object> values() {
         return values;
     }

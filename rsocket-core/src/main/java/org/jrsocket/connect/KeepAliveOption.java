@@ -11,12 +11,12 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * SO_KEEPALIVE of a connection over RDMA: probes as far apart as TCP's first is from the last data. Not safe for use by
- * many threads; its owner has a lock.
+ * SO_KEEPALIVE for a connection over RDMA. Its probes are as far apart as TCP's first probe is from the last data. Not
+ * safe for use by many threads; its owner has a lock.
  */
 public final class KeepAliveOption {
 
-    /** Of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
+    /** An option of jdk.net.ExtendedSocketOptions, which a JDK may lack. */
     public static final String IDLE = "TCP_KEEPIDLE";
 
     private static final int DEFAULT_IDLE_SECONDS = 7200; // Linux's
@@ -26,14 +26,14 @@ public final class KeepAliveOption {
         Object get(SocketOption<?> name) throws IOException;
     }
 
-    /** Asked only when probes are wanted. */
+    /** Gives the idle time; asked only if probes are wanted. */
     public interface IdleSeconds {
         int get() throws IOException;
     }
 
     private long nanos; // 0: off
 
-    /** Tells {@code stream}, if it is news. */
+    /** Tells {@code stream}, if the setting has changed. */
     public void apply(RdmaStream stream, boolean on, IdleSeconds idle) throws IOException {
         long wanted = on ? TimeUnit.SECONDS.toNanos(idle.get()) : 0;
         if (wanted != nanos) {
@@ -42,7 +42,7 @@ public final class KeepAliveOption {
         }
     }
 
-    /** TCP's time until the first probe. */
+    /** Returns TCP's time until the first probe. */
     public static int idleSeconds(Set<SocketOption<?>> supported, Getter tcp) throws IOException {
         for (SocketOption<?> option : supported) {
             if (option.name().equals(IDLE)) {

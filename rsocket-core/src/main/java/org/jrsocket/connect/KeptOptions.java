@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.function.BiFunction;
 
 /**
- * The options of a socket that the kernel does not know of yet: those that the JDK would accept for sure, until there
- * is a TCP socket to set them on. The others need one at once. Not safe for use by many threads; its owner has a lock.
+ * The options of a socket that the kernel does not know yet. Those that the JDK is sure to accept are kept until there
+ * is a TCP socket to set them on; the others need one at once. Not safe for use by many threads; its owner has a lock.
  *
  * @param <K> how the socket API names options
  */
@@ -27,15 +27,15 @@ public final class KeptOptions<K> {
     private final Map<K, Object> kept = new HashMap<>(4);
 
     /**
-     * @param defaults what an option is before anybody sets it; of those that need no socket
-     * @param simple what the JDK would give back of a value that it accepts for sure; null of any other
+     * @param defaults the initial values of the options that need no socket
+     * @param simple returns a value as the JDK would return it, if the JDK is sure to accept it; otherwise null
      */
     public KeptOptions(Map<K, Object> defaults, BiFunction<K, Object, Object> simple) {
         this.defaults = defaults;
         this.simple = simple;
     }
 
-    /** Whether it is kept; if not, a socket has to say whether it takes it. */
+    /** Keeps an option. Returns false if that is not possible and a socket has to say whether it takes it. */
     public boolean set(K name, Object value) {
         Object checked = simple.apply(name, value);
         if (checked == null) {
@@ -45,17 +45,17 @@ public final class KeptOptions<K> {
         return true;
     }
 
-    /** It has this value from the start, which a socket has taken before. */
+    /** Sets the initial value of an option, which a socket has accepted before. */
     public void inherit(K name, Object value) {
         kept.put(name, value);
     }
 
-    /** Null if only a socket knows. */
+    /** Returns the value of an option, or null if only a socket knows it. */
     public Object get(K name) {
         return kept.getOrDefault(name, defaults.get(name));
     }
 
-    /** There is a socket: it gets what was set. */
+    /** Sets the kept options on a socket, now that there is one. */
     public void copyTo(Setter<K> socket) throws IOException {
         for (Map.Entry<K, Object> option : kept.entrySet()) {
             socket.set(option.getKey(), option.getValue());

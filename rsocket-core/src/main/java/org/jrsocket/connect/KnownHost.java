@@ -8,30 +8,30 @@ import java.net.InetAddress;
 import org.jrsocket.connect.PeerMemory.Standing;
 import org.jrsocket.connect.PeerState.Kind;
 
-/** What {@link PeerMemory} knows of one host. Whoever uses it has its lock. */
+/** What {@link PeerMemory} knows about one host. Callers hold its lock. */
 final class KnownHost {
 
-    /** How many times its usual time a host is given. */
+    /** How many times its usual answer time a host is given. */
     private static final int MARGIN = 4;
     /**
-     * The part of the head start for which connections wait that begin while the first one to an unknown host waits. It
-     * is enough for a host that has RDMA; without it, a pool that opens all its connections at once would have one of
-     * them over RDMA.
+     * Connections that begin while the first one to an unknown host is waiting have the head start divided by this.
+     * That is enough for a host that has RDMA. Without it, a pool that opens all its connections at once would have
+     * only one of them over RDMA.
      */
     private static final int FOLLOWERS = 4;
 
     private final long headStartNanos;
     private final long unansweredNanos;
-    boolean open; // there is a request that it has not answered, nor any after it
-    long openSince; // of the oldest of those
+    boolean open; // it has not answered a request, nor any after that
+    long openSince; // when the oldest of those went out
     boolean spoke;
     long spokeAt;
-    long usual; // how long its answers take: at once more, slowly less
+    long usual; // how long its answers take; grows at once, shrinks slowly
     int silences; // in a row
-    long until; // of the last silence: not to be asked before
-    boolean foreign; // it speaks rsocket and does not know our extension
-    boolean asking; // a connection asks it, because it is foreign
-    boolean probing; // somebody sends a probe, now or later
+    long until; // end of the pause after the last silence
+    boolean foreign; // it speaks rsocket but does not know our extension
+    boolean asking; // a connection is asking it, because it is foreign
+    boolean probing; // a probe is scheduled
     final BrokenPath path = new BrokenPath();
 
     KnownHost(long headStartNanos, long unansweredNanos) {
@@ -39,17 +39,17 @@ final class KnownHost {
         this.unansweredNanos = unansweredNanos;
     }
 
-    /** How long it may be silent. */
+    /** Returns how long it may be silent. */
     long limit() {
         return Math.max(headStartNanos, Math.min(MARGIN * usual, PeerMemory.MOST_NANOS));
     }
 
-    /** The same, to connections that are not the first of those that wait. */
+    /** Returns the same for connections that are not the first of those that wait. */
     long followersLimit() {
         return spoke ? limit() : headStartNanos / FOLLOWERS;
     }
 
-    /** For how long it has owed an answer; -1 if it owes none. */
+    /** Returns for how long it has owed an answer; -1 if it owes none. */
     long owed(long now) {
         return open && now - openSince < Math.max(PeerMemory.DOUBT_NANOS, 2 * limit()) ? now - openSince : -1;
     }
@@ -58,7 +58,7 @@ final class KnownHost {
         return owed(now) >= limit();
     }
 
-    /** As one more connection sees it. */
+    /** Returns its standing as one more connection sees it. */
     Standing standing(long now) {
         if (spoke) {
             return Standing.KNOWN;
@@ -74,7 +74,7 @@ final class KnownHost {
         if (!foreign || until - now > 0) {
             return true; // until a probe is answered
         }
-        // its application might see a probe, so one connection asks; the others learn from that
+        // its application might see a probe, so one connection asks, and the others learn from that
         until = now + PeerMemory.MOST_NANOS;
         asking = true;
         return false;
@@ -88,7 +88,7 @@ final class KnownHost {
         open = false;
     }
 
-    /** For people. */
+    /** Returns its state, for display. */
     PeerState state(InetAddress address, long now) {
         long broken = path.left(now);
         Kind kind = silences > 0

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The networks that this host is on, as its interfaces say: read at most once in ten seconds, see {@link Refreshed}.
+ * The networks that this host is on, read from its interfaces at most once every ten seconds (see {@link Refreshed}).
  * Safe for use by many threads.
  */
 final class LocalNetworks {
@@ -41,10 +41,10 @@ final class LocalNetworks {
         }
     }
 
-    /** A network: an address in it, and how many bits of it they all have. */
+    /** A network: one of its addresses, and how many leading bits all of them share. */
     record Prefix(byte[] network, int length) {
 
-        /** Whether an interface's address and the length that it says are a network. */
+        /** Returns whether an interface's address and its prefix length make a network. */
         static boolean isOne(byte[] network, int length) {
             return length > 0 && length <= network.length * 8;
         }

@@ -6,7 +6,7 @@ package org.jrsocket.connect;
 
 import java.util.function.LongSupplier;
 
-/** {@link System#nanoTime}. A class, because the code of a method reference is made at run time, while a JVM starts. */
+/** {@link System#nanoTime}. A class, because the code of a method reference would be made at run time, at startup. */
 final class NanoClock implements LongSupplier {
 
     static final NanoClock SYSTEM = new NanoClock();

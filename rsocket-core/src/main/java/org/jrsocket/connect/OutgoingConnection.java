@@ -11,7 +11,7 @@ import org.jrsocket.stream.RdmaStream;
 
 /**
  * One outgoing connection, from {@link Connector#connect}: RDMA in its time, if it is tried at all, and then TCP in
- * what is left of the caller's. TCP is the socket API's own; this tells it when to connect.
+ * what is left of the caller's time. The TCP socket belongs to the socket API; this class tells it when to connect.
  *
  * <pre>
  *   blocking:      {@link #awaitRdma} ---- a stream
@@ -22,8 +22,8 @@ import org.jrsocket.stream.RdmaStream;
  *                            \----------------- {@link #needsTcp}: {@link #startTcp} ... {@link #finishTcp}
  * </pre>
  *
- * What becomes of TCP is reported, because it tells what a silence over RDMA means. Of the methods of those who do not
- * block each may be called by any thread; the owner's lock is held by whoever starts TCP.
+ * The outcome of TCP is reported, because it tells what a silence over RDMA means. The methods for callers that do not
+ * block may be called by any thread; whoever starts TCP holds the owner's lock.
  */
 public final class OutgoingConnection {
 
@@ -31,19 +31,19 @@ public final class OutgoingConnection {
     public interface Tcp {
 
         /**
-         * Connects, or begins to if it does not block.
+         * Connects, or begins to connect if the socket does not block.
          *
-         * @param millis the time that is left, 0 for no limit; not for those that do not block
+         * @param millis the time that is left, 0 for no limit; not for a socket that does not block
          * @return whether it is connected
          */
         boolean connect(int millis) throws IOException;
 
-        /** Of one that does not block and has begun: whether it is connected now. */
+        /** Returns whether a socket that does not block and has begun to connect is connected now. */
         default boolean finish() throws IOException {
             return true;
         }
 
-        /** Where it is bound; asked when it is connected. */
+        /** Returns the address to which it is bound; called once it is connected. */
         InetSocketAddress localAddress() throws IOException;
     }
 
@@ -52,14 +52,14 @@ public final class OutgoingConnection {
     }
 
     private final ConnectAttempt attempt;
-    private final long limit; // the caller's for all of it, milliseconds; 0 is none
+    private final long limit; // the caller's time for all of it, milliseconds; 0: no limit
     private final Tcp tcp;
 
-    private volatile boolean decided; // publishes the next three, written before by the thread that decides
-    private volatile RdmaStream stream; // until somebody takes it
+    private volatile boolean decided; // publishes the next three, written before it by the thread that decides
+    private volatile RdmaStream stream; // until it is taken
     private volatile IOException failure;
-    private boolean leftToTcp; // for good: that the stream is gone does not say that there was none
-    private volatile boolean tcpStarted; // under the owner's lock, as the next
+    private boolean leftToTcp; // for good: a stream that is gone may have been taken
+    private volatile boolean tcpStarted; // written under the owner's lock, as is the next
     private volatile boolean tcpConnected;
 
     OutgoingConnection(ConnectAttempt attempt, long limitNanos, Tcp tcp) {
@@ -72,17 +72,19 @@ public final class OutgoingConnection {
         return attempt.remote();
     }
 
-    /** Whether RDMA is not tried: {@link #connectTcp} is all there is to do. */
+    /** Returns whether RDMA is not tried, so that {@link #connectTcp} is all there is to do. */
     public boolean isTcp() {
         return attempt.isTcp();
     }
 
-    /** For people, once RDMA came to nothing: why. */
+    /** Returns, in readable form, why RDMA came to nothing, once it has. */
     public String whyTcp() {
         return attempt.explanation();
     }
 
-    /** Ends the attempt over RDMA; who awaits it hears "Socket closed". A stream that nobody took is closed. */
+    /**
+     * Ends the attempt over RDMA; a caller that awaits it gets "Socket closed". A stream that was not taken is closed.
+     */
     public void cancel() {
         attempt.cancel();
         discard();
@@ -91,7 +93,7 @@ public final class OutgoingConnection {
     // ---- blocking ----
 
     /**
-     * As {@link ConnectAttempt#await}.
+     * Waits for RDMA, as {@link ConnectAttempt#await} does.
      *
      * @return null if it is TCP's turn
      */
@@ -100,7 +102,7 @@ public final class OutgoingConnection {
     }
 
     /**
-     * Connects TCP in the time that is left, or begins to if it does not block.
+     * Connects TCP in the time that is left, or begins to if the socket does not block.
      *
      * @return whether it is connected
      */
@@ -114,7 +116,7 @@ public final class OutgoingConnection {
     }
 
     /**
-     * Of one that has begun.
+     * Finishes a connect over TCP that has begun.
      *
      * @return whether it is connected now
      */
@@ -136,7 +138,7 @@ public final class OutgoingConnection {
         return connected;
     }
 
-    /** Connected over TCP: for those who record it, else null. */
+    /** Returns the connection over TCP for Flight Recorder, or null if nothing is recorded. */
     public TcpConnection record() {
         return TcpConnection.connected(attempt, tcp::localAddress);
     }
@@ -150,7 +152,7 @@ public final class OutgoingConnection {
                 stream = attempt.await(); // which returns at once
             } catch (IOException e) {
                 failure = e;
-            } catch (RuntimeException | Error e) { // whoever waits is to hear of it
+            } catch (RuntimeException | Error e) { // the waiting caller has to be told
                 failure = new IOException(e);
             }
             leftToTcp = stream == null && failure == null;
@@ -163,14 +165,16 @@ public final class OutgoingConnection {
         return decided;
     }
 
-    /** The connection over RDMA, once; from then on the caller's. */
+    /** Returns the connection over RDMA, once; it then belongs to the caller. */
     public synchronized RdmaStream takeStream() {
         RdmaStream taken = stream;
         stream = null;
         return taken;
     }
 
-    /** Closes a connection that nobody wants any more; its peer, which may have accepted it, reads the end. */
+    /**
+     * Closes a connection that is no longer wanted; its peer, which may have accepted it, reads the end of the stream.
+     */
     public void discard() {
         RdmaStream unwanted = takeStream();
         if (unwanted != null) {
@@ -178,27 +182,27 @@ public final class OutgoingConnection {
         }
     }
 
-    /** Why there is and will be no connection, or null. */
+    /** Returns why there is no connection and will be none, or null. */
     public IOException failure() {
         return failure;
     }
 
-    /** Whether there is news that the TCP socket does not know. */
+    /** Returns whether there is an outcome that the TCP socket does not know. */
     public boolean isReady() {
         return decided && (stream != null || failure != null || tcpConnected);
     }
 
-    /** Of what is decided: RDMA came to nothing, and did not end the attempt either. */
+    /** Returns whether it is decided that RDMA came to nothing, without ending the whole connect. */
     public boolean isLeftToTcp() {
         return leftToTcp;
     }
 
-    /** RDMA came to nothing and TCP has not been tried. */
+    /** Returns whether RDMA came to nothing and TCP has not been tried. */
     public boolean needsTcp() {
         return decided && leftToTcp && !tcpStarted;
     }
 
-    /** Lets a TCP socket that does not block begin; a failure is {@link #failure}'s. */
+    /** Starts the connect of a TCP socket that does not block; a failure is then returned by {@link #failure}. */
     public void startTcp() {
         try {
             tcpConnected = connectTcp();
@@ -214,7 +218,7 @@ public final class OutgoingConnection {
         return tcpStarted;
     }
 
-    /** TCP is connecting, and its socket knows when it is done. */
+    /** Returns whether TCP is connecting, in which case its socket knows when it is done. */
     public boolean waitsForTcp() {
         return tcpStarted && !tcpConnected && failure == null;
     }

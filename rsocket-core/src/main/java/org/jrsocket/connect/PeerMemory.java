@@ -19,56 +19,54 @@ import org.jrsocket.connect.PeerState.Kind;
 import org.jrsocket.stream.PendingConnect.Answer;
 
 /**
- * What is known of peers: hosts that do not answer over RDMA, addresses and ports that refuse it, and how long those
- * that answer take. From it follows whether RDMA is worth an attempt, and how long one may last. Bounded, and forgets
+ * What is known about peers: hosts that do not answer over RDMA, addresses and ports that refuse it, and how long
+ * answers take. This decides whether RDMA is worth an attempt, and how long an attempt may last. Bounded, and forgets
  * by itself. Safe for use by many threads.
  */
 final class PeerMemory {
 
     /**
      * Enough for any real set of peers. A client that talks to more forgets those that it has not talked to for the
-     * longest time, and pays for them twice.
+     * longest time, and has to find out about them again.
      */
     static final int CAPACITY = 4096;
 
     /** A silent host is asked again after this time, and then after twice as long each time. */
     static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /**
-     * A port that had taken RDMA connections is spared only when it refuses once more this long after the first time,
-     * and then for this long: its server may begin to listen just now, and what connects over TCP meanwhile stays with
+     * A port that had taken RDMA connections is left alone only if it refuses again this long after the first time, and
+     * then for this long: its server may be about to listen, and connections that use TCP in the meantime stay with
      * TCP. A refusal costs a round trip.
      */
     static final long FIRST_REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /**
-     * How long a host counts as one in doubt that left a request unanswered, if TCP does not say whether it is there at
+     * How long a host that left a request unanswered counts as in doubt, if TCP does not say whether it is there at
      * all.
      */
     static final long DOUBT_NANOS = TimeUnit.MINUTES.toNanos(1);
-    /** The most that an attempt may take, head starts that are longer excepted. */
+    /** The longest that an attempt may take, apart from longer head starts. */
     static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /**
-     * How many head starts this host may take itself, for resolving and for making queues, before the peer is asked.
-     */
+    /** How many head starts this host itself may take to resolve addresses and make queues before the peer is asked. */
     private static final int PREPARATION = 5;
 
-    /** What is known of a host that {@link #objection} has nothing against, at the next moment. */
+    /** What is known about a host, just after {@link #objection} had nothing against it. */
     enum Standing {
-        /** It has answered before, or nothing is to be remembered: whoever likes may ask it. */
+        /** It has answered before, or nothing is to be remembered: any attempt may ask it. */
         KNOWN,
-        /** Nobody has asked it. */
+        /** It has not been asked. */
         UNKNOWN,
-        /** Somebody has, and it never answered anybody so far. */
+        /** It has been asked, and has never answered so far. */
         ASKED,
         /** It has turned out to be silent. */
         SILENT
     }
 
-    /** @param pause 0 of the first of a port that had taken connections, which is none yet */
+    /** @param pause 0 for the first refusal of a port that had taken connections, which causes no pause yet */
     private record Refusal(long until, long pause) {}
 
     private final Map<InetAddress, KnownHost> hosts = bounded();
     private final Map<InetSocketAddress, Refusal> refusals = bounded();
-    /** Addresses and ports that took an RDMA connection. */
+    /** The addresses and ports that have taken an RDMA connection. */
     private final Set<InetSocketAddress> willing = ConcurrentHashMap.newKeySet();
 
     private final FirstContacts firstContacts = new FirstContacts(this);
@@ -89,8 +87,8 @@ final class PeerMemory {
     // ---- asking ----
 
     /**
-     * Why an attempt over RDMA would be wasted, as far as is known; null if it would not, and then the caller is taken
-     * to make it.
+     * Returns why an attempt over RDMA would be wasted, as far as is known; null if it would not, in which case the
+     * caller is expected to make it.
      */
     TcpReason objection(InetSocketAddress peer) {
         if (!refusals.isEmpty()) {
@@ -117,8 +115,8 @@ final class PeerMemory {
     }
 
     /**
-     * After how many nanoseconds a silent host is to be probed; negative if it is not, or somebody does it already. The
-     * caller is taken to do it.
+     * Returns after how many nanoseconds a silent host is to be probed; negative if it is not, or if a probe is
+     * scheduled already. The caller is expected to send the probe.
      */
     long probeIn(InetSocketAddress peer) {
         KnownHost host = host(peer);
@@ -134,7 +132,10 @@ final class PeerMemory {
         }
     }
 
-    /** A probe is about to be sent; unless it is answered, that was one more silence. False if there is no need. */
+    /**
+     * Records that a probe is about to be sent, which counts as a silence unless it is answered. Returns false if there
+     * is no need.
+     */
     boolean probing(InetSocketAddress peer) {
         KnownHost host = host(peer);
         if (host == null) {
@@ -151,13 +152,13 @@ final class PeerMemory {
     }
 
     /**
-     * How long an attempt may still go on. Silence is what ends it, not time: an attempt that waits for this host's own
-     * work, or for a peer that is answering others, is not one that a silent host keeps waiting. Of those that ask a
-     * host of which nothing is known the first waits for the whole head start, the others for a part of it.
+     * Returns how long an attempt may still go on. Silence is what ends it, not time: an attempt that waits for this
+     * host's own work, or for a peer that is answering others, is not kept waiting by a silent host. Of those that ask
+     * a host of which nothing is known, the first waits for the whole head start, the others for a part of it.
      *
-     * @param age of the attempt, nanoseconds
+     * @param age the age of the attempt, nanoseconds
      * @param asked how long ago its own request went out, negative if it has not
-     * @param first what {@link #asked} said of its own request
+     * @param first what {@link #asked} returned for its own request
      */
     long left(InetSocketAddress peer, long age, long asked, boolean first) {
         KnownHost host = host(peer);
@@ -176,7 +177,7 @@ final class PeerMemory {
         }
     }
 
-    /** The most that an attempt may take, nanoseconds. */
+    /** Returns the longest that an attempt may take, nanoseconds. */
     long most() {
         return Math.max(MOST_NANOS, (PREPARATION + 1) * headStartNanos);
     }
@@ -194,7 +195,7 @@ final class PeerMemory {
         }
     }
 
-    /** Who asks hosts of which nothing is known. */
+    /** Returns the attempts on hosts of which nothing is known. */
     FirstContacts firstContacts() {
         return firstContacts;
     }
@@ -202,7 +203,7 @@ final class PeerMemory {
     // ---- learning ----
 
     /**
-     * A request went out.
+     * Records that a request went out.
      *
      * @return whether it is the only one that the host has not answered
      */
@@ -228,12 +229,12 @@ final class PeerMemory {
     }
 
     /**
-     * The host said something.
+     * Records that the host answered.
      *
-     * @param nanos after how long
+     * @param nanos how long the answer took
      */
     void answered(InetSocketAddress peer, Answer answer, long nanos) {
-        KnownHost host = hostToBe(peer); // it may have been forgotten meanwhile
+        KnownHost host = hostToBe(peer); // it may have been forgotten in the meantime
         synchronized (host) {
             host.open = false;
             host.silences = 0;
@@ -247,7 +248,7 @@ final class PeerMemory {
         firstContacts.answered(peer);
     }
 
-    /** A connection over RDMA was lost on the way to it. */
+    /** Records that a connection over RDMA was lost on the path to the host. */
     void lost(InetSocketAddress peer) {
         if (unansweredNanos > 0) {
             KnownHost host = hostToBe(peer);
@@ -257,7 +258,7 @@ final class PeerMemory {
         }
     }
 
-    /** TCP reached the host: if it owes an answer over RDMA, it is there and silent. */
+    /** Records that TCP reached the host: if it owes an answer over RDMA, it is up and silent. */
     void reached(InetSocketAddress peer) {
         KnownHost host = host(peer);
         if (host != null) {
@@ -270,7 +271,7 @@ final class PeerMemory {
         }
     }
 
-    /** TCP did not reach it either: nothing is to be learned from its silence. */
+    /** Records that TCP did not reach the host either: nothing is to be learned from its silence. */
     void down(InetSocketAddress peer) {
         KnownHost host = host(peer);
         if (host != null) {
@@ -280,26 +281,28 @@ final class PeerMemory {
         }
     }
 
-    /** There is no way to the host over RDMA, although TCP reached it. */
+    /** Records that the host cannot be reached over RDMA, although TCP reached it. */
     void unreachable(InetSocketAddress peer) {
         asked(peer);
         KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
                 host.open = false;
-                if (host.silences == 0 || host.asking) { // else another one has told, at the same time
+                if (host.silences == 0 || host.asking) { // else another attempt has said so at the same time
                     host.silent(clock.getAsLong());
                 }
             }
         }
     }
 
-    /** Nobody was asked: a reason to spare this address and port, but not for long. */
+    /**
+     * Records that no device serves the address, so nothing was asked: a reason to leave it alone, but not for long.
+     */
     void unserved(InetSocketAddress peer) {
         refuse(peer, rejectedNanos);
     }
 
-    /** Nobody takes RDMA connections on this port, although somebody takes TCP's. */
+    /** Records that nothing takes RDMA connections on this port, although something takes TCP connections. */
     void rejected(InetSocketAddress peer) {
         if (!willing.contains(peer)) {
             refuse(peer, rejectedNanos);
@@ -310,7 +313,7 @@ final class PeerMemory {
             refuse(peer, 0);
         } else if (clock.getAsLong() - last.until >= (last.pause == 0 ? FIRST_REFUSAL_NANOS : 0)) {
             refuse(peer, Math.min(rejectedNanos, last.pause == 0 ? FIRST_REFUSAL_NANOS : 2 * last.pause));
-        } // else it was asked before the last refusal was heard, or soon after, so it says nothing new
+        } // else it was asked before the last refusal arrived, or soon after, so this is nothing new
     }
 
     private void refuse(InetSocketAddress peer, long pause) {
@@ -319,7 +322,7 @@ final class PeerMemory {
         }
     }
 
-    /** RDMA worked: whatever was remembered is outdated. */
+    /** Records that RDMA worked: what was remembered is outdated. */
     void worked(InetSocketAddress peer) {
         if (!refusals.isEmpty()) {
             refusals.remove(peer);
@@ -351,7 +354,7 @@ final class PeerMemory {
     }
 
     /**
-     * Forgets all.
+     * Forgets everything.
      *
      * @return how many peers there were
      */
@@ -363,7 +366,7 @@ final class PeerMemory {
         return count;
     }
 
-    /** How many peers are remembered, of the kind of which there are most. For tests. */
+    /** Returns how many hosts or how many refusals are remembered, whichever is more. For tests. */
     int size() {
         return Math.max(hosts.size(), refusals.size());
     }
@@ -372,12 +375,12 @@ final class PeerMemory {
         return hosts.get(peer.getAddress());
     }
 
-    /** With one lock, which nobody holds for longer than a look takes, but those who show all of it. */
+    /** Returns a map with one lock, which is held no longer than a lookup takes, except to show the whole map. */
     private static <K, V> Map<K, V> bounded() {
         return Collections.synchronizedMap(new RecentlyUsed<>());
     }
 
-    /** What has not been looked at for the longest time makes room for more. */
+    /** A map that drops its least recently used entry to make room. */
     private static final class RecentlyUsed<K, V> extends LinkedHashMap<K, V> {
 
         RecentlyUsed() {

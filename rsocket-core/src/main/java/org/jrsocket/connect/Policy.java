@@ -6,9 +6,9 @@ package org.jrsocket.connect;
 
 /** Which transports a connection may use. */
 public enum Policy {
-    /** RDMA where both ends can, else TCP. */
+    /** RDMA where both ends support it, otherwise TCP. */
     AUTO,
-    /** RDMA or an exception that says why not. */
+    /** RDMA, or an exception that says why not. */
     RDMA,
     /** Never RDMA. */
     TCP

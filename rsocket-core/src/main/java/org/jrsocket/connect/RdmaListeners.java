@@ -9,16 +9,16 @@ import java.net.InetSocketAddress;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaListener;
 
-/** Listening over RDMA for those who want to know why it is not possible, rather than use TCP without a word. */
+/** Opens RDMA listeners for callers that want to know why one is not possible, rather than silently use TCP. */
 public final class RdmaListeners {
 
     private RdmaListeners() {}
 
     /**
-     * Listens as a server socket under the agent would.
+     * Listens over RDMA as a server socket under the agent would.
      *
-     * @param local with a port, that TCP has too
-     * @throws IOException the policy does not want it or the host cannot; the message says which
+     * @param local the address, with a port that TCP has too
+     * @throws IOException if the policy does not allow it or the host cannot; the message says which
      */
     public static RdmaListener open(TransportContext context, InetSocketAddress local, int backlog) throws IOException {
         if (context.policy(Rules.Action.BIND, local) == Policy.TCP) {

@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A list of what this host has, read when somebody asks and then at most once in a while, by one thread; the others
- * take what was there before, as all do when it cannot be read. Safe for use by many threads.
+ * A list of what this host has, read on demand, but at most once per period and by one thread. Other threads use the
+ * previous list, as all do if it cannot be read. Safe for use by many threads.
  */
 final class Refreshed<T> {
 
     private static final Logger LOG = LoggerFactory.getLogger(Refreshed.class);
 
-    /** How it is read. */
+    /** Reads the list. */
     interface Source<T> {
         List<T> read() throws IOException;
     }
@@ -34,11 +34,11 @@ final class Refreshed<T> {
     private final long freshNanos;
     private final LongSupplier clock;
     private volatile Reading<T> reading;
-    private final AtomicBoolean refreshing = new AtomicBoolean(); // whether a thread is, not counting the first ones
+    private final AtomicBoolean refreshing = new AtomicBoolean(); // a thread is reading, not counting the first ones
 
     /**
-     * @param what for the log
-     * @param freshNanos how long a reading serves
+     * @param what names the list in the log
+     * @param freshNanos how long a reading is used
      * @param clock nanoseconds, as {@link System#nanoTime}
      */
     Refreshed(String what, Source<T> source, long freshNanos, LongSupplier clock) {
@@ -51,7 +51,7 @@ final class Refreshed<T> {
     List<T> get() {
         Reading<T> last = reading;
         long now = clock.getAsLong();
-        if (last == null) { // nobody has anything yet
+        if (last == null) { // nothing has been read yet
             return read(now, List.of());
         }
         if (now - last.at < freshNanos || !refreshing.compareAndSet(false, true)) {
@@ -75,7 +75,7 @@ final class Refreshed<T> {
         return list;
     }
 
-    /** With the rights of this project, which an application under a security manager need not have. */
+    /** Reads with the access rights of this project, which an application under a security manager need not have. */
     @SuppressWarnings("removal") // of JDK 17
     private List<T> privileged() throws IOException {
         try {

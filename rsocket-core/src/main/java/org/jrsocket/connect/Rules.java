@@ -22,16 +22,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which addresses and ports may use RDMA, from a file in the grammar of the JDK's old SDP configuration, with a policy
- * word added:
+ * The addresses and ports that may use RDMA, from a file in the grammar of the JDK's old SDP configuration, with a
+ * policy word added:
  *
  * <pre>
  *   bind|connect  HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|rdma|tcp [DEVICES]]
  *   accept        HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|tcp [DEVICES]]
  * </pre>
  *
- * The first line that matches decides; without a policy word it says {@code auto}. Host names are looked up once, when
- * the file is read. Immutable.
+ * The first line that matches decides; a line without a policy word means {@code auto}. Host names are looked up once,
+ * when the file is read. Immutable.
  */
 public final class Rules {
 
@@ -48,18 +48,18 @@ public final class Rules {
     /** What some editors put at the beginning of a UTF-8 file. */
     private static final String BYTE_ORDER_MARK = "\uFEFF";
 
-    /** Letters, digits, hyphens and underscores between dots; the last part is no number, or it would be an address. */
+    /** Letters, digits, hyphens and underscores between dots. A number as the last part would make it an address. */
     private static final Pattern HOST_NAME =
             Pattern.compile("([A-Za-z0-9_-]+\\.)*[A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*\\.?");
 
-    /** No rule at all. */
+    /** No rules. */
     public static final Rules NONE = new Rules(List.of(), EnumSet.noneOf(Action.class), List.of());
 
     private static final Logger LOG = LoggerFactory.getLogger(Rules.class);
 
     /**
      * @param network null matches every address
-     * @param devices null if it says nothing of them
+     * @param devices null if the rule names none
      */
     private record Rule(
             Action action, LocalNetworks.Prefix network, int firstPort, int lastPort, Policy policy, Devices devices) {
@@ -73,7 +73,7 @@ public final class Rules {
     }
 
     private final List<Rule> rules;
-    private final Set<Action> actions; // of its lines, those that match nothing included
+    private final Set<Action> actions; // of all lines, including those that match nothing
     private final List<String> unknowns; // lines with names that could not be looked up, and what that means
 
     private Rules(List<Rule> rules, Set<Action> actions, List<String> unknowns) {
@@ -154,7 +154,7 @@ public final class Rules {
             if (isLiteral(host)) {
                 throw new IllegalArgumentException("not an address");
             }
-            // A name server that is away for a moment must not keep a service from starting, nor open it to somebody.
+            // A name server that is down for a moment must neither keep a service from starting nor open it to anyone.
             boolean refuses = action == Action.ACCEPT && policy == Policy.TCP;
             if (refuses) {
                 rules.add(new Rule(action, null, ports[0], ports[1], policy, devices));
@@ -167,7 +167,7 @@ public final class Rules {
         return action;
     }
 
-    /** Whether it can only be meant as an IPv4 or IPv6 address: the JDK never looks such a text up. */
+    /** Returns whether the text can only be meant as an IPv4 or IPv6 address; the JDK never looks up such a text. */
     private static boolean isLiteral(String host) {
         return host.indexOf(':') >= 0 || host.matches("[0-9.]+");
     }
@@ -197,7 +197,7 @@ public final class Rules {
         return Integer.parseInt(text);
     }
 
-    /** Whether some rule for a transport says so. */
+    /** Returns whether a {@code bind} or {@code connect} rule has this policy. */
     boolean mentions(Policy policy) {
         for (Rule rule : rules) {
             if (rule.action != Action.ACCEPT && rule.policy == policy) {
@@ -207,7 +207,7 @@ public final class Rules {
         return false;
     }
 
-    /** Whether some rule names devices, which goes before the setting. */
+    /** Returns whether a rule names devices, which takes precedence over the setting. */
     boolean nameDevices() {
         for (Rule rule : rules) {
             if (rule.devices != null) {
@@ -217,7 +217,7 @@ public final class Rules {
         return false;
     }
 
-    /** The names of devices that are in some rule. */
+    /** Returns the names of devices that occur in rules. */
     Set<String> deviceNames() {
         Set<String> names = new HashSet<>();
         for (Rule rule : rules) {
@@ -228,14 +228,14 @@ public final class Rules {
         return names;
     }
 
-    /** Whether there are {@code accept} rules and no others. */
+    /** Returns whether there are {@code accept} rules and no others. */
     boolean onlyAccept() {
         return actions.equals(EnumSet.of(Action.ACCEPT));
     }
 
     /**
-     * Whether an RDMA connection from there may be taken at this address and device of ours. As soon as there is one
-     * {@code accept} rule, whom none names may not.
+     * Returns whether an RDMA connection from {@code source} may be taken at this address and device of ours. If there
+     * is any {@code accept} rule, a source that no rule matches is not admitted.
      */
     boolean admit(InetAddress source, InetSocketAddress local, String device) {
         byte[] bytes = source.getAddress();
@@ -248,13 +248,13 @@ public final class Rules {
         return !actions.contains(Action.ACCEPT);
     }
 
-    /** What the first matching rule says, or null if none matches. */
+    /** Returns the policy of the first matching rule, or null if none matches. */
     public Policy match(Action action, InetSocketAddress address) {
         Rule found = find(action, address);
         return found == null ? null : found.policy;
     }
 
-    /** Which devices the first matching rule names; null if it names none, or none matches. */
+    /** Returns the devices that the first matching rule names; null if it names none, or no rule matches. */
     Devices devices(Action action, InetSocketAddress address) {
         Rule found = find(action, address);
         return found == null ? null : found.devices;
@@ -265,7 +265,7 @@ public final class Rules {
             return null;
         }
         byte[] bytes = address.getAddress().getAddress();
-        // All addresses are 0.0.0.0 to who writes a rule, and :: to a JVM whose sockets serve both families.
+        // The wildcard is 0.0.0.0 to whoever writes a rule, and :: to a JVM whose sockets serve both families.
         byte[] same = action == Action.BIND && address.getAddress().isAnyLocalAddress()
                 ? new byte[bytes.length == 4 ? 16 : 4]
                 : bytes;

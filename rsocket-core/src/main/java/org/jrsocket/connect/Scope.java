@@ -8,18 +8,18 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 
 /**
- * For which peers RDMA is tried where no rule names them. Everybody beyond would be sent a request that nobody there
- * understands. That the way to the peer begins at a port of an RDMA device is the connection manager's to know.
+ * The peers for which RDMA is tried if no rule names them. Any other peer would be sent a request that nothing there
+ * understands. Whether the route to a peer begins at a port of an RDMA device is left to the connection manager.
  */
 enum Scope {
-    /** Those that are on-link or have a private address: RoCEv2 is routed within such networks. */
+    /** Peers that are on-link or have a private address: RoCEv2 is routed within such networks. */
     PRIVATE,
-    /** Those on a network that this host is on itself. */
+    /** Peers on a network that this host itself is on. */
     ON_LINK,
-    /** All. */
+    /** All peers. */
     ANY;
 
-    /** Whether it includes the peer. This host is always included: it is as near as can be. */
+    /** Returns whether the scope includes the peer. This host is always included: nothing is nearer. */
     boolean includes(InetAddress peer, LocalNetworks networks) {
         return this == ANY
                 || peer.isLoopbackAddress()
@@ -28,7 +28,7 @@ enum Scope {
                 || networks.include(peer);
     }
 
-    /** RFC 1918, RFC 6598 (shared address space), RFC 4193 (unique local). */
+    /** Returns whether the address is private: RFC 1918, RFC 6598 (shared address space), RFC 4193 (unique local). */
     static boolean isPrivate(InetAddress peer) {
         byte[] bytes = peer.getAddress();
         int first = bytes[0] & 0xff;

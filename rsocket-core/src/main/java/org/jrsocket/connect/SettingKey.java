@@ -8,8 +8,9 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * One setting: its name, what it is when nobody sets it, and what it may be. All of them are made and read while the
- * JVM starts: neither a record that is the key of a map nor a lambda, whose code the JDK makes at run time.
+ * A setting: its name, its default and its allowed values. All of them are created and read while the JVM starts, so
+ * this is not a record that is the key of a map, and there are no lambdas: the JDK would generate code for them at run
+ * time.
  */
 abstract class SettingKey<T> {
 
@@ -26,25 +27,25 @@ abstract class SettingKey<T> {
         this.range = range;
     }
 
-    /** As an agent argument; {@code org.jrsocket.} before it makes the system property. */
+    /** Returns the name as an agent argument; the system property has {@code org.jrsocket.} before it. */
     public String name() {
         return name;
     }
 
-    /** The default, as one would write it; null for none. */
+    /** Returns the default, as it would be written; null for none. */
     public String fallback() {
         return fallback;
     }
 
-    /** What is allowed, for people. */
+    /** Returns a readable description of what is allowed. */
     public String range() {
         return range;
     }
 
-    /** @throws IllegalArgumentException with the reason: it is not allowed */
+    /** @throws IllegalArgumentException with the reason, if the value is not allowed */
     abstract T parse(String value);
 
-    /** The environment variable: {@code connect.timeout} is {@code JRSOCKET_CONNECT_TIMEOUT}. */
+    /** Returns the environment variable, such as {@code JRSOCKET_CONNECT_TIMEOUT} for {@code connect.timeout}. */
     public String variable() {
         return "JRSOCKET_" + name.toUpperCase(Locale.ROOT).replace('.', '_');
     }
@@ -102,7 +103,7 @@ abstract class SettingKey<T> {
         };
     }
 
-    /** Bytes: a number, or one with {@code k}, {@code m} or {@code g} for KiB, MiB and GiB. */
+    /** Returns a key for bytes: a number, optionally with {@code k}, {@code m} or {@code g} for KiB, MiB and GiB. */
     static SettingKey<Integer> size(String name, String fallback, String min, String max) {
         return new SettingKey<>(name, fallback, min + " to " + max) {
             @Override
@@ -112,7 +113,7 @@ abstract class SettingKey<T> {
         };
     }
 
-    /** As {@link #size}, of more than an {@code int} holds. */
+    /** Returns a key like {@link #size}, for more than an {@code int} holds. */
     static SettingKey<Long> largeSize(String name, String fallback, String min, String max) {
         return new SettingKey<>(name, fallback, min + " to " + max) {
             @Override
@@ -122,7 +123,7 @@ abstract class SettingKey<T> {
         };
     }
 
-    /** Nanoseconds: a number with its unit, or 0. */
+    /** Returns a key for nanoseconds: a number with its unit, or 0. */
     static SettingKey<Long> duration(String name, String fallback, String min, String max) {
         return new SettingKey<>(name, fallback, min + " to " + max) {
             @Override
@@ -168,7 +169,7 @@ abstract class SettingKey<T> {
         return Long.parseLong(digits);
     }
 
-    /** Whether it is 1 to {@code most} of the digits 0 to 9. */
+    /** Returns whether the text is 1 to {@code most} of the digits 0 to 9. */
     static boolean isNumber(String text, int most) {
         for (int i = 0; i < text.length(); i++) {
             if (text.charAt(i) < '0' || text.charAt(i) > '9') {

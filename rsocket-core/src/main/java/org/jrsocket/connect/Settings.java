@@ -17,9 +17,9 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProbe;
 
 /**
- * Everything one can set, read once at the start and immutable after. An agent argument ({@code key=value,key=value})
- * goes before a system property ({@code -Dorg.jrsocket.key}), and that before an environment variable
- * ({@code JRSOCKET_KEY}). Documented in {@code docs/configuration.md}; a test compares.
+ * All settings, read once at startup and immutable from then on. An agent argument ({@code key=value,key=value}) takes
+ * precedence over a system property ({@code -Dorg.jrsocket.key}), and that over an environment variable
+ * ({@code JRSOCKET_KEY}). Documented in {@code docs/configuration.md}, with which a test compares them.
  */
 public final class Settings {
 
@@ -76,7 +76,7 @@ public final class Settings {
             CLOSE_MAX,
             MEMORY_REGISTERED);
 
-    /** Before a key's name in a system property. */
+    /** The prefix of a key's name in a system property. */
     public static final String PREFIX = "org.jrsocket.";
 
     /** Properties that are read elsewhere, and are neither agent arguments nor environment variables. */
@@ -85,13 +85,13 @@ public final class Settings {
             NativeLibrary.LIBRARY_PROPERTY.substring(PREFIX.length()),
             RdmaCoreProbe.IWARP_PROPERTY.substring(PREFIX.length()));
 
-    /** Beginnings of properties of the classes that the drop-in jar carries, and of the project's own tests. */
+    /** Prefixes of properties of the classes that the drop-in jar carries, and of the project's own tests. */
     private static final List<String> BEGINNINGS = List.of("shaded.", "test.", "bench.");
 
     private final Map<SettingKey<?>, Object> values;
-    /** As they were written. */
+    /** The values as they were written. */
     private final Map<SettingKey<?>, String> given;
-    // What every connection asks for.
+    // Values that every connection needs.
     private final StreamConfig streamConfig;
     private final long connectNanos;
     private final int maxBuffer;
@@ -113,7 +113,7 @@ public final class Settings {
         maxBuffer = get(BUFFER_MAX);
     }
 
-    /** All defaults. */
+    /** Returns settings that are all defaults. */
     public static Settings defaults() {
         try {
             return read(null, new Properties(), Map.of());
@@ -123,11 +123,11 @@ public final class Settings {
     }
 
     /**
-     * Reads and checks.
+     * Reads and checks the settings.
      *
-     * @param arguments the agent's, may be null
+     * @param arguments the agent's arguments, may be null
      * @throws ConfigurationException for an unknown key or a value that is out of range. Unknown environment variables
-     *     are left alone: orchestrators set some for any service that happens to be called jrsocket.
+     *     are ignored: orchestrators set some for any service that happens to be called jrsocket.
      */
     public static Settings read(String arguments, Properties properties, Map<String, String> environment)
             throws ConfigurationException {
@@ -198,7 +198,7 @@ public final class Settings {
         return false;
     }
 
-    /** Where it is read, all that is not {@code true} counts as {@code false}. */
+    /** Checks a switch strictly: where it is read, anything other than {@code true} counts as {@code false}. */
     private static void checkSwitch(String name, String value) throws ConfigurationException {
         if (!value.equalsIgnoreCase("true") && !value.equalsIgnoreCase("false")) {
             throw new ConfigurationException("-D" + name + "=" + value, "not one of true, false");
@@ -224,12 +224,12 @@ public final class Settings {
         }
     }
 
-    @SuppressWarnings("unchecked") // what a key's parser made
+    @SuppressWarnings("unchecked") // the value is what the key's parser returned
     private <T> T get(SettingKey<T> key) {
         return (T) values.get(key);
     }
 
-    /** Whether somebody set it, rather than it being the default. */
+    /** Returns whether the setting was given, rather than left at its default. */
     boolean isGiven(SettingKey<?> key) {
         return given.containsKey(key);
     }
@@ -238,27 +238,27 @@ public final class Settings {
         return get(POLICY);
     }
 
-    /** The rules file, or null. */
+    /** Returns the rules file, or null. */
     public Path rules() {
         return get(RULES);
     }
 
-    /** For which peers RDMA is tried where no rule names them. */
+    /** Returns for which peers RDMA is tried if no rule names them. */
     Scope scope() {
         return get(SCOPE);
     }
 
-    /** Whether server sockets may listen over RDMA at all. */
+    /** Returns whether server sockets may listen over RDMA at all. */
     boolean listens() {
         return get(LISTEN) == Switch.ON;
     }
 
-    /** Which devices may be used where no rule says so. */
+    /** Returns which devices may be used if no rule names any. */
     Devices devices() {
         return isGiven(DEVICES) ? get(DEVICES) : Devices.ROUTED;
     }
 
-    /** Whether sockets are to be served although there is no RDMA yet. */
+    /** Returns whether sockets are to be served although there is no RDMA yet. */
     public boolean expectsDevice() {
         return get(DEVICE_LATE) == Switch.ON;
     }
@@ -268,7 +268,7 @@ public final class Settings {
     }
 
     /**
-     * How long a host of which nothing is known may leave a request over RDMA unanswered before TCP is tried,
+     * Returns how long a host of which nothing is known may leave a request over RDMA unanswered before TCP is tried,
      * nanoseconds.
      */
     long connectNanos() {
@@ -276,41 +276,42 @@ public final class Settings {
     }
 
     /**
-     * The longest that a host which does not answer over RDMA is spared further attempts, nanoseconds; 0 is not at all.
+     * Returns the longest time for which a host that does not answer over RDMA is left alone, nanoseconds; 0 means not
+     * at all.
      */
     long unansweredNanos() {
         return get(MEMORY_UNANSWERED);
     }
 
-    /** How long an address and port that refused RDMA is spared further attempts, nanoseconds; 0 is not at all. */
+    /** Returns how long an address and port that refused RDMA are left alone, nanoseconds; 0 means not at all. */
     long rejectedNanos() {
         return get(MEMORY_REJECTED);
     }
 
     /**
-     * The most memory that a stream may have in one direction when an application asks for a buffer size, bytes. TCP
-     * has such a limit too, of the kernel.
+     * Returns the most memory that a stream may have in one direction if an application asks for a buffer size, bytes.
+     * TCP has such a limit too, which the kernel sets.
      */
     int maxBuffer() {
         return maxBuffer;
     }
 
-    /** How many closed connections may have something to deliver still. */
+    /** Returns how many closed connections may still have something to deliver. */
     int maxClosing() {
         return get(CLOSE_MAX);
     }
 
-    /** Bytes of memory that the process may have registered for its RDMA connections. */
+    /** Returns how many bytes of memory the process may have registered for its RDMA connections. */
     public long registeredMemory() {
         return get(MEMORY_REGISTERED);
     }
 
-    /** What a stream gets when the application does not say otherwise. */
+    /** Returns the configuration of a stream if the application does not say otherwise. */
     public StreamConfig streamConfig() {
         return streamConfig;
     }
 
-    /** For the log: each key with its value. */
+    /** Returns each key with its value, for the log. */
     @Override
     public String toString() {
         return KEYS.stream()

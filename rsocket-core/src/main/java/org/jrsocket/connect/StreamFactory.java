@@ -13,7 +13,7 @@ import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
-/** What this package asks of the RDMA stack; see {@link org.jrsocket.stream.RdmaTransport}. Tests put in their own. */
+/** What this package needs of the RDMA stack; see {@link org.jrsocket.stream.RdmaTransport}. Tests use their own. */
 interface StreamFactory {
 
     PendingConnect connect(
@@ -25,15 +25,15 @@ interface StreamFactory {
 
     RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access) throws IOException;
 
-    /** As {@link RdmaListener#whenFree}. */
+    /** Listens as {@link RdmaListener#whenFree} does. */
     RdmaListener listenWhenFree(
             InetSocketAddress local, int backlog, StreamConfig config, Access access, RdmaListener.Patience patience)
             throws IOException;
 
-    /** As {@link org.jrsocket.stream.RdmaTransport#takeCmEvents}. */
+    /** Takes events as {@link org.jrsocket.stream.RdmaTransport#takeCmEvents} does. */
     void takeCmEvents();
 
-    /** Whether it was closed: there is no RDMA any more, nor a service thread. */
+    /** Returns whether it was closed, so that there is neither RDMA nor a service thread any more. */
     default boolean isOver() {
         return false;
     }

@@ -9,12 +9,12 @@ import java.net.InetSocketAddress;
 import org.jrsocket.jfr.Events;
 
 /**
- * A connection that TCP carries in a process that has RDMA, for those who record such things. The socket API that owns
- * it makes one when it is connected and tells it of the end. Safe for use by many threads.
+ * A connection that TCP carries in a process that has RDMA, for Flight Recorder. The socket API that owns the
+ * connection makes this once it is connected, and reports the end. Safe for use by many threads.
  */
 public final class TcpConnection {
 
-    /** An address that is only asked for when somebody records. */
+    /** An address that is looked up only if something is recorded. */
     public interface Address {
         InetSocketAddress get() throws IOException;
     }
@@ -30,10 +30,10 @@ public final class TcpConnection {
     }
 
     /**
-     * Made by a client.
+     * Records a connection made by a client.
      *
-     * @param attempt what came before it, or null: nothing is recorded then
-     * @return null unless somebody records
+     * @param attempt the attempt that came before it; null if nothing is to be recorded
+     * @return null unless something is recorded
      */
     public static TcpConnection connected(ConnectAttempt attempt, Address local) {
         if (attempt == null || !isRecorded()) {
@@ -51,9 +51,9 @@ public final class TcpConnection {
     }
 
     /**
-     * Accepted by a server that listens on both transports.
+     * Counts and records a connection accepted by a server that listens on both transports.
      *
-     * @return null unless somebody records
+     * @return null unless something is recorded
      */
     public static TcpConnection accepted(TransportContext context, Address local, Address remote) {
         context.counts().acceptedTcp();
@@ -73,11 +73,11 @@ public final class TcpConnection {
         try {
             return address.get();
         } catch (IOException e) {
-            return null; // closed meanwhile
+            return null; // closed in the meantime
         }
     }
 
-    /** It was closed. Harmless when repeated, and on null. */
+    /** Records that the connection was closed. Harmless when repeated, and on null. */
     public static void closed(TcpConnection connection) {
         if (connection != null) {
             connection.close();

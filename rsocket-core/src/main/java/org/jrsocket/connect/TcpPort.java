@@ -8,22 +8,22 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * The TCP side of a listening socket while it is bound, which settles the port: RDMA has to have the same. The socket
- * API's own.
+ * The TCP side of a listening socket while it is bound, which settles the port: RDMA has to have the same one. The
+ * socket API implements it.
  */
 public interface TcpPort {
 
-    /** Where TCP is bound, as RDMA is to listen there. */
+    /** Returns the address to which TCP is bound, in the form in which RDMA is to use it. */
     InetSocketAddress address() throws IOException;
 
-    /** Whether nobody asked for this port in particular. */
+    /** Returns whether no port in particular was asked for. */
     boolean isAny();
 
-    /** Whether other sockets may be bound to the same port ({@code SO_REUSEPORT}). */
+    /** Returns whether other sockets may be bound to the same port ({@code SO_REUSEPORT}). */
     default boolean isShared() throws IOException {
         return false;
     }
 
-    /** Binds to another port, before it gives up the one that it has. */
+    /** Binds to another port before giving up the present one. */
     void change() throws IOException;
 }

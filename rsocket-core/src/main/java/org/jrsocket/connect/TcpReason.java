@@ -6,13 +6,13 @@ package org.jrsocket.connect;
 
 import org.jrsocket.stream.RdmaConnectException;
 
-/** Why a connection goes, or a server listens, over TCP alone. */
+/** Why a connection uses, or a server listens on, TCP alone. */
 public enum TcpReason {
     /** The policy or a rule says so. */
     POLICY("the policy says so"),
-    /** Its address is not of those for which RDMA is tried. */
+    /** The address is not one of those for which RDMA is tried. */
     SCOPE("the address is beyond the scope of RDMA (setting scope), and no rule names it"),
-    /** A SOCKS proxy is between; it speaks TCP. */
+    /** The connection goes through a SOCKS proxy, which speaks TCP. */
     PROXY("it goes through a proxy"),
     /** This process has no RDMA at all. */
     UNAVAILABLE("RDMA is not available"),
@@ -24,19 +24,19 @@ public enum TcpReason {
     NO_DEVICE("no RDMA device serves this address"),
     /** The address did not resolve to a route over RDMA. */
     UNRESOLVED("the address or route does not resolve over RDMA"),
-    /** The peer's RDMA stack answered, but nobody listens there. */
+    /** The peer's RDMA stack answered, but nothing listens there. */
     REFUSED("the peer refused RDMA: nobody listens on this port there"),
     /** The peer admits no connections over RDMA from this host, by its rules or devices, or because it is drained. */
     DENIED("the peer refuses RDMA from this host: its rules or devices say so, or it is drained"),
-    /** The peer listens over RDMA and has no room for one more connection at the moment. */
+    /** The peer listens over RDMA but has no room for one more connection at the moment. */
     BUSY("the peer has no room for one more RDMA connection: its queue of connections is full, or its memory"),
-    /** The peer listens over RDMA, and its host can make no connection: its settings do not fit its device. */
+    /** The peer listens over RDMA, but its host cannot make a connection: its settings do not fit its device. */
     UNABLE("the peer's host can make no RDMA connection; the log of the server there says why"),
     /** The peer's RDMA stack did not answer the CM's own retries. */
     UNREACHABLE("the peer did not answer over RDMA"),
     /** The peer did not answer within the budget. */
     TIMEOUT("the peer did not answer over RDMA in time"),
-    /** The peer speaks something else than rsocket v1. */
+    /** The peer speaks something other than rsocket v1. */
     PROTOCOL("the peer does not speak rsocket v1"),
     /** This host lacks memory, queue pairs or descriptors. */
     RESOURCES("this host lacks a resource for RDMA"),
@@ -49,18 +49,18 @@ public enum TcpReason {
         this.text = text;
     }
 
-    /** For log lines. */
+    /** Returns the reason as a text for log lines. */
     public String text() {
         return text;
     }
 
-    /** The same, with what the device, the library or the peer said, where that says more. */
+    /** Returns the same, with what the device, the library or the peer said if that says more. */
     String text(Exception detail) {
         String said = detail == null ? null : detail.getMessage();
         return said == null || saysAll() ? text : text + " (" + said + ")";
     }
 
-    /** Whether the exception's message is the same in other words, for those who see it without this. */
+    /** Returns whether the exception's message says the same in other words, for readers who see it without this. */
     private boolean saysAll() {
         return switch (this) {
             case DENIED, BUSY, UNABLE, UNREACHABLE -> true;

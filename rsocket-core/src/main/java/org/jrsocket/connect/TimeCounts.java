@@ -8,13 +8,16 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** How often something took how long. Safe for use by many threads; a reader sees each number, not one moment. */
+/**
+ * Counts how often something took how long. Safe for use by many threads; the numbers that a reader sees are not all of
+ * the same moment.
+ */
 final class TimeCounts {
 
     private final long[] bounds;
     private final LongAdder[] counts; // up to each bound, and beyond
 
-    /** @param bounds microseconds, the least first */
+    /** @param bounds microseconds, in ascending order */
     TimeCounts(long... bounds) {
         this.bounds = bounds;
         this.counts = new LongAdder[bounds.length + 1];
@@ -31,7 +34,7 @@ final class TimeCounts {
         counts[bound].increment();
     }
 
-    /** How many took so many microseconds or less, by that number; {@code +Inf} is all. */
+    /** Returns how many took no longer than each number of microseconds; {@code +Inf} counts all. */
     Map<String, Long> byMicros() {
         Map<String, Long> sums = new LinkedHashMap<>();
         long sum = 0;

@@ -33,7 +33,7 @@ public final class TransportContext {
     private final LocalNetworks networks = new LocalNetworks();
     private final Connector connector;
 
-    /** Over the transport of {@code holder}. */
+    /** Makes a context over the transport of {@code holder}. */
     public TransportContext(Settings settings, Rules rules, TransportHolder holder) {
         this(settings, rules, (StreamFactory) holder);
         holder.limitClosing(settings.maxClosing());
@@ -53,7 +53,7 @@ public final class TransportContext {
         this.connector = new Connector(this, rdma, new Ways(adapters, settings));
     }
 
-    /** With the rules file that the settings name, if they do. */
+    /** Makes a context with the rules file that the settings name, if they name one. */
     public static TransportContext open(Settings settings, TransportHolder holder) throws ConfigurationException {
         return new TransportContext(
                 settings, settings.rules() == null ? Rules.NONE : Rules.load(settings.rules()), holder);
@@ -71,7 +71,7 @@ public final class TransportContext {
         return connector;
     }
 
-    /** Takes note of a connection that a server took from its RDMA listener. */
+    /** Records a connection that a server took from its RDMA listener. */
     public void accepted(RdmaStream stream) {
         counts.acceptedRdma();
         log.rdma("accepted", stream.remoteAddress(), stream.deviceName());
@@ -81,14 +81,14 @@ public final class TransportContext {
 
     // ---- at run time ----
 
-    /** What all new connections may use, whatever rules and settings say; null if those decide. */
+    /** Returns the policy of all new connections, whatever rules and settings say; null if those decide. */
     public Policy override() {
         return override;
     }
 
     /**
-     * Has new connections and listeners use this, whatever rules and settings say, until it is null again. With TCP,
-     * listeners that exist refuse requests over RDMA. Connections that exist stay as they are.
+     * Makes new connections and listeners use this policy, whatever rules and settings say, until it is null again.
+     * With TCP, existing listeners refuse requests over RDMA. Existing connections stay as they are.
      */
     public void override(Policy policy) {
         override = policy;
@@ -97,8 +97,9 @@ public final class TransportContext {
     /**
      * Reads the rules file again, for connections and listeners from now on.
      *
-     * @return what it has, for people
-     * @throws ConfigurationException it cannot be used, and the rules before stay; or the settings name none
+     * @return a readable description of the rules
+     * @throws ConfigurationException if the file cannot be used, and the previous rules stay; or if the settings name
+     *     none
      */
     public String reloadRules() throws ConfigurationException {
         if (settings.rules() == null) {
@@ -108,7 +109,7 @@ public final class TransportContext {
         return describeRules();
     }
 
-    /** What is remembered of peers at this moment. */
+    /** Returns what is remembered about peers at this moment. */
     public List<PeerState> remembered() {
         return connector.ways().all().stream()
                 .flatMap(way -> way.memory().states().stream().map(state -> state.from(way.from())))
@@ -116,7 +117,7 @@ public final class TransportContext {
     }
 
     /**
-     * Forgets what is remembered of peers.
+     * Forgets what is remembered about peers.
      *
      * @return how many there were
      */
@@ -134,17 +135,19 @@ public final class TransportContext {
         return log;
     }
 
-    /** Whether some connection might get this policy. */
+    /** Returns whether a connection might get this policy. */
     public boolean mayUse(Policy policy) {
         return rules.mentions(policy) || unmatched() == policy;
     }
 
-    /** Whether some connection might use RDMA, as rules and settings are; the override may say otherwise. */
+    /**
+     * Returns whether a connection might use RDMA by the present rules and settings; the override may say otherwise.
+     */
     public boolean mayUseRdma() {
         return mayUse(Policy.AUTO) || mayUse(Policy.RDMA);
     }
 
-    /** What to say once where there is no RDMA, for {@code reason}. */
+    /** Returns what to say, once, if there is no RDMA, for {@code reason}. */
     public String withoutRdma(VerbsUnavailableException reason) {
         String what = mayUse(Policy.RDMA)
                 ? "no RDMA, and connections that must use it will fail: "
@@ -152,15 +155,15 @@ public final class TransportContext {
         return what + reason.getMessage();
     }
 
-    /** Whether settings or rules name devices, of all that the host may have. */
+    /** Returns whether settings or rules name some of the devices that the host may have. */
     public boolean namesDevices() {
         return settings.devices().hasNames() || !rules.deviceNames().isEmpty();
     }
 
     /**
-     * Devices that the settings or rules name, and that this host does not have.
+     * Describes the devices that the settings or rules name and that this host does not have.
      *
-     * @return what to say of them, or null if there are none
+     * @return what to say about them, or null if there are none
      */
     public String withoutDevices(List<DeviceInfo> present) {
         Set<String> there = present.stream().map(DeviceInfo::name).collect(Collectors.toCollection(TreeSet::new));
@@ -181,17 +184,17 @@ public final class TransportContext {
                         + String.join(", ", there);
     }
 
-    /** Whether settings or rules may let a connection use this device. */
+    /** Returns whether settings or rules may let a connection use this device. */
     public boolean mayUse(DeviceInfo device) {
         return rules.nameDevices() || !settings.devices().excludes(device);
     }
 
-    /** The rules and where they are from, for people; null if the settings name no file. */
+    /** Returns a readable description of the rules and where they are from; null if the settings name no file. */
     public String describeRules() {
         return settings.rules() == null ? null : rules + " of " + settings.rules();
     }
 
-    /** Who may connect over RDMA to this process's listener there, by the rules of the moment. */
+    /** Returns who may connect over RDMA to this process's listener at an address, by the rules of the moment. */
     Access access(InetSocketAddress listener) {
         return new Access() {
             @Override
@@ -217,19 +220,22 @@ public final class TransportContext {
         };
     }
 
-    /** Which devices may be used for it; a rule goes before the setting. */
+    /** Returns which devices may be used for an address; a rule takes precedence over the setting. */
     Devices devices(Rules.Action action, InetSocketAddress address) {
         Devices ruled = rules.devices(action, address);
         return ruled == null ? settings.devices() : ruled;
     }
 
-    /** Whether RDMA may be tried for this address if the policy leaves it open. */
+    /** Returns whether RDMA may be tried for this address if the policy leaves it open. */
     boolean isInScope(InetSocketAddress remote) {
         return settings.scope().includes(remote.getAddress(), networks)
                 || rules.match(Rules.Action.CONNECT, remote) != null;
     }
 
-    /** The settings in force, for people. Where the rules alone decide about RDMA, it says so: see {@link #policy}. */
+    /**
+     * Returns a readable description of the settings in force. If the rules alone decide about RDMA, it says so: see
+     * {@link #policy}.
+     */
     public String describeSettings() {
         Policy unmatched = unmatched();
         return unmatched == settings.policy() ? settings.toString() : settings + "; what no rule names uses TCP";
@@ -242,8 +248,8 @@ public final class TransportContext {
     }
 
     /**
-     * What may carry a connection. Where a rules file is given and the policy is not, what no rule names uses TCP: so a
-     * file written for the JDK's SDP keeps its meaning.
+     * Returns what may carry a connection. If a rules file is given but no policy, addresses that no rule names use
+     * TCP, so that a file written for the JDK's SDP keeps its meaning.
      *
      * @param address local for BIND, remote for CONNECT; resolved
      */

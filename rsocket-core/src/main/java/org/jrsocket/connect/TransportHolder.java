@@ -29,27 +29,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The process's RDMA transport: verbs are opened when somebody first asks whether there are any, the transport with its
- * thread when the first socket needs it, each once. If verbs cannot be had, the reason is kept, and while somebody goes
- * on asking, a thread of ours looks again every few seconds: a driver may be loaded later. Safe for use by many
- * threads.
+ * The process's RDMA transport. Verbs are opened when they are first asked for, the transport with its thread when the
+ * first socket needs it, each once. If there are no verbs, the reason is kept, and as long as callers keep asking, a
+ * thread of ours looks again every few seconds, because a driver may be loaded later. Safe for use by many threads.
  */
 public final class TransportHolder implements StreamFactory {
 
-    /** How verbs are opened. */
+    /** Opens verbs. */
     public interface Opener {
         VerbsProvider open() throws VerbsUnavailableException;
     }
 
-    /** At least so long between looks whether verbs have come. */
+    /** The least time between two looks for verbs. */
     static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Made when it is needed: the agent makes a holder before it has set up the log. */
+    /** Initialised on demand, because the agent makes a holder before it has set up the log. */
     private static final class Log {
         private static final Logger LOG = LoggerFactory.getLogger(TransportHolder.class);
     }
 
-    // Classes of their own, as the code of a lambda is made at run time, while the JVM starts.
+    // Named classes, because the code of a lambda is generated at run time, while the JVM starts.
 
     private static final class RdmaCore implements Opener {
 
@@ -86,9 +85,9 @@ public final class TransportHolder implements StreamFactory {
     }
 
     /**
-     * For tests.
+     * Makes a holder for tests.
      *
-     * @param looks runs a look for verbs, which may take its time
+     * @param looks runs a look for verbs, which may take a while
      * @param clock nanoseconds, as {@link System#nanoTime}
      */
     TransportHolder(Opener opener, Executor looks, LongSupplier clock) {
@@ -97,17 +96,17 @@ public final class TransportHolder implements StreamFactory {
         this.clock = clock;
     }
 
-    /** Over the devices of this host. */
+    /** Returns a holder over the devices of this host. */
     public static TransportHolder rdmaCore() {
         return new TransportHolder(new RdmaCore());
     }
 
-    /** Over verbs that are opened when they are needed. */
+    /** Returns a holder over verbs that are opened when they are needed. */
     public static TransportHolder opening(Opener opener) {
         return new TransportHolder(opener);
     }
 
-    /** Over a transport that exists: tests, and programs that bring their own verbs. */
+    /** Returns a holder over an existing transport, for tests and for programs that bring their own verbs. */
     public static TransportHolder of(RdmaTransport transport) {
         TransportHolder holder = new TransportHolder(() -> {
             throw new AssertionError("the transport is there already");
@@ -116,14 +115,14 @@ public final class TransportHolder implements StreamFactory {
         return holder;
     }
 
-    /** Over a transport that exists, with its verbs. */
+    /** Returns a holder over an existing transport and its verbs. */
     public static TransportHolder over(VerbsProvider provider, RdmaTransport transport) {
         TransportHolder holder = of(transport);
         holder.provider = provider;
         return holder;
     }
 
-    /** Over nothing. */
+    /** Returns a holder without RDMA. */
     public static TransportHolder unavailable(VerbsUnavailableException reason) {
         return new TransportHolder(() -> {
             throw reason;
@@ -131,10 +130,10 @@ public final class TransportHolder implements StreamFactory {
     }
 
     /**
-     * Opens verbs if that has not been tried.
+     * Returns the verbs, which are opened if that has not been tried.
      *
-     * @throws VerbsUnavailableException the reason why this process has no RDMA, as of the last look; soon after
-     *     whatever was missing has come, calls succeed
+     * @throws VerbsUnavailableException with the reason why this process has no RDMA, as of the last look; once what
+     *     was missing has come, calls soon succeed
      */
     public synchronized VerbsProvider provider() throws VerbsUnavailableException {
         if (unavailable != null) {
@@ -146,26 +145,28 @@ public final class TransportHolder implements StreamFactory {
                 provider = opener.open();
             } catch (VerbsUnavailableException e) {
                 throw keep(e);
-            } catch (RuntimeException | LinkageError | OutOfMemoryError e) { // TCP goes on
+            } catch (RuntimeException | LinkageError | OutOfMemoryError e) { // TCP still works
                 throw keep(failed("RDMA verbs do not open: " + e, e));
             }
         }
         return provider;
     }
 
-    /** With the lock. */
+    /** Keeps the reason why there are no verbs. Called with the lock held. */
     private VerbsUnavailableException keep(VerbsUnavailableException reason) {
         unavailable = reason;
         looked = clock.getAsLong();
         return reason;
     }
 
-    /** What the application asked for needs no RDMA: whatever is short here is no failure there. */
+    /**
+     * Returns the exception for a failure here. It must not fail what the application asked for, which needs no RDMA.
+     */
     private static VerbsUnavailableException failed(String message, Throwable cause) {
         return new VerbsUnavailableException(VerbsUnavailableException.Reason.LIBRARY, message, cause);
     }
 
-    /** With the lock. */
+    /** Starts a look for verbs, if it is time for one. Called with the lock held. */
     private void lookAgain() {
         if (looking
                 || closed
@@ -176,7 +177,7 @@ public final class TransportHolder implements StreamFactory {
         looking = true;
         try {
             looks.execute(this::look);
-        } catch (RuntimeException | OutOfMemoryError e) { // no thread to be had: later
+        } catch (RuntimeException | OutOfMemoryError e) { // no thread available: later
             looking = false;
             looked = clock.getAsLong();
         }
@@ -211,7 +212,7 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
-    /** As {@link RdmaTransport#limitClosing}; opens nothing. */
+    /** Sets the limit as {@link RdmaTransport#limitClosing} does; opens nothing. */
     synchronized void limitClosing(int max) {
         maxClosing = max;
         if (transport != null) {
@@ -219,7 +220,7 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
-    /** As {@link RdmaTransport#limitMemory}; opens nothing. */
+    /** Sets the limit as {@link RdmaTransport#limitMemory} does; opens nothing. */
     synchronized void limitMemory(long bytes) {
         maxMemory = bytes;
         if (transport != null) {
@@ -227,7 +228,7 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
-    /** As {@link RdmaTransport#onPathLost}; opens nothing. */
+    /** Sets the action as {@link RdmaTransport#onPathLost} does; opens nothing. */
     synchronized void onPathLost(BiConsumer<InetSocketAddress, InetSocketAddress> action) {
         pathLost = action;
         if (transport != null) {
@@ -235,7 +236,7 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
-    /** Runs when this is closed, while there is a service thread still. */
+    /** Sets an action that runs when this is closed, while there is still a service thread. */
     synchronized void onClose(Runnable action) {
         atClose = action;
     }
@@ -245,13 +246,16 @@ public final class TransportHolder implements StreamFactory {
         return closed;
     }
 
-    /** The transport, opened if necessary. */
+    /** Returns the transport, opened if necessary. */
     public RdmaTransport transport() throws VerbsUnavailableException {
         RdmaTransport open = transport;
         return open != null ? open : openTransport();
     }
 
-    /** With the rights of this project: whoever needs it first has to have none of them, under a security manager. */
+    /**
+     * Opens the transport with the access rights of this project, which the first caller need not have under a security
+     * manager.
+     */
     @SuppressWarnings("removal") // of JDK 17
     private RdmaTransport openTransport() throws VerbsUnavailableException {
         try {
@@ -272,7 +276,7 @@ public final class TransportHolder implements StreamFactory {
                     open.onPathLost(pathLost);
                 }
                 transport = open;
-            } catch (IOException | OutOfMemoryError e) { // descriptors or threads have run out: later it may work
+            } catch (IOException | OutOfMemoryError e) { // out of descriptors or threads: it may work later
                 throw failed("the RDMA service does not start: " + e.getMessage(), e);
             }
         }
@@ -280,8 +284,8 @@ public final class TransportHolder implements StreamFactory {
     }
 
     /**
-     * Closes the transport, if there is one. Whoever asks for it later hears that there is no RDMA any more. Waits as
-     * {@link RdmaTransport#finish}; harmless when repeated.
+     * Closes the transport, if there is one. Later callers are told that there is no RDMA any more. Waits as
+     * {@link RdmaTransport#finish} does; harmless when repeated.
      */
     public void close() {
         RdmaTransport open;
@@ -303,28 +307,28 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
-    /** Whether verbs are open; opens nothing. */
+    /** Returns whether verbs are open; opens nothing. */
     public synchronized boolean hasVerbs() {
         return transport != null || provider != null;
     }
 
     /**
-     * What verbs there are, for people.
+     * Returns a readable description of the verbs.
      *
-     * @throws VerbsUnavailableException there are none
+     * @throws VerbsUnavailableException if there are none
      */
     public String description() throws VerbsUnavailableException {
         RdmaTransport open = transport;
         return open != null ? open.description() : provider().description();
     }
 
-    /** Sums over its streams; opens nothing. */
+    /** Returns sums over its streams; opens nothing. */
     public RdmaTransport.Totals totals() {
         RdmaTransport open = transport;
         return open == null ? RdmaTransport.Totals.NONE : open.totals();
     }
 
-    /** Its streams at this moment; opens nothing. */
+    /** Returns its streams at this moment; opens nothing. */
     public List<RdmaStream> streams() {
         RdmaTransport open = transport;
         return open == null ? List.of() : open.streams();

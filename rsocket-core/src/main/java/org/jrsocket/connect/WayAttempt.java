@@ -21,9 +21,10 @@ import org.jrsocket.stream.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * The part of a {@link ConnectAttempt} that takes one way: how long it may take, and what is learned of the peer. It
- * may have to wait for what another one hears of the peer ({@link FirstContacts}) before it begins. Until then it is
- * this object, and the thread of its caller if that blocks: many wait at once, and nearly all of them for nothing.
+ * The part of a {@link ConnectAttempt} that takes one way: how long it may take, and what is learned about the peer.
+ * Before it begins it may have to wait for what another attempt learns about the peer ({@link FirstContacts}). Until
+ * then it consists of this object and, if its caller blocks, the caller's thread: many wait at once, and nearly all of
+ * them for nothing.
  */
 final class WayAttempt implements PendingConnect.Observer {
 
@@ -31,13 +32,13 @@ final class WayAttempt implements PendingConnect.Observer {
     interface Maker {
         PendingConnect connect(Way way, PendingConnect.Observer observer) throws VerbsUnavailableException;
 
-        /** Whether the connection may use this device, to which the way has led. */
+        /** Returns whether the connection may use this device, to which the way has led. */
         boolean mayUse(Way way, String device, InetAddress from);
 
-        /** @throws VerbsUnavailableException there is no RDMA */
+        /** @throws VerbsUnavailableException if there is no RDMA */
         ServiceLoop service() throws VerbsUnavailableException;
 
-        /** As {@link StreamFactory#takeCmEvents}. */
+        /** Takes events as {@link StreamFactory#takeCmEvents} does. */
         void takeCmEvents();
     }
 
@@ -51,22 +52,22 @@ final class WayAttempt implements PendingConnect.Observer {
 
     private Maker maker; // written before the attempt is started, as the next
     private ServiceLoop service;
-    private volatile boolean waits; // for what another one hears; while others know it, guarded by this
+    private volatile boolean waits; // for another attempt's outcome; while others know of it, guarded by this
     private volatile boolean waited;
     private volatile Thread waiter; // of a caller that blocks
     private Runnable action; // of one that does not; guarded by this, as the next
     private ServiceLoop.Timer timer;
-    private volatile RdmaConnectException ended; // before it has begun; written under this
+    private volatile RdmaConnectException ended; // why it ended before it had begun; written under this
     private volatile PendingConnect pending; // null: it has not begun; written under this
 
     private boolean first; // to ask a peer that has not answered yet; published by the next
     private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
 
     /**
-     * @param shares of its head start this has one
+     * @param shares the number of parts of the head start, of which this attempt has one
      * @param limit nanoseconds, whatever the head start; 0 for none
      * @param hasHeadStart whether something else is tried when the head start is over
-     * @param mayWait whether it may leave it to another one to ask a host of which nothing is known
+     * @param mayWait whether it may wait while another attempt asks a host of which nothing is known
      */
     WayAttempt(Way way, InetSocketAddress remote, int shares, long limit, boolean hasHeadStart, boolean mayWait) {
         this.way = way;
@@ -83,7 +84,7 @@ final class WayAttempt implements PendingConnect.Observer {
         service = by.service();
         Standing standing = Standing.KNOWN;
         if (mayWait) {
-            waits = true; // before others know it
+            waits = true; // before others know of it
             standing = contacts().join(this);
         }
         switch (standing) {
@@ -96,7 +97,7 @@ final class WayAttempt implements PendingConnect.Observer {
                 connectAsOneOfMany();
             }
             case ASKED -> {
-                // somebody will tell
+                // it will be told
             }
             case SILENT -> end(FirstContacts.silent());
         }
@@ -128,12 +129,12 @@ final class WayAttempt implements PendingConnect.Observer {
 
     // ---- how long ----
 
-    /** Whether {@link #left} ever ends it. */
+    /** Returns whether {@link #left} ever ends the attempt. */
     private boolean isLimited() {
         return hasHeadStart || limit > 0;
     }
 
-    /** How long it may still take, nanoseconds. Any thread. */
+    /** Returns how long it may still take, nanoseconds. May be called by any thread. */
     long left() {
         long age = System.nanoTime() - start;
         long left = limit == 0 ? Long.MAX_VALUE : limit - age;
@@ -142,30 +143,30 @@ final class WayAttempt implements PendingConnect.Observer {
 
     private long leftOfHeadStart(long age) {
         long asked = askedAfter;
-        // As if the time went faster, since of the head start only a share is this one's.
+        // As if time went faster, because only a share of the head start belongs to this attempt.
         long own = memory().left(remote, shares * age, asked < 0 ? -1 : shares * (age - asked), asked >= 0 && first);
         return own / shares;
     }
 
-    /** The same while it waits: those who know of the head start tell it. */
+    /** Returns the same while it waits. The head start is left out: when that is over, the wait is ended. */
     private long leftToWait() {
         long most = memory().most();
         return (limit == 0 ? most : Math.min(limit, most)) - (System.nanoTime() - start);
     }
 
-    /** Whether its head start is over, whatever its caller's time. */
+    /** Returns whether its head start is over, whatever its caller's time. */
     private boolean isOverdue() {
         return hasHeadStart && leftOfHeadStart(System.nanoTime() - start) <= 0;
     }
 
-    /** Whether it has had its head start and could not ask all the same. */
+    /** Returns whether it has had its head start and still could not ask. */
     boolean isLost() {
         return !hasAsked() && isOverdue();
     }
 
     // ---- beside others to the same host ----
 
-    /** It may begin, if it still waits: soon, by itself. Any thread, whatever it holds. */
+    /** Lets it begin soon, by itself, if it still waits. May be called by any thread, with any lock held. */
     synchronized void begin() {
         if (waits) {
             waited = true;
@@ -173,7 +174,9 @@ final class WayAttempt implements PendingConnect.Observer {
         }
     }
 
-    /** It is over, if it has not begun. As {@link #begin}. False if it has, or was over before. */
+    /**
+     * Ends it if it has not begun; may be called as {@link #begin}. Returns false if it has begun or was over before.
+     */
     synchronized boolean end(RdmaConnectException why) {
         if (pending != null || ended != null) {
             return false;
@@ -183,7 +186,7 @@ final class WayAttempt implements PendingConnect.Observer {
         return true;
     }
 
-    /** With the lock. */
+    /** Wakes the caller. Called with the lock held. */
     private void wake() {
         waits = false;
         Runnable then = action;
@@ -196,7 +199,7 @@ final class WayAttempt implements PendingConnect.Observer {
         }
     }
 
-    /** It ends by itself. */
+    /** Ends the attempt on its own initiative. */
     private void leave(Reason reason, String message) {
         RdmaConnectException why = new RdmaConnectException(reason, message, null);
         if (end(why)) {
@@ -226,7 +229,7 @@ final class WayAttempt implements PendingConnect.Observer {
                 pending = begun;
             }
         } finally {
-            if (tried && begun == null) { // others wait for it to ask: one of them has to
+            if (tried && begun == null) { // others wait for it to ask: now one of them has to
                 contacts().over(this, null);
             }
         }
@@ -234,7 +237,7 @@ final class WayAttempt implements PendingConnect.Observer {
         begun.onDone(() -> contacts().over(this, mine.failure()));
     }
 
-    /** Begins, if it has waited and may. */
+    /** Begins, if it has waited and may begin now. */
     private void goOn() {
         if (pending == null) {
             try {
@@ -250,10 +253,10 @@ final class WayAttempt implements PendingConnect.Observer {
     /**
      * Waits for the outcome, as {@link PendingConnect#await}.
      *
-     * @throws RdmaConnectException the reason; the same object for all that have waited for it
+     * @throws RdmaConnectException with the reason; the same object for all that have waited for it
      */
     RdmaStream await() throws IOException {
-        if (waits && service.isCurrent()) { // a logger's connection, perhaps; no other thread would end its wait
+        if (waits && service.isCurrent()) { // perhaps a logger's connection; no other thread would end its wait
             leave(Reason.RESOURCES, "the service thread cannot wait for another connection, which it has to make");
         } else if (waits) {
             awaitWord();
@@ -265,7 +268,7 @@ final class WayAttempt implements PendingConnect.Observer {
         return pending.await(this::left);
     }
 
-    /** Until it may begin, or is over. */
+    /** Waits until it may begin, or is over. */
     private void awaitWord() throws InterruptedIOException {
         boolean virtual = Threads.isVirtual();
         boolean interrupted = false;
@@ -285,13 +288,13 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     /**
-     * For those who do not block: runs {@code then} when there is an outcome, or its time is over. On the service
-     * thread, or on the caller's if that is so already; must not block.
+     * Runs {@code then} when there is an outcome or its time is over, for callers that do not block. It runs on the
+     * service thread, or on the caller's if that is so already, and must not block.
      */
     void onDone(Runnable then) {
         synchronized (this) {
             if (waits) {
-                action = then; // first: whoever says meanwhile that it may begin finds it
+                action = then; // first, so that whoever lets it begin in the meantime finds it
                 timer = service.schedule(this::leaveInTime, leftToWait());
                 return;
             }
@@ -308,7 +311,7 @@ final class WayAttempt implements PendingConnect.Observer {
         }
     }
 
-    /** Why there is no connection; null if there is one, or no outcome yet. */
+    /** Returns why there is no connection; null if there is one, or no outcome yet. */
     RdmaConnectException failure() {
         PendingConnect begun = pending;
         return begun == null ? ended : begun.failure();
@@ -325,19 +328,23 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     /**
-     * Why it failed. An attempt ends after the service thread did what it had to do: one that did not ask had no route.
+     * Returns why it failed. An attempt ends after the service thread has done its part, so one that did not ask had no
+     * route.
      */
     TcpReason reason(RdmaConnectException e) {
         TcpReason reason = TcpReason.of(e.reason());
         boolean begun = pending != null;
         return switch (reason) {
             case TIMEOUT -> hasAsked() || !begun || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
-            case UNRESOLVED, UNREACHABLE -> begun ? reason : TcpReason.TIMEOUT; // the first one tells what it met
+            case UNRESOLVED, UNREACHABLE -> begun ? reason : TcpReason.TIMEOUT; // the first one reports what it met
             default -> reason;
         };
     }
 
-    /** The caller's: it has waited for another one first, or has not got to a host that is known to answer. */
+    /**
+     * Returns whether its caller had too little time: it has waited for another one first, or has not got as far as
+     * asking a host that is known to answer.
+     */
     private boolean hadTooLittleTime() {
         return !isOverdue() && (waited || memory().standing(remote) == Standing.KNOWN);
     }
@@ -360,7 +367,7 @@ final class WayAttempt implements PendingConnect.Observer {
         contacts().asked(this);
         PendingConnect begun = pending;
         if (isLimited() && begun != null) {
-            begun.expire(this::left); // what left() says is not what it has said
+            begun.expire(this::left); // left() returns something else from now on
         }
     }
 

@@ -19,21 +19,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.connect.Adapters.Local;
 
 /**
- * The ways by which connections leave this host. Where devices are named, those that reach the peer take turns; else
- * there is one, and the kernel's routes choose it. What is known of peers is known of each way by itself: a peer may be
- * silent over one of them alone. Safe for use by many threads.
+ * The ways by which connections leave this host. If devices are named, those that reach the peer take turns; otherwise
+ * there is one way, which the kernel's routes choose. Each way remembers its peers separately, because a peer may be
+ * silent over one way alone. Safe for use by many threads.
  */
 final class Ways {
 
     /**
-     * One way.
+     * A way out of this host.
      *
      * @param from the address to bind to, null if the routes choose
-     * @param memory what is known of peers over it
+     * @param memory what is known about peers over it
      */
     record Way(InetAddress from, PeerMemory memory) {
 
-        /** Where a connection is to be bound whose application has bound it to {@code local}, or to nothing. */
+        /** Returns where to bind a connection that its application has bound to {@code local}, or to nothing. */
         InetSocketAddress bind(InetSocketAddress local) {
             return from == null ? local : new InetSocketAddress(from, local == null ? 0 : local.getPort());
         }
@@ -42,10 +42,10 @@ final class Ways {
     private final Adapters adapters;
     private final Settings settings;
     private final Way routed;
-    private final Map<InetAddress, Way> ways = new ConcurrentHashMap<>(); // of this host's addresses: a few
+    private final Map<InetAddress, Way> ways = new ConcurrentHashMap<>(); // one for each address of this host: a few
     private final Map<InetAddress, AtomicInteger> turns = new ConcurrentHashMap<>();
 
-    /** @param settings how long which memory lasts */
+    /** @param settings say how long memories last */
     Ways(Adapters adapters, Settings settings) {
         this.adapters = adapters;
         this.settings = settings;
@@ -57,17 +57,17 @@ final class Ways {
                 settings.connectNanos(), settings.unansweredNanos(), settings.rejectedNanos(), NanoClock.SYSTEM);
     }
 
-    /** The one that the kernel's routes choose. */
+    /** Returns the way that the kernel's routes choose. */
     Way routed() {
         return routed;
     }
 
-    /** Whose local address that is. */
+    /** Returns the way that has this local address. */
     Way of(InetAddress local) {
         return ways.getOrDefault(local, routed);
     }
 
-    /** All that were used. */
+    /** Returns all ways that were used. */
     Collection<Way> all() {
         List<Way> all = new ArrayList<>(ways.values());
         all.add(routed);
@@ -75,7 +75,7 @@ final class Ways {
     }
 
     /**
-     * The ways to a peer, the one whose turn it is first.
+     * Returns the ways to a peer, the one whose turn it is first.
      *
      * @param local where the application has bound the socket, or null
      */
@@ -107,14 +107,17 @@ final class Ways {
         return found;
     }
 
-    /** Of each peer for itself: two that are connected to by turns would else always have the same way. */
+    /**
+     * Returns the number of the turn. Each peer has turns of its own, because two peers that are connected to
+     * alternately would otherwise always have the same way.
+     */
     private int turn(InetAddress peer) {
         AtomicInteger turn = turns.get(peer);
         if (turn == null) {
             if (turns.size() >= PeerMemory.CAPACITY) {
                 turns.clear();
             }
-            int first = ThreadLocalRandom.current().nextInt(); // programs that connect once take turns too
+            int first = ThreadLocalRandom.current().nextInt(); // so programs that connect once take turns too
             turn = turns.computeIfAbsent(peer, key -> new AtomicInteger(first));
         }
         return turn.getAndIncrement();

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jrsocket.connect.Ways.Way;
 
 /**
- * The ways of one connection in the order in which it tries them. One that is not worth trying is spared, and comes at
- * the end where the policy wants RDMA. By one thread at a time.
+ * The ways of one connection in the order in which it tries them. A way that is not worth trying is spared: it comes
+ * last if the policy requires RDMA, and is not tried otherwise. Used by one thread at a time.
  */
 final class WaysInTurn {
 
@@ -25,9 +25,9 @@ final class WaysInTurn {
     private TcpReason objection;
 
     /**
-     * @param all the one whose turn it is first; not empty
-     * @param insists whether the policy wants RDMA
-     * @param onSpared hears of each that is not worth trying
+     * @param all the ways, the one whose turn it is first; not empty
+     * @param insists whether the policy requires RDMA
+     * @param onSpared is told of each way that is not worth trying
      */
     WaysInTurn(List<Way> all, InetSocketAddress remote, boolean insists, Consumer<Way> onSpared) {
         this.remote = remote;
@@ -39,7 +39,7 @@ final class WaysInTurn {
         }
     }
 
-    /** The next to try, null if there is none. */
+    /** Returns the next way to try, or null if there is none. */
     Way next() {
         while (!fresh.isEmpty()) {
             Way way = fresh.remove();
@@ -54,17 +54,17 @@ final class WaysInTurn {
         return insists ? spared.poll() : null;
     }
 
-    /** How many there may be still. */
+    /** Returns how many there may still be. */
     int left() {
         return fresh.size() + (insists ? spared.size() : 0);
     }
 
-    /** Why the first that was spared was, or null. */
+    /** Returns why the first one that was spared is not worth trying, or null. */
     TcpReason objection() {
         return objection;
     }
 
-    /** Those that were not worth trying and were not tried. */
+    /** Returns the ways that were not worth trying and were not tried. */
     Iterable<Way> spared() {
         return spared;
     }
