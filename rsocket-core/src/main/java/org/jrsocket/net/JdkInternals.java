@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What of the JDK's internals is used, and nothing else: the platform's {@code SocketImpl} with its protected methods,
- * SOCKS, and three functions of {@code sun.nio.ch}. The same on JDK 17 and 25. {@code java.net} and {@code sun.nio.ch}
- * must be {@linkplain SocketFactories#PACKAGES open} to this class.
+ * The JDK internals that are used, and no others: the platform's {@code SocketImpl} with its protected methods, SOCKS,
+ * and three functions of {@code sun.nio.ch}. They are the same on JDK 17 and 25. {@code java.net} and
+ * {@code sun.nio.ch} must be {@linkplain SocketFactories#PACKAGES open} to this class.
  */
 final class JdkInternals {
 
@@ -111,7 +111,7 @@ final class JdkInternals {
         return net.findVirtual(SocketImpl.class, name, MethodType.methodType(result, List.of(parameters)));
     }
 
-    /** Whether somebody has installed a factory for Socket or ServerSocket. */
+    /** Returns whether a factory for Socket or ServerSocket has been installed. */
     static boolean hasFactory() {
         try {
             return (SocketImplFactory) SOCKET_FACTORY.invokeExact() != null
@@ -121,7 +121,7 @@ final class JdkInternals {
         }
     }
 
-    /** The number of an open descriptor. */
+    /** Returns the number of an open descriptor. */
     static int value(FileDescriptor fd) {
         try {
             return (int) FD_VALUE.invokeExact(fd);
@@ -130,18 +130,18 @@ final class JdkInternals {
         }
     }
 
-    /** Whether a read or accept would not block now; false when the descriptor is closed. */
+    /** Returns whether a read or accept would not block now; false if the descriptor is closed. */
     static boolean isReadable(FileDescriptor fd) {
         try {
             return (int) POLL.invokeExact(fd, (int) POLLIN, 0L) != 0;
         } catch (IOException e) {
-            return true; // whoever reads gets the same error, and says it
+            return true; // a read gets the same error, and reports it
         } catch (Throwable e) {
             throw unchecked(e);
         }
     }
 
-    /** Whether the JDK's TCP sockets are IPv6 sockets, which serve IPv4 too. */
+    /** Returns whether the JDK's TCP sockets are IPv6 sockets, which serve IPv4 too. */
     static boolean isIpv6() {
         try {
             return (boolean) IPV6.invokeExact();
@@ -150,12 +150,12 @@ final class JdkInternals {
         }
     }
 
-    /** For calls that declare no checked exception. */
+    /** Throws what a method handle threw, where no checked exception is declared. */
     private static RuntimeException unchecked(Throwable e) {
         return JdkInternals.<RuntimeException>sneak(e);
     }
 
-    /** Throws what a method handle threw: what the method behind it declares. */
+    /** Throws what a method handle threw, which is what the method behind it declares. */
     @SuppressWarnings("unchecked")
     static <E extends Throwable> RuntimeException sneak(Throwable e) throws E {
         throw (E) e;

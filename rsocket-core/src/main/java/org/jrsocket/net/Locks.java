@@ -7,16 +7,16 @@ package org.jrsocket.net;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Waiting for a lock as the JDK's sockets do. */
+/** Waits for locks as the JDK's sockets do. */
 final class Locks {
 
     private Locks() {}
 
     /**
-     * Takes the lock if that is possible in time. Interrupts do not end the wait; the interrupt status is kept.
+     * Takes the lock if it becomes free in time. Interrupts do not end the wait; the interrupt status is kept.
      *
      * @param nanos more than 0
-     * @return what is left of the time; 0 or less: the lock was not taken
+     * @return what is left of the time; 0 or less if the lock was not taken
      */
     static long lock(ReentrantLock lock, long nanos) {
         if (lock.tryLock()) {

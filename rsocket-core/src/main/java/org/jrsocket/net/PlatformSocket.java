@@ -21,16 +21,16 @@ import java.util.Set;
 import org.jrsocket.connect.KeptOptions;
 
 /**
- * The JDK's own TCP socket implementation, its protected methods made callable. Each method does what the one of
- * {@link SocketImpl} does, and throws what that throws. As safe for threads as the JDK's.
+ * The JDK's own TCP socket implementation, with its protected methods made callable. Each method does what the one of
+ * {@link SocketImpl} does, and throws what that throws. As thread-safe as the JDK's.
  *
- * <p>A socket that RDMA carries has no use for one of TCP, which takes the kernel a good part of a connection's time.
- * So one that is {@linkplain #createLater created later} is made only for what needs it, and keeps by itself the
- * options that nearly everybody sets.
+ * <p>A socket that RDMA carries does not need a TCP socket, which takes the kernel a good part of a connection's time.
+ * So one that is {@linkplain #createLater created later} is made only when something needs it, and until then keeps the
+ * commonly set options itself.
  */
 final class PlatformSocket {
 
-    /** What an option is before anybody sets it, on Linux; of those that need no socket. */
+    /** The initial values, on Linux, of the options that need no socket. */
     private static final Map<Integer, Object> DEFAULTS = Map.of(
             SocketOptions.TCP_NODELAY,
             false,
@@ -48,13 +48,13 @@ final class PlatformSocket {
     private final SocketImpl impl;
     private volatile boolean deferred; // written under this
     private KeptOptions<Integer> kept; // while deferred; guarded by this
-    private Map<SocketOption<?>, Object> inherited = Map.of(); // of those that are created later
+    private Map<SocketOption<?>, Object> inherited = Map.of(); // for a socket that is created later
 
     private PlatformSocket(SocketImpl impl) {
         this.impl = impl;
     }
 
-    /** Not created yet, as the argument of {@link #accept} has to be. */
+    /** Returns a socket that is not created yet, as the argument of {@link #accept} has to be. */
     static PlatformSocket client() {
         return make(false);
     }
@@ -72,7 +72,7 @@ final class PlatformSocket {
     }
 
     /**
-     * The same socket, whose {@link #connect} asks the default ProxySelector for SOCKS proxies, as one of
+     * Returns the same socket with a {@link #connect} that asks the default ProxySelector for SOCKS proxies, as that of
      * {@code new Socket()} does.
      */
     PlatformSocket throughSocks() throws IOException {
@@ -92,21 +92,21 @@ final class PlatformSocket {
         }
     }
 
-    /** Creates a stream socket, when something needs it. */
+    /** Creates a stream socket as soon as something needs it. */
     synchronized void createLater() {
         kept = new KeptOptions<>(DEFAULTS, PlatformSocket::simple);
         deferred = true;
     }
 
     /**
-     * As {@link #createLater()}, for the options of an accepted connection.
+     * Does the same as {@link #createLater()}, for the options of an accepted connection.
      *
-     * @param inherited what was set on the listener
+     * @param inherited the options that were set on the listener
      */
     synchronized void createLater(Map<SocketOption<?>, Object> inherited) {
         createLater();
         this.inherited = inherited;
-        // On a server socket it is on by default.
+        // On a server socket this is on by default.
         kept.inherit(SocketOptions.SO_REUSEADDR, inherited.getOrDefault(StandardSocketOptions.SO_REUSEADDR, true));
         Object typeOfService = inherited.get(StandardSocketOptions.IP_TOS);
         if (typeOfService != null) {
@@ -114,17 +114,17 @@ final class PlatformSocket {
         }
     }
 
-    /** Whether there is no socket of the kernel's behind this, so far. */
+    /** Returns whether there is no kernel socket behind this yet. */
     boolean isDeferred() {
         return deferred;
     }
 
-    /** Creates it, if that was put off. */
+    /** Creates the socket, if that was deferred. */
     private void ensureCreated() throws IOException {
         if (deferred) {
             synchronized (this) {
                 if (deferred) {
-                    create(true); // for lack of descriptors it may fail now and not the next time
+                    create(true); // if descriptors have run out, it may fail now but not the next time
                     try {
                         for (Map.Entry<SocketOption<?>, Object> option : inherited.entrySet()) {
                             set(option.getKey(), option.getValue());
@@ -211,7 +211,7 @@ final class PlatformSocket {
         if (deferred) {
             synchronized (this) {
                 if (deferred) {
-                    // first, so that whoever comes now hears that it is closed; there is nothing to wait for
+                    // first, so that later callers are told that it is closed; there is nothing to wait for
                     closeNow();
                     deferred = false;
                     return;
@@ -329,12 +329,12 @@ final class PlatformSocket {
         impl.setOption(option, value);
     }
 
-    /** A value that the JDK would accept for sure, and give back; else null. */
+    /** Returns the value if the JDK is sure to accept it and to give it back; otherwise null. */
     private static Object simple(int option, Object value) {
         boolean accepted =
                 switch (option) {
                     case SocketOptions.TCP_NODELAY, SocketOptions.SO_REUSEADDR -> value instanceof Boolean;
-                    case SocketOptions.SO_KEEPALIVE -> value.equals(false); // on, it takes the kernel's times
+                    case SocketOptions.SO_KEEPALIVE -> value.equals(false); // if on, it takes the kernel's times
                     case SocketOptions.SO_TIMEOUT -> value instanceof Integer;
                     case SocketOptions.SO_LINGER -> value instanceof Integer || value.equals(false); // off
                     default -> false;
@@ -355,7 +355,7 @@ final class PlatformSocket {
         return impl.getOption(option);
     }
 
-    /** Where it is bound. */
+    /** Returns the address to which it is bound. */
     InetSocketAddress localAddress() throws SocketException {
         return new InetSocketAddress((InetAddress) getOption(SocketOptions.SO_BINDADDR), getLocalPort());
     }

@@ -15,14 +15,16 @@ import java.security.PrivilegedAction;
 import java.util.Iterator;
 
 /**
- * Whether the JDK would connect a plain {@code new Socket()} through a SOCKS proxy, as {@code -DsocksProxyHost} and
- * ProxySelectors say.
+ * Finds out whether the JDK would connect a plain {@code new Socket()} through a SOCKS proxy, as
+ * {@code -DsocksProxyHost} and ProxySelectors say.
  */
 final class Proxies {
 
     private Proxies() {}
 
-    /** When in doubt it is true: then the JDK's own SOCKS code decides again. */
+    /**
+     * Returns whether a SOCKS proxy may be used. True if in doubt, because the JDK's own SOCKS code then decides again.
+     */
     static boolean mayUseSocks(InetSocketAddress remote) {
         ProxySelector selector = selector();
         if (selector == null) {
@@ -33,8 +35,8 @@ final class Proxies {
             host = "[" + host + "]";
         }
         try {
-            // Of one piece, as the JDK makes it: that takes host names with an underscore, which the constructor with
-            // seven arguments refuses.
+            // Made of one string, as the JDK does it: this accepts host names with an underscore, which the constructor
+            // with seven arguments refuses.
             URI uri = new URI("socket://" + host + ":" + remote.getPort());
             Iterator<Proxy> proxies = selector.select(uri).iterator();
             if (!proxies.hasNext()) {

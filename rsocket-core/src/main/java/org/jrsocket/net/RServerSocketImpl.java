@@ -31,13 +31,13 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * What a {@link java.net.ServerSocket} stands on: a TCP listener of the JDK's, which settles the port, and beside it an
- * RDMA listener on the same address and port where policy and devices allow. Without one, everything is the JDK's. Safe
- * for use by many threads, as the JDK's.
+ * The implementation of a {@link java.net.ServerSocket}: a TCP listener of the JDK's, which determines the port, and
+ * beside it an RDMA listener at the same address and port if policy and devices allow it. Without that, the JDK does
+ * everything. Safe for use by many threads, like the JDK's.
  */
 final class RServerSocketImpl extends SocketImpl {
 
-    /** It listens in the constructor of the socket that it makes. */
+    /** The factory of the local management socket, which listens in that socket's constructor. */
     private static final String LOCAL_MANAGEMENT = "sun.management.jmxremote.LocalRMIServerSocketFactory";
 
     private final TransportContext context;
@@ -45,7 +45,7 @@ final class RServerSocketImpl extends SocketImpl {
     private volatile PlatformSocket platform = PlatformSocket.server(); // replaced only between bind and listen
     private volatile DualListener dual; // set by listen; null: TCP alone
     private FileDescriptor tcpDescriptor; // written by listen, before dual; null: RDMA alone
-    private volatile int timeout; // milliseconds; with dual the platform's own is not the application's
+    private volatile int timeout; // milliseconds; with dual, the platform's own is not the application's
     private final BufferSizes buffers = new BufferSizes();
     private final InheritedOptions inherited = new InheritedOptions();
     private InetAddress boundHost;
@@ -84,14 +84,14 @@ final class RServerSocketImpl extends SocketImpl {
         try {
             if (!listener.isRdmaAlone()) {
                 platform.listen(backlog);
-                platform.setOption(SocketOptions.SO_TIMEOUT, 1); // an accept after the wait does not wait again
+                platform.setOption(SocketOptions.SO_TIMEOUT, 1); // so an accept after the wait does not wait again
                 tcpDescriptor = platform.getFileDescriptor();
             }
             synchronized (closeLock) {
                 if (closed) {
                     throw new SocketException("Socket closed");
                 }
-                if (!listener.isRdmaAlone()) { // with the lock: a close ends the watch before its descriptor is others'
+                if (!listener.isRdmaAlone()) { // locked, so that close ends the watch before the fd is reused
                     listener.watchTcp(JdkInternals.value(tcpDescriptor));
                 }
                 dual = listener;
@@ -104,9 +104,9 @@ final class RServerSocketImpl extends SocketImpl {
     }
 
     /**
-     * Whether it is the JVM's own socket for management by attaching, which {@code ctl}, jcmd and jconsole ask for. It
-     * serves this host alone, by its clients' addresses, and what RDMA clients say of theirs proves nothing. Nor could
-     * tools without the agent reach it under {@code policy=rdma}.
+     * Returns whether this is the JVM's own socket for management by attaching, which {@code ctl}, jcmd and jconsole
+     * ask for. It checks its clients' addresses, to serve this host alone, and the address that an RDMA client gives
+     * proves nothing. Nor could tools without the agent reach the socket under {@code policy=rdma}.
      */
     private static boolean isOfLocalManagement() {
         return StackWalker.getInstance()
@@ -114,8 +114,9 @@ final class RServerSocketImpl extends SocketImpl {
     }
 
     /**
-     * Of a server socket that nobody refers to any more, and that is closed then, as the JDK's. The TCP listener is
-     * among it, because its descriptor is watched and must not be closed by itself before.
+     * What is left of a server socket that nothing refers to any more, and that is closed then, as the JDK closes its
+     * own. It includes the TCP listener, because its descriptor is watched and must not be closed on its own before the
+     * watch ends.
      */
     private record Remains(DualListener dual, PlatformSocket platform) implements Runnable {
 
@@ -125,14 +126,14 @@ final class RServerSocketImpl extends SocketImpl {
             try {
                 platform.close();
             } catch (IOException e) {
-                // nobody is there to hear of it
+                // there is no caller to tell
             }
         }
     }
 
     private final class BoundPort implements TcpPort {
 
-        /** The JDK's wildcard sockets are IPv6 ones that serve both families. */
+        /** Returns the address as the JDK binds it: its wildcard sockets are IPv6 sockets that serve both families. */
         @Override
         public InetSocketAddress address() throws IOException {
             InetAddress host = boundHost.isAnyLocalAddress() && JdkInternals.isIpv6()
@@ -158,7 +159,7 @@ final class RServerSocketImpl extends SocketImpl {
         }
     }
 
-    /** Another TCP socket with the same options, on another port of TCP's choice. */
+    /** Makes another TCP socket with the same options, on another port of TCP's choice. */
     private void bindAgain() throws IOException {
         PlatformSocket next = PlatformSocket.server();
         next.create(true);
@@ -169,7 +170,7 @@ final class RServerSocketImpl extends SocketImpl {
                     next.setOption(option, value);
                 }
             }
-            next.setOption(SocketOptions.SO_TIMEOUT, timeout); // not among the supported ones
+            next.setOption(SocketOptions.SO_TIMEOUT, timeout); // not among the supported options
             next.bind(boundHost, 0);
         } catch (IOException e) {
             next.close();
@@ -183,7 +184,7 @@ final class RServerSocketImpl extends SocketImpl {
             }
             platform = next;
         }
-        last.close(); // after the other is bound, so that the port is another
+        last.close(); // after the new one is bound, so that the port is a different one
     }
 
     private StreamConfig config() throws IOException {
@@ -236,7 +237,7 @@ final class RServerSocketImpl extends SocketImpl {
         }
     }
 
-    /** Makes a child of what is accepted. */
+    /** Turns what is accepted into the child. */
     private final class Into implements DualListener.Acceptor<RSocketImpl> {
         private final RSocketImpl child;
 
@@ -253,7 +254,7 @@ final class RServerSocketImpl extends SocketImpl {
             try {
                 platform.accept(connection);
             } catch (SocketTimeoutException e) {
-                return null; // it was gone again
+                return null; // the connection was gone again
             }
             handOver(
                     connection,
@@ -281,7 +282,7 @@ final class RServerSocketImpl extends SocketImpl {
             closed = true;
         }
         if (dual != null) {
-            dual.close(); // first: it watches the other's descriptor
+            dual.close(); // first, because it watches the TCP listener's descriptor
         }
         platform.close();
         if (cleanable != null) {
@@ -326,7 +327,7 @@ final class RServerSocketImpl extends SocketImpl {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // the value of an option is of its type
+    @SuppressWarnings("unchecked") // the value of an option has the option's type
     protected <T> T getOption(SocketOption<T> option) throws IOException {
         return (T) platform.getOption(option);
     }
@@ -334,7 +335,7 @@ final class RServerSocketImpl extends SocketImpl {
     @Override
     public void setOption(int option, Object value) throws SocketException {
         if (option == SocketOptions.SO_TIMEOUT && dual != null) {
-            platform.getOption(option); // says whether it is closed
+            platform.getOption(option); // throws if it is closed
             timeout = (int) value;
             return;
         }

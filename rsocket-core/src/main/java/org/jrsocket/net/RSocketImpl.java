@@ -29,9 +29,9 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * What a {@link java.net.Socket} stands on. Until it is connected it is a TCP socket of the JDK's, bound and with its
- * options as the application wants, though one that the kernel hears of only when it must; connecting, or being
- * accepted, decides whether it stays one or becomes an {@link RdmaSocket}.
+ * The implementation of a {@link java.net.Socket}. Until it is connected it is a TCP socket of the JDK's, bound and
+ * with its options as the application wants, although the kernel is told of it only when it must be. Connecting, or
+ * being accepted, decides whether it stays one or becomes an {@link RdmaSocket}.
  *
  * <pre>
  *                 create            connect: TCP, or no RDMA
@@ -40,7 +40,7 @@ import org.jrsocket.stream.StreamConfig;
  *     port \---- being accepted: to TCP or RDMA at once                    close leads from each to closed
  * </pre>
  *
- * Safe for use by many threads, as the JDK's.
+ * Safe for use by many threads, like the JDK's.
  */
 final class RSocketImpl extends SocketImpl {
 
@@ -58,7 +58,7 @@ final class RSocketImpl extends SocketImpl {
     private final BufferSizes buffers = new BufferSizes();
     private volatile boolean created;
     private volatile boolean bound;
-    private volatile boolean datagrams; // of Socket's deprecated constructors: never RDMA's
+    private volatile boolean datagrams; // made by Socket's deprecated constructors; never uses RDMA
 
     /** @param proxied whether SOCKS proxies apply, as to any socket but {@code new Socket(Proxy.NO_PROXY)} */
     RSocketImpl(TransportContext context, boolean proxied) {
@@ -66,7 +66,7 @@ final class RSocketImpl extends SocketImpl {
         this.proxied = proxied;
     }
 
-    /** Whether RDMA carries it. */
+    /** Returns whether RDMA carries it. */
     boolean isRdma() {
         return rdma != null;
     }
@@ -117,7 +117,7 @@ final class RSocketImpl extends SocketImpl {
                 connection.connectTcp();
                 recorded = connection.record();
             } else if (address.isUnresolved() || address.getPort() == 0 || datagrams || !isFresh()) {
-                platform.connect(address, millis); // connects a socket for datagrams, else says what is wrong
+                platform.connect(address, millis); // connects a datagram socket, else says what is wrong
             } else {
                 connectDirectly(address, millis);
             }
@@ -126,7 +126,7 @@ final class RSocketImpl extends SocketImpl {
         }
     }
 
-    /** Whether nobody has connected or closed this; with connectLock. */
+    /** Returns whether this is neither connected nor closed. Called with connectLock held. */
     private boolean isFresh() {
         assert connectLock.isHeldByCurrentThread();
         synchronized (stateLock) {
@@ -155,7 +155,7 @@ final class RSocketImpl extends SocketImpl {
         } catch (IOException e) {
             close();
             if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
-                throw new SocketException("Closed by interrupt"); // the flag stays set, as the JDK leaves it
+                throw new SocketException("Closed by interrupt"); // the thread stays interrupted, as with the JDK
             }
             throw e;
         }
@@ -204,11 +204,11 @@ final class RSocketImpl extends SocketImpl {
         }
     }
 
-    /** From here on this is {@code stream}. */
+    /** Makes {@code stream} the connection of this socket. */
     private void become(RdmaStream stream, InetAddress remote) throws IOException {
         synchronized (stateLock) {
             if (!closed) {
-                // Before those who read them without a lock, because there is a connection, can see that there is.
+                // Set before rdma: threads that see a connection there read these without a lock.
                 address = remote;
                 port = stream.remoteAddress().getPort();
                 localport = stream.localAddress().getPort();
@@ -228,9 +228,9 @@ final class RSocketImpl extends SocketImpl {
     // ---- being accepted ----
 
     /**
-     * From here on this is {@code stream}, for a server.
+     * Makes {@code stream}, which a server accepted, the connection of this socket.
      *
-     * @param inherited the options that were set on that
+     * @param inherited the options that were set on the server socket
      */
     void accepted(RdmaStream stream, Map<SocketOption<?>, Object> inherited) throws IOException {
         synchronized (stateLock) {
@@ -241,7 +241,7 @@ final class RSocketImpl extends SocketImpl {
         }
     }
 
-    /** From here on this is {@code connection}, for a server. */
+    /** Makes {@code connection}, which a server accepted, the connection of this socket. */
     void accepted(PlatformSocket connection, TcpConnection record) throws IOException {
         recorded = record;
         synchronized (stateLock) {
@@ -257,7 +257,7 @@ final class RSocketImpl extends SocketImpl {
         }
     }
 
-    /** Closes the socket that this was before, whose SO_TIMEOUT survives as with the JDK's; with stateLock. */
+    /** Closes the previous socket and returns its SO_TIMEOUT, which survives as with the JDK; stateLock is held. */
     private int dropPlatform() throws IOException {
         assert Thread.holdsLock(stateLock);
         if (!created) {
@@ -396,7 +396,7 @@ final class RSocketImpl extends SocketImpl {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // the value of an option is of its type
+    @SuppressWarnings("unchecked") // the value of an option has the option's type
     protected <T> T getOption(SocketOption<T> option) throws IOException {
         RdmaSocket r = rdma;
         return (T) (r != null ? r.getOption(option) : platform.getOption(option));

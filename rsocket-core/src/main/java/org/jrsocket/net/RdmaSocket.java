@@ -24,12 +24,12 @@ import org.jrsocket.stream.ResetNews;
 import org.jrsocket.stream.Threads;
 
 /**
- * An RDMA connection with the manners of the JDK's {@code NioSocketImpl}: any number of threads may read and write,
- * they take turns; a timeout covers the turn and the read; the end of the stream is reported for ever.
+ * An RDMA connection that behaves like the JDK's {@code NioSocketImpl}: any number of threads may read and write, and
+ * take turns; a timeout covers the wait for the turn and the read; the end of the stream is reported for ever.
  *
- * <p>Options that only the kernel understands are kept, checked and read back by an unconnected TCP socket, so each is
- * accepted or refused as the JDK would. A client has one anyway; an accepted connection gets one when an option is
- * first touched.
+ * <p>Options that only the kernel understands are kept, checked and read back by an unconnected TCP socket, so that
+ * each is accepted or refused as by the JDK. A client has such a socket anyway; an accepted connection gets one when an
+ * option is first touched.
  */
 final class RdmaSocket {
 
@@ -52,7 +52,7 @@ final class RdmaSocket {
 
     /**
      * @param owner when it becomes unreachable, the stream is closed; must not be reachable from the stream
-     * @param options the TCP socket that has had the application's options so far
+     * @param options the TCP socket that has kept the application's options so far
      */
     RdmaSocket(Object owner, RdmaStream stream, PlatformSocket options) throws SocketException {
         this.stream = stream;
@@ -65,7 +65,7 @@ final class RdmaSocket {
     }
 
     /**
-     * Accepted.
+     * Makes the socket of an accepted connection.
      *
      * @param inherited the options that were set on the listener
      * @param timeout SO_TIMEOUT, milliseconds
@@ -88,8 +88,8 @@ final class RdmaSocket {
     }
 
     /**
-     * What closes it refers to the owner, which keeps the connection open while only the stream is in use, to the end
-     * of its last call.
+     * The input stream of a connection. It refers to the owner, which keeps the connection open while only the stream
+     * is in use, until the end of the last call.
      */
     private final class Input extends InputStream {
         private final Closeable owner;
@@ -155,7 +155,7 @@ final class RdmaSocket {
         }
     }
 
-    /** The array's name is in the message of what is thrown where there is none, as the JDK's. */
+    /** Reads. The array is called {@code b} as in the JDK, because the message of a NullPointerException names it. */
     private int read(byte[] b, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, b.length);
         if (length == 0) {
@@ -188,7 +188,7 @@ final class RdmaSocket {
         }
     }
 
-    /** Named as with {@link #read}. */
+    /** Writes. The array is called {@code b} as in {@link #read}. */
     private void write(byte[] b, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, b.length);
         if (length > 0) {
@@ -226,9 +226,9 @@ final class RdmaSocket {
     }
 
     /**
-     * rsocket has no urgent data. The byte is dropped, which is what a receiver sees by default (SO_OOBINLINE off);
-     * programs that send it to learn whether the connection is alive get the answer, from the second one on, as with
-     * TCP.
+     * Drops the byte, because rsocket has no urgent data; by default (SO_OOBINLINE off) a receiver over TCP does not
+     * see it either. Programs that send it to find out whether the connection is alive get the answer, from the second
+     * byte on, as with TCP.
      */
     void sendUrgentData() throws IOException {
         writeLock.lock();
@@ -236,7 +236,7 @@ final class RdmaSocket {
             stream.probe();
         } catch (SocketException e) {
             SocketException told = ofWriter(e);
-            throw stream.isOpen() ? new IOException(told.getMessage(), e) : told; // the JDK's has no better type here
+            throw stream.isOpen() ? new IOException(told.getMessage(), e) : told; // the JDK has no better type here
         } finally {
             writeLock.unlock();
         }
@@ -245,8 +245,8 @@ final class RdmaSocket {
     // ---- closing ----
 
     /**
-     * Closes as SO_LINGER says. With a linger time it waits, as close(2) of a TCP socket does. It does not wait where
-     * another thread is inside: there the JDK leaves the descriptor to that thread.
+     * Closes as SO_LINGER says. With a linger time it waits, as close(2) of a TCP socket does. It does not wait if
+     * another thread is reading or writing: the JDK then leaves the descriptor to that thread.
      */
     void close() throws IOException {
         PlatformSocket kept;
@@ -262,7 +262,7 @@ final class RdmaSocket {
         if (seconds == 0) {
             stream.abort();
         } else {
-            stream.closeAfterEnd(); // the JDK shuts the output before it closes
+            stream.closeAfterEnd(); // the JDK shuts down the output before it closes
             if (seconds > 0 && !inside) {
                 stream.awaitDrained(TimeUnit.SECONDS.toNanos(seconds));
             }
@@ -275,7 +275,7 @@ final class RdmaSocket {
 
     // ---- options ----
 
-    /** With optionLock: the TCP socket that keeps the options. */
+    /** Returns the TCP socket that keeps the options. Called with optionLock held. */
     private PlatformSocket options() throws SocketException {
         assert Thread.holdsLock(optionLock);
         ensureOpen();
@@ -287,7 +287,7 @@ final class RdmaSocket {
         return options;
     }
 
-    /** With optionLock. */
+    /** Throws if the socket is closed. Called with optionLock held. */
     private void ensureOpen() throws SocketException {
         assert Thread.holdsLock(optionLock);
         if (closed) {
@@ -346,7 +346,7 @@ final class RdmaSocket {
         return options.getOption(SocketOptions.SO_LINGER) instanceof Integer seconds ? seconds : -1;
     }
 
-    /** With optionLock, or while nobody else knows this object. */
+    /** Tells the stream of SO_KEEPALIVE. Called with optionLock held, or before others know this object. */
     private void applyKeepAlive() throws SocketException {
         try {
             keepAlive.apply(

@@ -16,7 +16,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jrsocket.connect.TransportContext;
 
-/** Makes all of a JVM's {@link Socket}s and {@link ServerSocket}s ours. */
+/** Makes all of the JVM's {@link Socket}s and {@link ServerSocket}s ours. */
 public final class SocketFactories {
 
     /** The packages of java.base that must be open to this class's module before anything else here is used. */
@@ -27,9 +27,9 @@ public final class SocketFactories {
     private SocketFactories() {}
 
     /**
-     * Installs both factories; with one alone, {@code accept} would fail. It works once in a JVM.
+     * Installs both factories, because with only one {@code accept} would fail. Works once in a JVM.
      *
-     * @throws IOException the application has installed a factory of its own, or the JDK's internals are not open
+     * @throws IOException if the application has installed a factory of its own, or the JDK's internals are not open
      */
     @SuppressWarnings("deprecation") // there is no other way in
     public static synchronized void install(TransportContext context) throws IOException {
@@ -55,9 +55,9 @@ public final class SocketFactories {
     }
 
     /**
-     * Whether the frame before the first is a constructor's. {@code new Socket(Proxy.NO_PROXY)} is the only one that
-     * asks the factory itself, and not by a method. Every socket comes here, so it steps through the frames: what a
-     * stream makes to find one takes as long again, and more before it is compiled.
+     * Tells whether the frame before the first is a constructor's. {@code new Socket(Proxy.NO_PROXY)} is the only one
+     * that calls the factory itself, not through a method. Every socket comes here, so this steps through the frames: a
+     * stream pipeline would take as long again, and longer before it is compiled.
      */
     private static final class CalledByConstructor implements Function<Stream<StackFrame>, Boolean> {
         static final CalledByConstructor INSTANCE = new CalledByConstructor();
