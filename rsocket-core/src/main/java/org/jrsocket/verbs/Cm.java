@@ -14,9 +14,9 @@ import java.net.SocketAddress;
 import org.jrsocket.os.ErrnoException;
 
 /**
- * The connection manager: librdmacm's calls. IPv4 and IPv6. Calls on one id must not overlap; calls on different ids
- * may, from any thread. Failures are {@link ErrnoException}s that carry errno; an address family or address that no
- * device serves is ENODEV.
+ * The connection manager: the calls of librdmacm, for IPv4 and IPv6. Calls on one id must not overlap; calls on
+ * different ids may, from any thread. Failures are {@link ErrnoException}s that carry errno; an address family or
+ * address that no device serves is ENODEV.
  */
 public abstract class Cm extends RdmaCm {
 
@@ -37,24 +37,24 @@ public abstract class Cm extends RdmaCm {
     public abstract CmId createId(RdmaEventChannel channel, short portSpace) throws IOException;
 
     /**
-     * Makes the id's queue pair; {@code attr.cap()} is updated to what the device granted. The id's device is known by
-     * then.
+     * Makes the id's queue pair; {@code attr.cap()} is updated to what the device granted. The id's device must be
+     * known by then.
      */
     @Override
     public abstract Qp createQP(RdmaCmId id, IbvPd pd, IbvQPInitAttr attr) throws IOException;
 
     /**
      * Waits for one event and takes it. The event is copied and acknowledged before it is returned, so that destroying
-     * an id never waits for a reader. Events of ids that were destroyed meanwhile are dropped. One thread at a time per
-     * channel.
+     * an id never waits for a reader. Events of ids that were destroyed in the meantime are dropped. To be called by
+     * one thread at a time for each channel.
      *
      * @param timeoutMillis 0 returns at once, negative waits for ever
-     * @return null when the time is over
+     * @return the event, or null when the time is over
      */
     @Override
     public abstract CmEvent getCmEvent(RdmaEventChannel channel, int timeoutMillis) throws IOException;
 
-    /** Starts address resolution; ends in ADDR_RESOLVED or ADDR_ERROR. {@code source} may be null. */
+    /** Starts address resolution, which ends in ADDR_RESOLVED or ADDR_ERROR. {@code source} may be null. */
     @Override
     public abstract void resolveAddr(RdmaCmId id, SocketAddress source, SocketAddress destination, int timeoutMillis)
             throws IOException;
@@ -63,7 +63,7 @@ public abstract class Cm extends RdmaCm {
     public abstract void reject(CmId id, byte[] privateData) throws IOException;
 
     /**
-     * Tells the CM that the peer of an accepted request is connected although its RTU did not come, because something
+     * Tells the CM that the peer of an accepted request is connected although its RTU has not come, because something
      * that it sent has arrived ({@code rdma_notify}, COMM_EST). ESTABLISHED follows.
      */
     public abstract void confirm(CmId id) throws IOException;

@@ -9,7 +9,7 @@ import java.io.IOException;
 
 /**
  * An event channel of the connection manager; its {@link #getFd() descriptor} is non-blocking and readable while events
- * wait.
+ * are waiting.
  */
 public abstract class CmChannel extends RdmaEventChannel {
     protected CmChannel(int fd) throws IOException {

@@ -16,7 +16,7 @@ public final class CmEvent extends RdmaCmEvent {
     /**
      * @param event {@code enum rdma_cm_event_type}
      * @param status 0, a negative errno, or (REJECTED) the transport's reject reason
-     * @param listenId the listener, for CONNECT_REQUEST, else null
+     * @param listenId the listener, for CONNECT_REQUEST; otherwise null
      * @param id the id the event is about; for CONNECT_REQUEST a new one, which the receiver owns
      * @param param what the peer asked for, for CONNECT_REQUEST and ESTABLISHED
      * @param privateData as the kernel reported it (on IB and RoCE zero padded to the field's full size); never null

@@ -19,11 +19,11 @@ public abstract class CmId extends RdmaCmId {
         super(channel, device);
     }
 
-    /** The device that serves the id's address; null until resolved, or for a listener on a wildcard address. */
+    /** Returns the device serving the id's address; null until resolved, or for a listener on a wildcard address. */
     @Override
     public abstract Device getVerbs();
 
-    /** What the owner tied to the id, so that an event finds its connection without a map. */
+    /** Returns what the owner has attached to the id, so that an event finds its connection without a map. */
     public final Object attachment() {
         return attachment;
     }

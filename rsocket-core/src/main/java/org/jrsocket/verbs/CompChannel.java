@@ -11,7 +11,7 @@ import org.jrsocket.os.Epoll;
 
 /**
  * A completion channel; its {@link #getFd() descriptor} is non-blocking, can be watched by {@link Epoll}, and is
- * readable while events wait.
+ * readable while events are waiting.
  */
 public abstract class CompChannel extends IbvCompChannel {
 
@@ -21,12 +21,12 @@ public abstract class CompChannel extends IbvCompChannel {
 
     /**
      * Takes one completion event without blocking ({@code ibv_get_cq_event}) and acknowledges it, so that destroying
-     * its queue waits for nobody. The caller arms again. Allocates nothing.
+     * its queue never waits. The caller arms the queue again. Allocates nothing.
      *
      * @return the cookie of the queue whose event it was, or -1 if there is none
      */
     public abstract int takeEvent();
 
-    /** {@code ibv_destroy_comp_channel}; its queues must be destroyed before. */
+    /** {@code ibv_destroy_comp_channel}; its queues must be destroyed first. */
     public abstract void destroy() throws IOException;
 }

@@ -7,8 +7,8 @@ package org.jrsocket.verbs;
 import com.ibm.disni.verbs.RdmaConnParam;
 
 /**
- * {@code rdma_conn_param} with every field settable; DiSNI refuses to set the depths and keeps private data as an
- * address.
+ * {@code rdma_conn_param} with every field settable. DiSNI's class refuses to set the depths, and keeps private data as
+ * an address.
  */
 public final class ConnParam extends RdmaConnParam {
 
@@ -25,14 +25,14 @@ public final class ConnParam extends RdmaConnParam {
         return this;
     }
 
-    /** Transport retries; values above 7 are cut to 7 by the wire. */
+    /** Sets the transport retries. The wire cuts values above 7 to 7. */
     public ConnParam retries(int retryCount, int rnrRetryCount) {
         this.retry_count = (byte) retryCount;
         this.rnr_retry_count = (byte) rnrRetryCount;
         return this;
     }
 
-    /** At most 56 bytes in a request, 196 in an answer, on IB and RoCE; 255 on iWARP. */
+    /** Sets the private data: at most 56 bytes in a request and 196 in an answer, on IB and RoCE; 255 on iWARP. */
     public ConnParam privateData(byte[] bytes) {
         if (bytes.length > 255) {
             throw new IllegalArgumentException("private data of " + bytes.length + " bytes; at most 255 fit");

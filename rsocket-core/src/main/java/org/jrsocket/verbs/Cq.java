@@ -20,27 +20,27 @@ public abstract class Cq extends IbvCQ {
     /**
      * Takes completions into {@code batch} ({@code ibv_poll_cq}). One JNI crossing, no allocation.
      *
-     * @return how many, 0 if there are none, or a negative errno
+     * @return how many were taken, 0 if there are none, or a negative errno
      */
     public abstract int poll(WcBatch batch);
 
     /**
-     * Waits until something has completed or {@code nanos} are over, in one JNI crossing. Takes nothing: the next
-     * {@link #poll}, by whatever thread, does.
+     * Waits until something has completed or {@code nanos} have passed, in one JNI crossing. Takes nothing: the next
+     * {@link #poll}, by any thread, does.
      *
-     * @return whether that takes something or fails
+     * @return whether that poll takes something or fails
      */
     public abstract boolean spin(long nanos);
 
     /**
      * Asks for one event on the channel at the next completion of any kind ({@code ibv_req_notify_cq}). A completion
-     * that came before the call raises no event: poll again after arming, before sleeping.
+     * that arrived before the call raises no event: poll again after arming, before sleeping.
      *
      * @return 0 or a negative errno
      */
     public abstract int arm();
 
-    /** Nothing: {@link CompChannel#takeEvent} has done it. */
+    /** Does nothing, because {@link CompChannel#takeEvent} has acknowledged the events. */
     @Override
     public final int ackEvents(int count) {
         return 0;

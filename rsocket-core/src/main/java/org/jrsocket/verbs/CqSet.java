@@ -5,8 +5,8 @@
 package org.jrsocket.verbs;
 
 /**
- * Completion queues that one thread waits for together. Takes nothing from them: that is for {@link Cq#poll}. Not
- * thread safe. A queue must be removed before it is destroyed.
+ * A set of completion queues that one thread waits for together. Takes nothing from them, which is left to
+ * {@link Cq#poll}. Not thread safe. A queue must be removed before it is destroyed.
  */
 public class CqSet {
 
@@ -14,7 +14,7 @@ public class CqSet {
     private final int[] found;
     private int size;
 
-    /** @param capacity queues at most */
+    /** @param capacity how many queues it can have */
     protected CqSet(int capacity) {
         queues = new Cq[capacity];
         found = new int[capacity];
@@ -28,13 +28,13 @@ public class CqSet {
         return size == queues.length;
     }
 
-    /** Adds a queue; it has the number {@link #size} - 1 then. */
+    /** Adds a queue, which then has the number {@link #size} - 1. */
     public final void add(Cq queue) {
         put(size, queue);
         size++;
     }
 
-    /** Removes a queue; the last one gets its number. */
+    /** Removes a queue; the last queue gets its number. */
     public final void remove(int index) {
         size--;
         put(index, queues[size]);
@@ -47,10 +47,10 @@ public class CqSet {
     }
 
     /**
-     * Waits until at least one queue has something, or {@code nanos} are over: 0 only looks. One JNI crossing on a real
-     * device, no allocation.
+     * Waits until at least one queue has something or {@code nanos} have passed; 0 only looks. One JNI crossing on a
+     * real device, no allocation.
      *
-     * @return how many have something, whose numbers {@link #found} tells
+     * @return how many queues have something; {@link #found} returns their numbers
      */
     public int spin(long nanos) {
         int n = look();
@@ -72,12 +72,12 @@ public class CqSet {
         return n;
     }
 
-    /** The number of the i-th queue that the last {@link #spin} found something in. */
+    /** Returns the number of the i-th queue in which the last {@link #spin} found something. */
     public int found(int i) {
         return found[i];
     }
 
-    /** Frees what is native of it; the queues are not its own. */
+    /** Frees its native memory; the queues do not belong to it. */
     public void free() {
         // nothing native here
     }

@@ -23,27 +23,27 @@ public abstract class Device extends IbvContext {
     public static final int EVENT_PORT_ERR = 10;
 
     private int users; // guarded by this
-    private volatile boolean lost; // written with this object's lock
+    private volatile boolean lost; // written under this object's lock
 
     protected Device(int cmdFd, int numCompVectors) throws IOException {
         super(cmdFd, numCompVectors);
     }
 
-    /** The kernel's name of the device, for example {@code rxe0}. */
+    /** Returns the kernel's name for the device, for example {@code rxe0}. */
     public abstract String name();
 
-    /** Whether messages must travel as write + send because the transport is iWARP. */
+    /** Returns whether messages must travel as write + send because the transport is iWARP. */
     public abstract boolean isIwarp();
 
-    /** Work requests that a queue of this device can hold. */
+    /** Returns how many work requests a queue of this device can hold. */
     public abstract int maxQpWr();
 
-    /** Entries that a completion queue of this device can hold. */
+    /** Returns how many entries a completion queue of this device can hold. */
     public abstract int maxCqe();
 
     /**
-     * The descriptor that becomes readable when the device has an asynchronous event; non-blocking; owned by the
-     * device.
+     * Returns the descriptor that becomes readable when the device has an asynchronous event. It is non-blocking and
+     * owned by the device.
      */
     public abstract int asyncFd();
 
@@ -54,21 +54,21 @@ public abstract class Device extends IbvContext {
      */
     public abstract int takeAsyncEvent() throws IOException;
 
-    /** {@code enum ibv_event_type} of an event. */
+    /** Returns the {@code enum ibv_event_type} of an event. */
     public static int eventType(int event) {
         return event & 0xff;
     }
 
-    /** The number of the port that an event is about, from 1; 0 if it is about something else. */
+    /** Returns the number of the port that an event is about, from 1; 0 if it is about something else. */
     public static int eventPort(int event) {
         return event >> 8;
     }
 
     /**
-     * To be called before anything is made on the device that {@link #release} will follow. Until then {@link #detach}
-     * waits.
+     * Announces that something will be made on the device, for which {@link #release} will be called. Until then
+     * {@link #detach} waits.
      *
-     * @throws ErrnoException ENODEV, the device was removed
+     * @throws ErrnoException with ENODEV, if the device was removed
      */
     public final synchronized void retain() throws ErrnoException {
         if (lost) {
@@ -77,7 +77,7 @@ public abstract class Device extends IbvContext {
         users++;
     }
 
-    /** What was made after {@link #retain} is freed. */
+    /** Records that what was made after {@link #retain} is freed. */
     public final void release() {
         synchronized (this) {
             users--;
@@ -88,7 +88,7 @@ public abstract class Device extends IbvContext {
         detach();
     }
 
-    /** The device was removed from the host. Returns whether that is news. */
+    /** Records that the device was removed from the host. Returns false if that had been recorded before. */
     public final boolean lose() {
         synchronized (this) {
             if (lost) {
@@ -103,14 +103,14 @@ public abstract class Device extends IbvContext {
         return true;
     }
 
-    /** Whether it was removed, as far as this process has heard. */
+    /** Returns whether the device was removed, as far as this process knows. */
     public final boolean isLost() {
         return lost;
     }
 
     /**
-     * The device was removed, and nothing is left on it. Called once. A kernel whose driver cannot take a device away
-     * from its users waits for this.
+     * Called once, when the device was removed and nothing is left on it. A kernel whose driver cannot take a device
+     * away from its users waits for this.
      */
     protected void detach() {}
 }

@@ -8,16 +8,16 @@ import java.net.InetAddress;
 import java.util.List;
 
 /**
- * What a device says of itself, read once; see {@code ibv_query_device(3)} and {@code ibv_query_port(3)}.
+ * What a device says about itself, read once; see {@code ibv_query_device(3)} and {@code ibv_query_port(3)}.
  *
  * @param name the kernel's name, for example {@code rxe0} or {@code mlx5_0}
  * @param iwarp whether the transport is iWARP (no RDMA write with immediate data)
  * @param firmware the firmware version, may be empty
- * @param maxQp how many queue pairs the device carries
- * @param maxQpWr work requests a queue can hold
- * @param maxCqe entries a completion queue can hold
- * @param maxMr memory regions the device carries
- * @param ports its ports, the first has number 1
+ * @param maxQp how many queue pairs the device can have
+ * @param maxQpWr how many work requests a queue can hold
+ * @param maxCqe how many entries a completion queue can hold
+ * @param maxMr how many memory regions the device can have
+ * @param ports its ports, the first of which has number 1
  */
 public record DeviceInfo(
         String name, boolean iwarp, String firmware, int maxQp, int maxQpWr, int maxCqe, int maxMr, List<Port> ports) {
@@ -26,7 +26,7 @@ public record DeviceInfo(
      * @param number from 1
      * @param active whether the state is {@code IBV_PORT_ACTIVE}
      * @param state the state's name as {@code ibv_port_state_str} gives it
-     * @param ethernet whether the link layer is Ethernet (RoCE), else InfiniBand
+     * @param ethernet whether the link layer is Ethernet (RoCE), rather than InfiniBand
      * @param activeMtu bytes of payload in one packet: 256 to 4096
      * @param gids the entries of the GID table that are not zero
      */

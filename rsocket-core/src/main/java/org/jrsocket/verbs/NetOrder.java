@@ -6,7 +6,7 @@ package org.jrsocket.verbs;
 
 import java.nio.ByteOrder;
 
-/** Immediate data is kept by verbs as raw network-order bytes; this turns it into host order and back. */
+/** Turns immediate data, which verbs keep as raw network-order bytes, into host order and back. */
 public final class NetOrder {
 
     private static final boolean LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;

@@ -14,6 +14,6 @@ public abstract class Pd extends IbvPd {
         super(device);
     }
 
-    /** {@code ibv_dealloc_pd}; fails with EBUSY while something of it lives. */
+    /** {@code ibv_dealloc_pd}; fails with EBUSY while anything in it exists. */
     public abstract void dealloc() throws IOException;
 }

@@ -8,8 +8,8 @@ import com.ibm.disni.verbs.IbvQP;
 import java.io.IOException;
 
 /**
- * An RC queue pair. Posts to the send queue must not overlap each other, posts to the receive queue likewise; destroyed
- * by {@code Cm.destroyQP}, never while posted to.
+ * An RC queue pair. Posts to the send queue must not overlap, nor may posts to the receive queue. Destroyed by
+ * {@code Cm.destroyQP}, never during a post.
  */
 public abstract class Qp extends IbvQP {
 
@@ -19,9 +19,9 @@ public abstract class Qp extends IbvQP {
 
     /**
      * Posts the batch as one chained list ({@code ibv_post_send}). One JNI crossing, no allocation; the batch can be
-     * reused when it returns.
+     * reused when this returns.
      *
-     * @return how many were posted; when fewer than {@code batch.size()}, {@link #postError()} says why
+     * @return how many were posted; if fewer than {@code batch.size()}, {@link #postError()} says why
      */
     public abstract int postSend(SendBatch batch);
 
@@ -49,7 +49,7 @@ public abstract class Qp extends IbvQP {
         throw new UnsupportedOperationException("this provider posts plain receives only");
     }
 
-    /** The positive errno of the last post that fell short, by the thread that posted. */
+    /** Returns the positive errno of the last post that fell short; to be called by the thread that posted. */
     public abstract int postError();
 
     /**
@@ -59,14 +59,14 @@ public abstract class Qp extends IbvQP {
     public abstract void toError() throws IOException;
 
     /**
-     * {@code IBV_QP_MIN_RNR_TIMER}: how long the peer waits after an RNR NAK of ours (code of the IB specification, 1 =
-     * 10 us).
+     * Sets {@code IBV_QP_MIN_RNR_TIMER}: how long the peer waits after an RNR NAK of ours (code of the IB
+     * specification, 1 = 10 us).
      */
     public abstract void setMinRnrTimer(int code) throws IOException;
 
-    /** The RNR timer in force. For tests. */
+    /** Returns the RNR timer in force. For tests. */
     public abstract int minRnrTimer() throws IOException;
 
-    /** The ACK timeout in force: 4.096 us * 2^value, 0 for ever. For tests. */
+    /** Returns the ACK timeout in force: 4.096 us * 2^value, 0 for ever. For tests. */
     public abstract int ackTimeout() throws IOException;
 }

@@ -9,8 +9,8 @@ import org.jrsocket.os.NativeMemory;
 
 /**
  * A chain of {@code ibv_recv_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at
- * compile time). For receives with scatter entries and ids of their own; {@link Qp#postReceives} is the cheaper way
- * where neither is needed. Not thread safe.
+ * compile time). For receives with scatter entries and ids of their own; {@link Qp#postReceives} is cheaper if neither
+ * is needed. Not thread safe.
  */
 public final class RecvBatch {
 
@@ -28,7 +28,7 @@ public final class RecvBatch {
     private final int stride;
     private int size;
 
-    /** @param maxSge scatter entries that a request can have */
+    /** @param maxSge how many scatter entries a request can have */
     public RecvBatch(int capacity, int maxSge) {
         this.capacity = capacity;
         this.maxSge = maxSge;
@@ -84,7 +84,7 @@ public final class RecvBatch {
         size = 0;
     }
 
-    /** Address of the first request. */
+    /** Returns the address of the first request. */
     public long address() {
         return memory.address();
     }
@@ -93,7 +93,7 @@ public final class RecvBatch {
         memory.free();
     }
 
-    // What a provider written in Java reads back.
+    // What a provider written in Java reads.
 
     public long id(int index) {
         return bytes.getLong(index * stride + WR_ID);

@@ -10,7 +10,8 @@ import org.jrsocket.os.NativeMemory;
 
 /**
  * A chain of {@code ibv_send_wr} in off-heap memory, laid out as libibverbs reads it (the C side asserts the offsets at
- * compile time), so posting it translates nothing. Not thread safe; the owner of a send queue keeps one and reuses it.
+ * compile time), so posting it requires no translation. Not thread safe; the owner of a send queue keeps one and reuses
+ * it.
  */
 public final class SendBatch {
 
@@ -26,7 +27,7 @@ public final class SendBatch {
 
     public static final int INLINE = 1 << 3;
 
-    /** Scatter entries a request can have: the end of one slab and the start of the next. */
+    /** How many scatter entries a request can have: the end of one slab and the start of the next. */
     public static final int MAX_SGE = 2;
 
     static final int WR_ID = 0;
@@ -41,7 +42,7 @@ public final class SendBatch {
     static final int WR_SIZE = 128;
     static final int SGE_SIZE = 16;
     private static final int STRIDE = WR_SIZE + MAX_SGE * SGE_SIZE;
-    /** Bytes of {@link #payload}. */
+    /** The size of {@link #payload}, bytes. */
     public static final int PAYLOAD = 1024;
 
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
@@ -64,8 +65,8 @@ public final class SendBatch {
     }
 
     /**
-     * Appends a request without payload; {@link #sge} adds the payload. {@code imm} is in host order, whatever the wire
-     * wants.
+     * Appends a request without payload; {@link #sge} adds the payload. {@code imm} is in host order, whatever the
+     * order on the wire.
      */
     public void add(long id, int opcode, int flags, int imm, long remoteAddress, int rkey) {
         if (size == capacity) {
@@ -84,7 +85,7 @@ public final class SendBatch {
         size++;
     }
 
-    /** Adds a scatter entry to the last request. With {@link #INLINE} the key is not looked at. */
+    /** Adds a scatter entry to the last request. With {@link #INLINE} the key is ignored. */
     public void sge(long address, int length, int lkey) {
         if (sges == MAX_SGE) {
             throw new IllegalStateException("a work request takes " + MAX_SGE + " scatter entries");
@@ -96,7 +97,7 @@ public final class SendBatch {
         bytes.putInt(at + NUM_SGE, ++sges);
     }
 
-    /** Two neighbours in one access: a request is mostly the time that these take. */
+    /** Writes two neighbours in one access: most of the time that a request takes is spent on these. */
     private void putPair(int at, int first, int second) {
         int low = LITTLE_ENDIAN ? first : second;
         int high = LITTLE_ENDIAN ? second : first;
@@ -114,25 +115,25 @@ public final class SendBatch {
     /** Forgets all requests. */
     public void clear() {
         for (int i = 0; i < size - 1; i++) {
-            bytes.putLong(i * STRIDE + NEXT, 0); // so that a request needs to be told only of its successor
+            bytes.putLong(i * STRIDE + NEXT, 0); // so that add() writes only the link to the new request
         }
         size = 0;
     }
 
     /**
-     * Memory for the payload of one request that is posted {@link #INLINE} before the next one is made. It need not be
-     * registered.
+     * Returns memory for the payload of one request, which is posted {@link #INLINE} before the next one is made. It
+     * need not be registered.
      */
     public ByteBuffer payload() {
         return payload;
     }
 
-    /** Where {@link #payload} begins. */
+    /** Returns the address where {@link #payload} begins. */
     public long payloadAddress() {
         return memory.address() + (long) capacity * STRIDE;
     }
 
-    /** Address of the first request. */
+    /** Returns the address of the first request. */
     public long address() {
         return memory.address();
     }
@@ -141,7 +142,7 @@ public final class SendBatch {
         memory.free();
     }
 
-    // What a provider written in Java reads back.
+    // What a provider written in Java reads.
 
     public long id(int index) {
         return bytes.getLong(index * STRIDE + WR_ID);
@@ -155,7 +156,7 @@ public final class SendBatch {
         return bytes.getInt(index * STRIDE + FLAGS);
     }
 
-    /** Host order. */
+    /** Returns the immediate data in host order. */
     public int imm(int index) {
         return NetOrder.swap(bytes.getInt(index * STRIDE + IMM));
     }

@@ -39,7 +39,7 @@ public abstract class Verbs extends RdmaVerbs {
         return createCq((Device) device, (CompChannel) channel, entries, 0);
     }
 
-    /** An empty set of at most {@code capacity} completion queues of this provider. */
+    /** Returns an empty set of at most {@code capacity} completion queues of this provider. */
     public CqSet createCqSet(int capacity) {
         return new CqSet(capacity);
     }
@@ -71,14 +71,14 @@ public abstract class Verbs extends RdmaVerbs {
         return ((Cq) cq).destroyCQ();
     }
 
-    /** Nothing: whoever took them has done it. */
+    /** Does nothing, because events are acknowledged when they are taken. */
     @Override
     public int ackCqEvents(IbvCQ cq, int count) {
         return 0;
     }
 
     /**
-     * Waits for one event of the channel and takes it; of which queue it was is not told.
+     * Waits for one event of the channel and takes it, without saying which queue it was for.
      *
      * @param timeout in milliseconds, negative waits for ever
      * @return whether there was one
@@ -99,7 +99,7 @@ public abstract class Verbs extends RdmaVerbs {
         return true;
     }
 
-    /** None: memory is pinned when it is registered. */
+    /** Returns 0 for none: memory is pinned when it is registered. */
     @Override
     public int queryOdpSupport(IbvContext device) throws IOException {
         return 0;

@@ -10,7 +10,7 @@ import java.lang.reflect.Field;
 import java.util.List;
 
 /**
- * One implementation of verbs: rdma-core's, or the loopback of the test fixtures.
+ * An implementation of verbs: rdma-core's, or the loopback of the test fixtures.
  *
  * <p>DiSNI's objects ask the static {@code RdmaProvider.provider()} for their implementation when they are constructed,
  * so a provider must be {@linkplain #install() installed} before its first object is made. Safe for use by many
@@ -25,21 +25,24 @@ public abstract class VerbsProvider extends RdmaProvider {
     public abstract Verbs openVerbs() throws IOException;
 
     /**
-     * The devices present now, with their ports; empty if there are none. Opens and closes each device, so not for hot
-     * paths.
+     * Returns the devices present now, with their ports; empty if there are none. Opens and closes each device, so this
+     * is not for hot paths.
      */
     public abstract List<DeviceInfo> devices() throws IOException;
 
-    /** What carries the calls, for people: for example {@code "rdma-core (librdmacm 1.3.44, libibverbs 1.14.44)"}. */
+    /**
+     * Returns a readable description of what carries the calls, for example
+     * {@code "rdma-core (librdmacm 1.3.44, libibverbs 1.14.44)"}.
+     */
     public abstract String description();
 
     /**
      * Makes this the provider that DiSNI's own static entry points use, process-wide. DiSNI offers no setter: its field
-     * is private and would otherwise be filled by an implementation whose native library is published nowhere.
+     * is private and would otherwise be filled by an implementation whose native library is not published anywhere.
      *
      * @throws IllegalStateException if DiSNI's field cannot be set (another DiSNI version on the class path)
      */
-    @SuppressWarnings("LockOnNonEnclosingClassLiteral") // it is the lock that DiSNI guards the field with
+    @SuppressWarnings("LockOnNonEnclosingClassLiteral") // DiSNI guards the field with this lock
     public final void install() {
         try {
             Field field = RdmaProvider.class.getDeclaredField("provider");

@@ -6,14 +6,14 @@ package org.jrsocket.verbs;
 
 import java.io.IOException;
 
-/** Verbs cannot be used in this process at all. The message is one line: the reason and the remedy. */
+/** Thrown if verbs cannot be used in this process at all. The message is one line: the reason and the remedy. */
 public final class VerbsUnavailableException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Classes of reasons: whether to look again later depends on them. */
+    /** Kinds of reasons, which decide whether to look again later. */
     public enum Reason {
-        /** Not Linux, or no library for this architecture in the jar: that will not change while the process lives. */
+        /** Not Linux, or no library for this architecture in the jar, which will not change while the process runs. */
         PLATFORM,
         /**
          * librdmacm, libibverbs, the JNI library, the driver's library or the service itself does not load or start, or
@@ -26,7 +26,7 @@ public final class VerbsUnavailableException extends IOException {
         PERMISSION,
         /** RLIMIT_MEMLOCK does not allow even one connection's memory. */
         MEMLOCK,
-        /** The program has ended its RDMA. */
+        /** The program has ended its use of RDMA. */
         CLOSED
     }
 

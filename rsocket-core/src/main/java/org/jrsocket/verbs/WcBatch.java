@@ -8,17 +8,17 @@ import java.nio.ByteBuffer;
 import org.jrsocket.os.NativeMemory;
 
 /**
- * An array of {@code ibv_wc} in off-heap memory, which {@link Cq#poll} fills. Not thread safe; whoever owns a
+ * An array of {@code ibv_wc} in off-heap memory, which {@link Cq#poll} fills. Not thread safe; the owner of a
  * completion queue keeps one. {@link #id}, {@link #status}, {@link #vendorError} and {@link #qpNumber} of an entry are
- * valid whatever the status, its other fields only when that is {@link #SUCCESS}.
+ * valid whatever the status, its other fields only if that is {@link #SUCCESS}.
  */
 public final class WcBatch {
 
     /** {@code IBV_WC_SUCCESS}. */
     public static final int SUCCESS = 0;
-    /** {@code IBV_WC_LOC_QP_OP_ERR}: soft-RoCE says so when there is no route to the peer any more. */
+    /** {@code IBV_WC_LOC_QP_OP_ERR}: soft-RoCE reports this when there is no route to the peer any more. */
     public static final int LOCAL_QP_OPERATION = 2;
-    /** {@code IBV_WC_WR_FLUSH_ERR}: not executed, the queue pair is in error. */
+    /** {@code IBV_WC_WR_FLUSH_ERR}: not executed, because the queue pair is in error. */
     public static final int FLUSHED = 5;
     /** {@code IBV_WC_RETRY_EXC_ERR}: the peer's device did not answer. */
     public static final int RETRY_EXCEEDED = 12;
@@ -69,17 +69,17 @@ public final class WcBatch {
         return bytes.getLong(index * SIZE + WR_ID);
     }
 
-    /** {@code enum ibv_wc_status}. */
+    /** Returns the {@code enum ibv_wc_status}. */
     public int status(int index) {
         return bytes.getInt(index * SIZE + STATUS);
     }
 
-    /** {@code enum ibv_wc_opcode}. */
+    /** Returns the {@code enum ibv_wc_opcode}. */
     public int opcode(int index) {
         return bytes.getInt(index * SIZE + OPCODE);
     }
 
-    /** The driver's own number for a failure; 0 if it has none. */
+    /** Returns the driver's own number for a failure; 0 if it has none. */
     public int vendorError(int index) {
         return bytes.getInt(index * SIZE + VENDOR_ERR);
     }
@@ -88,12 +88,12 @@ public final class WcBatch {
         return bytes.getInt(index * SIZE + BYTE_LEN);
     }
 
-    /** Immediate data in host order. */
+    /** Returns the immediate data in host order. */
     public int imm(int index) {
         return NetOrder.swap(bytes.getInt(index * SIZE + IMM));
     }
 
-    /** The queue pair's number. */
+    /** Returns the queue pair's number. */
     public int qpNumber(int index) {
         return bytes.getInt(index * SIZE + QP_NUM);
     }
@@ -102,7 +102,7 @@ public final class WcBatch {
         return bytes.getInt(index * SIZE + FLAGS);
     }
 
-    /** For providers written in Java: fills one entry. {@code imm} in host order. */
+    /** Fills one entry, for providers written in Java. {@code imm} is in host order. */
     public void set(int index, long id, int status, int opcode, int byteLength, int imm, int qpNumber, int flags) {
         int at = index * SIZE;
         bytes.putLong(at + WR_ID, id);

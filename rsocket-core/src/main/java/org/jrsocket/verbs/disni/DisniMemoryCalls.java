@@ -31,7 +31,7 @@ final class DisniMemoryCalls {
         private Mr mr;
         private boolean valid = true;
 
-        /** @param owner kept reachable as long as this call is: the buffer whose memory it is */
+        /** @param owner the buffer whose memory it is, kept reachable as long as this call is */
         RegMr(Verbs verbs, Pd pd, long address, int length, int access, Object owner) {
             this.verbs = verbs;
             this.pd = pd;

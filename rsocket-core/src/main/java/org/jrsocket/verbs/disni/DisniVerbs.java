@@ -29,8 +29,8 @@ import org.jrsocket.verbs.Verbs;
 
 /**
  * Verbs with DiSNI's prepared calls ({@code SVC...}), which work with every provider: they are built here on
- * {@link Qp}, {@link Cq} and the methods of {@link Verbs}. They allocate; programs written for DiSNI use them, this
- * project's own data path does not. Providers extend it.
+ * {@link Qp}, {@link Cq} and the methods of {@link Verbs}. They allocate: programs written for DiSNI use them, but this
+ * project's own data path does not. Providers extend this class.
  */
 public abstract class DisniVerbs extends Verbs {
 
@@ -71,7 +71,7 @@ public abstract class DisniVerbs extends Verbs {
         return new SvcPollCq((Cq) cq, batches, completions, count);
     }
 
-    /** Events come for every completion, also when only solicited ones are asked for. */
+    /** Requests events for every completion, even if only solicited ones are asked for. */
     @Override
     public SVCReqNotify reqNotifyCQ(IbvCQ cq, boolean solicitedOnly) throws IOException {
         return new DisniMemoryCalls.ReqNotify((Cq) cq);

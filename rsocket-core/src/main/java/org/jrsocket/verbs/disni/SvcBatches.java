@@ -12,12 +12,12 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * Batches that DiSNI's verb calls borrow while they execute. A call owns none: many DiSNI programs make one per message
- * and never free it. There are as many as calls ever executed at the same time.
+ * Batches that DiSNI's verb calls borrow while they execute. A call owns none, because many DiSNI programs make a call
+ * per message and never free it. There are as many batches as calls that ever executed at the same time.
  */
 final class SvcBatches {
 
-    /** Requests that one library call takes; longer lists are posted in several. */
+    /** How many requests one library call takes; longer lists are posted in several calls. */
     static final int CAPACITY = 32;
 
     private final Queue<SendBatch> sends = new ConcurrentLinkedQueue<>();

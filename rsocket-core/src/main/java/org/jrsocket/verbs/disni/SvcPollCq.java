@@ -62,7 +62,7 @@ final class SvcPollCq extends SVCPollCq {
         if (batch.status(i) == WcBatch.SUCCESS) {
             wc.setOpcode(batch.opcode(i));
             wc.setByte_len(batch.byteLength(i));
-            wc.setImm_data(NetOrder.swap(batch.imm(i))); // DiSNI's are the bytes in memory
+            wc.setImm_data(NetOrder.swap(batch.imm(i))); // DiSNI takes the bytes in memory
             wc.setWc_flags(batch.flags(i));
         }
     }

@@ -14,7 +14,7 @@ import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.RecvBatch;
 
-/** DiSNI's prepared post to a receive queue: a copy of its list. Not thread safe, as in DiSNI. */
+/** DiSNI's prepared post to a receive queue, which keeps a copy of its list. Not thread safe, as in DiSNI. */
 final class SvcPostRecv extends SVCPostRecv {
 
     private final Qp qp;

@@ -15,8 +15,9 @@ import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.SendBatch;
 
 /**
- * DiSNI's prepared post to a send queue: a copy of its list, which {@link #getWrMod} changes between executions. RDMA
- * writes, reads and sends of up to {@link SendBatch#MAX_SGE} scatter entries. Not thread safe, as in DiSNI.
+ * DiSNI's prepared post to a send queue, which keeps a copy of its list; {@link #getWrMod} changes that between
+ * executions. Supports RDMA writes, reads and sends of up to {@link SendBatch#MAX_SGE} scatter entries. Not thread
+ * safe, as in DiSNI.
  */
 final class SvcPostSend extends SVCPostSend {
 

@@ -14,22 +14,22 @@ import java.util.Arrays;
 import java.util.Enumeration;
 
 /**
- * The interface of link-local IPv6 addresses. The kernel's connection manager leaves it out where it names the ends of
- * a request, and without it nobody can connect back.
+ * Finds the interface of link-local IPv6 addresses. The kernel's connection manager leaves it out where it names the
+ * ends of a request, and without it nothing can connect back.
  */
 final class LinkLocal {
 
     private LinkLocal() {}
 
-    /** Whether it needs an interface, and names none. */
+    /** Returns whether the address needs an interface and names none. */
     static boolean isUnscoped(InetSocketAddress address) {
         return address.getAddress() instanceof Inet6Address ip && ip.isLinkLocalAddress() && ip.getScopeId() == 0;
     }
 
     /**
-     * The index of the one interface of this host that has this address.
+     * Returns the index of the one interface of this host that has this address.
      *
-     * @return 0 if none has it, or several have, so that nobody can tell
+     * @return 0 if none or several have it, so that it cannot be told
      */
     static int scopeOf(InetAddress local) {
         byte[] bytes = local.getAddress();
@@ -44,13 +44,13 @@ final class LinkLocal {
                     found = each.getIndex();
                 }
             }
-        } catch (SocketException e) { // also where there are none
+        } catch (SocketException e) { // also thrown if there are none
             return 0;
         }
         return found;
     }
 
-    /** The same address, at this interface; as it was if it needs none. */
+    /** Returns the address at this interface, or unchanged if it needs none. */
     static InetSocketAddress at(int scope, InetSocketAddress address) {
         if (scope == 0 || !isUnscoped(address)) {
             return address;
@@ -58,7 +58,7 @@ final class LinkLocal {
         try {
             return new InetSocketAddress(
                     Inet6Address.getByAddress(null, address.getAddress().getAddress(), scope), address.getPort());
-        } catch (UnknownHostException e) { // sixteen bytes they are
+        } catch (UnknownHostException e) { // there are always sixteen bytes
             throw new IllegalStateException(e);
         }
     }

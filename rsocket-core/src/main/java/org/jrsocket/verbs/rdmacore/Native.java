@@ -5,16 +5,17 @@
 package org.jrsocket.verbs.rdmacore;
 
 /**
- * Every native method that needs rdma-core. Implemented by {@code src/main/native/rdma}, one C file per concept,
- * registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws, and nothing on the
- * data path sleeps in the kernel, allocates or calls back. Handles are addresses of the C objects and are not checked:
- * their owners, the {@code RdmaCore} classes, must keep them alive. Call only after {@link RdmaCoreLibrary#require()}.
+ * The native methods that need rdma-core. They are implemented in {@code src/main/native/rdma}, one C file per concept,
+ * and registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws, and nothing on
+ * the data path sleeps in the kernel, allocates or calls back. Handles are addresses of the C objects and are not
+ * checked: their owners, the {@code RdmaCore} classes, must keep them alive. Call only after
+ * {@link RdmaCoreLibrary#require()}.
  */
 final class Native {
 
     /**
-     * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
-     * be the same.
+     * Raised with every change of a signature or a struct layout. The library's number, which is checked when it is
+     * loaded, must be the same.
      */
     static final int ABI = 7;
 
@@ -22,30 +23,30 @@ final class Native {
 
     // device.c
 
-    /** A handle of its own for {@link #closeDevice}; -ENODEV when no device of that name has a user-space driver. */
+    /** Returns a new handle, for {@link #closeDevice}; -ENODEV if no device of that name has a user-space driver. */
     static native long openDevice(String name);
 
     static native int closeDevice(long device);
 
     static native String deviceName(long device);
 
-    /** Null when the device does not answer. */
+    /** Returns null if the device does not answer. */
     static native String deviceFirmware(long device);
 
-    /** Fills the {@code RdmaCoreDevice} elements. */
+    /** Fills in the elements that {@code RdmaCoreDevice} names. */
     static native int deviceAttributes(long device, int[] out);
 
-    /** Fills state, 1 for Ethernet, MTU in bytes, size of the GID table. */
+    /** Fills in the state, 1 for Ethernet, the MTU in bytes and the size of the GID table. */
     static native int portAttributes(long device, int port, int[] out);
 
     static native String portState(int state);
 
     static native int portGid(long device, int port, int index, byte[] out);
 
-    /** The type of an event, which is acknowledged, in bits 0 to 7, and its port above; -EAGAIN if there is none. */
+    /** Takes and acknowledges an event. Returns its type in bits 0 to 7 and its port above, or -EAGAIN for none. */
     static native int asyncEvent(long device);
 
-    /** Closes the kernel's side of a context that stays allocated: whatever is done with it afterwards fails. */
+    /** Closes the kernel's side of a context, which stays allocated: whatever is done with it afterwards fails. */
     static native int detachDevice(long device);
 
     // cm.c
@@ -58,7 +59,7 @@ final class Native {
 
     static native long createId(long channel, long cookie, int portSpace);
 
-    /** Waits until events of the id that were taken elsewhere are acknowledged. */
+    /** Destroys an id. Waits until events of the id that were taken elsewhere are acknowledged. */
     static native int destroyId(long id);
 
     /** Addresses are the bytes of a {@code sockaddr_in} or {@code sockaddr_in6}. */
@@ -72,12 +73,12 @@ final class Native {
     static native int resolveRoute(long id, int millis);
 
     /**
-     * {@code io}: send and receive requests, send and receive scatter entries, inline bytes; out also number and kernel
-     * handle.
+     * Makes a queue pair. {@code io} has send and receive requests, send and receive scatter entries and inline bytes,
+     * and on return also the number and the kernel handle.
      */
     static native long createQp(long id, long pd, long sendCq, long recvCq, int type, boolean signalAll, int[] io);
 
-    /** Takes the queue pair from its id; must not run while {@link #nextEvent} does on the id's channel. */
+    /** Takes the queue pair from its id; must not run during a {@link #nextEvent} on the id's channel. */
     static native void detachQp(long id);
 
     static native int connect(
@@ -100,15 +101,15 @@ final class Native {
 
     static native int reject(long id, byte[] privateData);
 
-    /** Takes the peer of an answered request for connected without its RTU. */
+    /** Treats the peer of an answered request as connected without its RTU. */
     static native int confirm(long id);
 
     static native int disconnect(long id);
 
-    /** Writes the local or the peer's address and returns its length, 0 while it is not known. */
+    /** Writes the local or the peer's address and returns its length; 0 while it is not known. */
     static native int idAddress(long id, boolean local, byte[] out);
 
-    /** 0 while the id has no device. */
+    /** Returns 0 while the id has no device. */
     static native long idDevice(long id);
 
     static native int idPort(long id);
@@ -116,7 +117,7 @@ final class Native {
     static native int setOption(long id, int option, int value);
 
     /**
-     * Takes one event into the struct at {@code address}; {@code cookie} is for the new id if it is a connection
+     * Takes one event into the struct at {@code address}; {@code cookie} is for the new id if the event is a connection
      * request.
      */
     static native int nextEvent(long channel, long address, long cookie);
@@ -127,7 +128,7 @@ final class Native {
 
     static native int deallocPd(long pd);
 
-    /** {@code out}: lkey, rkey, kernel handle. */
+    /** Registers memory. {@code out} gets the lkey, the rkey and the kernel handle. */
     static native long regMr(long pd, long address, long length, int access, int[] out);
 
     static native int deregMr(long mr);
@@ -138,12 +139,12 @@ final class Native {
 
     static native int destroyCompChannel(long channel);
 
-    /** {@code out}: entries, kernel handle. */
+    /** Makes a completion queue. {@code out} gets its entries and the kernel handle. */
     static native long createCq(long device, long channel, int entries, int vector, int cookie, int[] out);
 
     static native int destroyCq(long cq);
 
-    /** Takes and acknowledges an event; the cookie of its queue, or -1. */
+    /** Takes and acknowledges an event. Returns the cookie of its queue, or -1 if there is none. */
     static native int takeCqEvent(long channel);
 
     static native int destroyQp(long qp);
@@ -152,7 +153,7 @@ final class Native {
 
     static native int qpMinRnrTimer(long qp, int code);
 
-    /** The ACK timeout in the low eight bits, the RNR timer in the next. */
+    /** Returns the ACK timeout in the low eight bits and the RNR timer in the next. */
     static native int qpTimers(long qp);
 
     // datapath.c: the posts return how many were posted and, in the upper half, the errno that stopped them
@@ -167,10 +168,10 @@ final class Native {
 
     static native int pollCq(long cq, long batch, int capacity);
 
-    /** Whether the next poll takes something or fails. */
+    /** Returns whether the next poll takes something or fails. */
     static native boolean spinCq(long cq, long nanos);
 
-    /** {@code queues}: handles; {@code found}: room for as many ints. How many of the queues have something. */
+    /** Returns how many queues have something. {@code queues} are handles; {@code found} has room for as many ints. */
     static native int spinCqs(long queues, int count, long found, long nanos);
 
     static native int armCq(long cq);

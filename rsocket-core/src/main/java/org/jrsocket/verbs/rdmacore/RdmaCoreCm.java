@@ -32,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * librdmacm. Locks are taken in the order id, channel; neither is held while an event is looked at, so whoever receives
- * events may call anything.
+ * The connection manager of librdmacm. Locks are taken in the order id, channel. Neither is held while an event is
+ * handled, so the receiver of an event may call anything.
  */
 final class RdmaCoreCm extends Cm {
 
@@ -46,7 +46,7 @@ final class RdmaCoreCm extends Cm {
 
     private final RdmaCoreProvider provider;
     private final AtomicLong lastCookie = new AtomicLong();
-    /** Ids that live, by cookie; what is not here gets no events. */
+    /** The live ids, by cookie; an id that is not here gets no events. */
     private final ConcurrentHashMap<Long, RdmaCoreCmId> ids = new ConcurrentHashMap<>();
 
     RdmaCoreCm(RdmaCoreProvider provider) {
@@ -74,7 +74,7 @@ final class RdmaCoreCm extends Cm {
     public CmId createId(RdmaEventChannel eventChannel, short portSpace) throws IOException {
         RdmaCoreCmChannel channel = (RdmaCoreCmChannel) eventChannel;
         RdmaCoreCmId id = new RdmaCoreCmId(channel, lastCookie.incrementAndGet(), portSpace);
-        ids.put(id.key, id); // while there is nothing to lose; no event comes before the first call on it
+        ids.put(id.key, id); // while there is nothing to lose; no event comes before the first call on the id
         boolean created = false;
         try {
             id.created(channel.createId(id.cookie, portSpace));
@@ -172,9 +172,9 @@ final class RdmaCoreCm extends Cm {
     }
 
     /**
-     * No device serves a loopback address, but the kernel does not say so: its {@code cma_any_addr} (cma.c) takes such
-     * an address for the wildcard. A listener there would be heard on every device, by the network; a request to there
-     * from a device's address would be sent to the network, where nobody answers.
+     * Refuses loopback addresses. No device serves them, but the kernel does not say so: its {@code cma_any_addr}
+     * (cma.c) takes such an address for the wildcard. A listener there would be reached from the network, on every
+     * device; a request to there from a device's address would be sent to the network, where nothing answers.
      */
     private static void checkNoLoopback(SocketAddress address, String call) throws IOException {
         if (address instanceof InetSocketAddress ip && ip.getAddress().isLoopbackAddress()) {
@@ -226,7 +226,7 @@ final class RdmaCoreCm extends Cm {
         }
     }
 
-    /** Ours, or what a DiSNI program put at an address. */
+    /** Returns our private data, or what a DiSNI program has put at an address. */
     private static byte[] privateData(RdmaConnParam param) {
         if (param instanceof ConnParam own) {
             return own.privateData();
@@ -291,7 +291,7 @@ final class RdmaCoreCm extends Cm {
     @Override
     public SocketAddress getDstAddr(RdmaCmId id) throws IOException {
         InetSocketAddress peer = ((RdmaCoreCmId) id).address(false);
-        // The kernel reports nobody as port 0 of the wildcard.
+        // If there is no peer, the kernel reports port 0 of the wildcard.
         return peer == null || peer.getPort() == 0 && peer.getAddress().isAnyLocalAddress() ? null : peer;
     }
 
@@ -316,9 +316,12 @@ final class RdmaCoreCm extends Cm {
         }
     }
 
-    /** Null when nobody is concerned any more. What lack of memory keeps from being handled is taken once more. */
+    /**
+     * Returns null if the event does not concern any id any more. An event that cannot be handled for lack of memory is
+     * taken once more.
+     */
     private CmEvent handle(RdmaCoreCmChannel channel, RdmaCoreCmChannel.Taken taken) throws IOException {
-        if (taken.type() == CONNECT_REQUEST) { // refused, if it comes to that
+        if (taken.type() == CONNECT_REQUEST) { // refused if memory is short
             return request(channel, taken);
         }
         try {
@@ -349,11 +352,11 @@ final class RdmaCoreCm extends Cm {
         return new CmEvent(type, status, null, id, taken.param(), taken.param().privateData());
     }
 
-    /** Null when the request is refused: that of a listener that is gone, or over a device that is. */
+    /** Returns null if the request is refused, because its listener or its device is gone. */
     private CmEvent request(RdmaCoreCmChannel channel, RdmaCoreCmChannel.Taken taken) {
         RdmaCoreCmId listener = ids.get(taken.listenerCookie());
         if (listener == null) {
-            Native.destroyId(taken.newId()); // which tells the peer no
+            Native.destroyId(taken.newId()); // which rejects the request
             return null;
         }
         RdmaCoreCmId id = null;
@@ -384,14 +387,14 @@ final class RdmaCoreCm extends Cm {
         channel.idBorn();
         try {
             watchDevice(id);
-        } catch (Throwable e) { // lack of memory: the id is nobody's yet
+        } catch (Throwable e) { // lack of memory: the id has no owner yet
             destroyQuietly(id);
             throw e;
         }
         return event;
     }
 
-    /** Sees to it that the removal of an id's device is heard of, whatever becomes of the id. */
+    /** Makes sure that the removal of an id's device is reported, whatever becomes of the id. */
     private void watchDevice(RdmaCoreCmId id) {
         RdmaCoreDevice device = (RdmaCoreDevice) id.getVerbs();
         if (device == null || id.getPs() != RDMA_PS_TCP || !device.claimWatch()) {
@@ -401,7 +404,7 @@ final class RdmaCoreCm extends Cm {
         boolean watched = false;
         try {
             InetSocketAddress local = id.address(true);
-            // Of a port space in which nobody else here listens.
+            // In a port space in which nothing else here listens.
             watch = (RdmaCoreCmId) createId(id.channel(), RDMA_PS_UDP);
             bindAddr(watch, new InetSocketAddress(local.getAddress(), 0));
             id.channel().watches.add(watch);
@@ -433,7 +436,7 @@ final class RdmaCoreCm extends Cm {
         }
     }
 
-    /** Nothing: {@link #getCmEvent} has done it. */
+    /** Does nothing, because {@link #getCmEvent} has acknowledged the event. */
     @Override
     public int ackCmEvent(RdmaCmEvent event) {
         return 0;

@@ -20,8 +20,8 @@ import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.ConnParam;
 
 /**
- * {@code rdma_event_channel}, non-blocking. Its lock keeps the taking of an event apart from whatever that event may
- * touch.
+ * An {@code rdma_event_channel}, non-blocking. Its lock separates the taking of an event from calls on whatever that
+ * event may touch.
  */
 final class RdmaCoreCmChannel extends CmChannel {
 
@@ -47,10 +47,10 @@ final class RdmaCoreCmChannel extends CmChannel {
     private final NativeMemory memory = NativeMemory.allocate(SIZE);
     private final AtomicInteger ids = new AtomicInteger();
     private long channel; // guarded by this; 0 once destroyed
-    // For lack of memory, guarded by this:
-    private boolean unread; // the event that the natives copied
-    private Taken again; // could not be handled
-    /** Of this channel, each bound to a device; see {@link RdmaCoreDevice#setWatch}. */
+    // In case memory is short; guarded by this:
+    private boolean unread; // whether the event that the native code copied is still to be read
+    private Taken again; // an event that could not be handled
+    /** Ids of this channel, each bound to a device; see {@link RdmaCoreDevice#setWatch}. */
     final Queue<RdmaCoreCmId> watches = new ConcurrentLinkedQueue<>();
 
     private RdmaCoreCmChannel(long channel, int fd) throws IOException {
@@ -70,7 +70,7 @@ final class RdmaCoreCmChannel extends CmChannel {
         }
     }
 
-    /** An event as the natives copied it. */
+    /** An event as the native code copied it. */
     record Taken(
             int type,
             int status,
@@ -82,9 +82,9 @@ final class RdmaCoreCmChannel extends CmChannel {
             ConnParam param) {}
 
     /**
-     * Takes an event; null if there is none.
+     * Takes an event; returns null if there is none.
      *
-     * @param cookie for the new id, if it is a connection request
+     * @param cookie for the new id, if the event is a connection request
      */
     synchronized Taken next(long cookie) throws IOException {
         Taken before = again;
@@ -123,7 +123,7 @@ final class RdmaCoreCmChannel extends CmChannel {
         return taken;
     }
 
-    /** {@link #next} gives it once more. */
+    /** Makes {@link #next} return this event once more. */
     synchronized void takeAgain(Taken taken) {
         again = taken;
     }
@@ -142,7 +142,7 @@ final class RdmaCoreCmChannel extends CmChannel {
         return id;
     }
 
-    /** A connection request has brought an id. */
+    /** Counts an id that came with a connection request. */
     void idBorn() {
         ids.incrementAndGet();
     }

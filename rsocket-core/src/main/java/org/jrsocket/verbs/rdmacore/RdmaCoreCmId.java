@@ -9,24 +9,24 @@ import java.net.InetSocketAddress;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Device;
 
-/** {@code rdma_cm_id}. The C object knows it by its cookie only. */
+/** An {@code rdma_cm_id}. The C object refers to this one by its cookie only. */
 final class RdmaCoreCmId extends CmId {
 
     final long cookie;
-    /** The cookie as a key: who frees an id has no memory to make one. */
+    /** The cookie as a key, made in advance: whoever frees an id may have no memory for one. */
     final Long key;
-    /** The addresses, for errors: looked up when there is one, so that calls allocate nothing for it. */
+    /** The addresses, for errors: looked up only if there is one, so that calls allocate nothing for it. */
     final Object self = named(true);
 
     final Object peer = named(false);
 
-    /** Held for every call on the C object, so that none of them meets its end. Taken before the channel's lock. */
+    /** Held during every call on the C object, which must not be destroyed then. Taken before the channel's lock. */
     final Object lock = new Object();
 
     private final RdmaCoreCmChannel channel;
     private long id; // guarded by lock; 0 once destroyed
     private volatile RdmaCoreDevice device;
-    private volatile int scope = -1; // not looked up
+    private volatile int scope = -1; // -1: not looked up yet
 
     RdmaCoreCmId(RdmaCoreCmChannel channel, long cookie, short portSpace) throws IOException {
         super(channel, null);
@@ -49,7 +49,7 @@ final class RdmaCoreCmId extends CmId {
         return channel;
     }
 
-    /** To be called under {@link #lock}. */
+    /** Returns the C object. To be called under {@link #lock}. */
     long handle() {
         assert Thread.holdsLock(lock);
         if (id == 0) {
@@ -65,7 +65,8 @@ final class RdmaCoreCmId extends CmId {
     }
 
     /**
-     * Gives up the C object to the caller, who frees it; 0 when that has happened. To be called under {@link #lock}.
+     * Hands the C object over to the caller, who frees it; returns 0 if that has happened. To be called under
+     * {@link #lock}.
      */
     long release() {
         assert Thread.holdsLock(lock);
@@ -91,7 +92,7 @@ final class RdmaCoreCmId extends CmId {
         setPort_num((byte) newPort);
     }
 
-    /** The interface of link-local addresses where the kernel names none; 0 if it cannot be told. */
+    /** Returns the interface of link-local addresses if the kernel names none; 0 if it cannot be told. */
     private int scope(InetSocketAddress local) {
         int known = scope;
         if (known < 0) {
@@ -101,7 +102,7 @@ final class RdmaCoreCmId extends CmId {
         return known;
     }
 
-    /** Null while it is not known. */
+    /** Returns the local or the peer's address; null while it is not known. */
     InetSocketAddress address(boolean local) {
         InetSocketAddress address = plainAddress(local);
         return address != null && LinkLocal.isUnscoped(address)
@@ -109,7 +110,7 @@ final class RdmaCoreCmId extends CmId {
                 : address;
     }
 
-    /** As the kernel has it. */
+    /** Returns the address as the kernel has it. */
     private InetSocketAddress plainAddress(boolean local) {
         byte[] sockaddr = new byte[RdmaCoreSockaddr.MAX_SIZE];
         synchronized (lock) {
@@ -122,7 +123,7 @@ final class RdmaCoreCmId extends CmId {
         return device;
     }
 
-    /** For errors, of ids that are destroyed too: those have no addresses any more. */
+    /** Returns a text for errors, also those of destroyed ids, which have no addresses any more. */
     @Override
     public String toString() {
         return "id " + cookie + (device == null ? ", no device" : " on " + device);

@@ -10,7 +10,7 @@ import java.io.IOException;
 import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.CompChannel;
 
-/** {@code ibv_comp_channel}, non-blocking. */
+/** An {@code ibv_comp_channel}, non-blocking. */
 final class RdmaCoreCompChannel extends CompChannel {
 
     private final RdmaCoreDevice device;

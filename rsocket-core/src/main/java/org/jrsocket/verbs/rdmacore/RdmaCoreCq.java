@@ -11,7 +11,7 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.WcBatch;
 
-/** {@code ibv_cq}. */
+/** An {@code ibv_cq}. */
 final class RdmaCoreCq extends Cq {
 
     private final RdmaCoreDevice device;

@@ -9,7 +9,7 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.CqSet;
 
-/** Looks at all of its queues in one JNI crossing. */
+/** A set that looks at all its queues in one JNI crossing. */
 final class RdmaCoreCqSet extends CqSet {
 
     private final NativeMemory memory; // handles of the queues, then the numbers of those that have something

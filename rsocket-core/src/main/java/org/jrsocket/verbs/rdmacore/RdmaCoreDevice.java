@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open {@code ibv_context}. Those of CM ids belong to librdmacm, which keeps them open, whether there are ids or
- * not, until it meets a list of devices on which this one is missing.
+ * An open {@code ibv_context}. The contexts of CM ids belong to librdmacm, which keeps them open, whether there are ids
+ * or not, until it sees a list of devices from which this one is missing.
  */
 final class RdmaCoreDevice extends Device {
 
@@ -47,7 +47,7 @@ final class RdmaCoreDevice extends Device {
         this.attributes = attributes;
     }
 
-    /** Of a context that lives at least as long as the object. */
+    /** Makes the object for a context that lives at least as long. */
     static RdmaCoreDevice of(long handle) throws IOException {
         String name = Native.deviceName(handle);
         int[] attributes = new int[ELEMENTS];
@@ -98,20 +98,20 @@ final class RdmaCoreDevice extends Device {
             return -1;
         }
         if (event == -Errno.EIO) {
-            // the kernel cut this context off its device; the descriptor stays readable for ever
+            // the kernel has cut this context off from its device; the descriptor stays readable for ever
             event = EVENT_DEVICE_FATAL;
         }
         return check(event, "ibv_get_async_event", name);
     }
 
-    /** Whether nobody has done so before; whoever asks calls {@link #setWatch} then. */
+    /** Claims the watch. Returns whether it was free; if so, the caller calls {@link #setWatch}. */
     boolean claimWatch() {
         return claimed.compareAndSet(false, true);
     }
 
     /**
-     * An id that is bound to this device, so that the connection manager tells of its removal even if there is no other
-     * id, and librdmacm does not close the context before {@link #detach}; null if there is none any more.
+     * Sets an id that is bound to this device, so that the connection manager reports its removal even if there is no
+     * other id, and librdmacm does not close the context before {@link #detach}; null if there is none any more.
      */
     void setWatch(RdmaCoreCmId id) {
         watch = id;
@@ -119,8 +119,8 @@ final class RdmaCoreDevice extends Device {
     }
 
     /**
-     * Closes the kernel's side of the context. librdmacm would do that when another device comes, if ever, and drivers
-     * that cannot disassociate a process from a device wait for it in the removal.
+     * Closes the kernel's side of the context. librdmacm would do that only when another device comes, if ever, and
+     * drivers that cannot disassociate a process from a device wait for it during the removal.
      */
     @Override
     protected void detach() {

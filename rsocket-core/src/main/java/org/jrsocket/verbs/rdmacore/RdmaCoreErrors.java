@@ -7,12 +7,12 @@ package org.jrsocket.verbs.rdmacore;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 
-/** Where a negative errno of the natives becomes an exception. */
+/** Turns a negative errno of the native code into an exception. */
 final class RdmaCoreErrors {
 
     private RdmaCoreErrors() {}
 
-    /** @return {@code rc} when it is not negative */
+    /** @return {@code rc} if it is not negative */
     static int check(int rc, String call, Object subject) throws ErrnoException {
         if (rc < 0) {
             throw new ErrnoException(call, String.valueOf(subject), -rc);
@@ -20,7 +20,7 @@ final class RdmaCoreErrors {
         return rc;
     }
 
-    /** The same for calls that return an address. */
+    /** Does the same for calls that return an address. */
     static long check(long handle, String call, Object subject) throws ErrnoException {
         if (handle <= 0) {
             throw new ErrnoException(call, String.valueOf(subject), handle == 0 ? Errno.EIO : (int) -handle);

@@ -14,7 +14,7 @@ import java.util.List;
 import org.jrsocket.os.Sysfs;
 import org.jrsocket.verbs.DeviceInfo;
 
-/** Reads what a device says of itself. */
+/** Reads what a device says about itself. */
 final class RdmaCoreInfo {
 
     // Elements of Native.portAttributes; device.c has the same order.
@@ -56,7 +56,7 @@ final class RdmaCoreInfo {
         byte[] gid = new byte[16];
         for (int index = 0; index < attributes[GIDS]; index++) {
             if (Native.portGid(device, number, index, gid) < 0) {
-                continue; // an entry never filled
+                continue; // an entry that was never filled
             }
             InetAddress address = InetAddress.getByAddress(gid);
             if (!address.isAnyLocalAddress()) {

@@ -18,7 +18,7 @@ final class RdmaCoreLibrary {
 
     private RdmaCoreLibrary() {}
 
-    /** Loads it and what it builds upon, if that has not happened. */
+    /** Loads the library and what it builds on, if that has not happened. */
     static void require() throws VerbsUnavailableException {
         try {
             NativeLibrary.OS.require();

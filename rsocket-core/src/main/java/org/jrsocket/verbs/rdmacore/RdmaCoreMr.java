@@ -9,7 +9,7 @@ import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
 import java.io.IOException;
 import org.jrsocket.verbs.Mr;
 
-/** {@code ibv_mr}. */
+/** An {@code ibv_mr}. */
 final class RdmaCoreMr extends Mr {
 
     private long mr; // guarded by this; 0 once freed

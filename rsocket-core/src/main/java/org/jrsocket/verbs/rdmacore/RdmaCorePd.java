@@ -9,7 +9,7 @@ import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
 import java.io.IOException;
 import org.jrsocket.verbs.Pd;
 
-/** {@code ibv_pd}. */
+/** An {@code ibv_pd}. */
 final class RdmaCorePd extends Pd {
 
     private final RdmaCoreDevice device;

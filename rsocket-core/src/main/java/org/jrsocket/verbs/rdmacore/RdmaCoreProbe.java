@@ -29,12 +29,12 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
 
 /**
- * Finds out whether verbs can be used and, if not, the reason an administrator can act on. The cheap and harmless
- * questions come first; no library is loaded where there is no device.
+ * Finds out whether verbs can be used and, if not, the reason, on which an administrator can act. Cheap and harmless
+ * checks come first; no library is loaded if there is no device.
  */
 public final class RdmaCoreProbe {
 
-    /** A system property: whether iWARP devices are used, for programs that use TCP for nothing. */
+    /** The system property that makes iWARP devices usable, for programs that do not use TCP at all. */
     public static final String IWARP_PROPERTY = "org.jrsocket.native.iwarp";
 
     private static final Path DEV = Path.of("/dev/infiniband");
@@ -47,7 +47,7 @@ public final class RdmaCoreProbe {
     private static final String SHARE_FILES =
             "give this user access with a udev rule, or a container the option --device=/dev/infiniband";
 
-    /** A connection with default buffers needs less; whoever may not lock even this will not get far. */
+    /** A connection with default buffers needs less; a process that may not lock even this will not get far. */
     private static final int TRIAL_BYTES = 1 << 20;
 
     private final Path sys;
@@ -59,7 +59,7 @@ public final class RdmaCoreProbe {
         this(Sysfs.DEVICES, DEV);
     }
 
-    /** For tests. */
+    /** Makes a probe for tests. */
     RdmaCoreProbe(Path sys, Path dev) {
         this.sys = sys;
         this.dev = dev;
@@ -97,9 +97,10 @@ public final class RdmaCoreProbe {
     }
 
     /**
-     * A port of an iWARP device is a port of TCP: the kernel's siw makes a TCP socket for a listener, and a request for
-     * a connection is one over TCP with bytes that no TCP server expects. So a server could not have the same port over
-     * both, nor a client try RDMA first. And the kernel connects within the call, which may take minutes (siw again).
+     * Refuses iWARP devices, whose ports are ports of TCP: the kernel's siw makes a TCP socket for a listener, and a
+     * connection request is one over TCP with bytes that no TCP server expects. So a server could not have the same
+     * port over both, nor could a client try RDMA first. The kernel also connects within the call, which may take
+     * minutes (siw again).
      */
     private void refuseIwarp(String name) throws VerbsUnavailableException {
         if (Sysfs.isIwarp(sys.resolve(name)) && !Boolean.getBoolean(IWARP_PROPERTY)) {
@@ -113,9 +114,9 @@ public final class RdmaCoreProbe {
     }
 
     /**
-     * librdmacm before v56 takes a GUID of zero for "no device". When the address of a connection is resolved to such a
-     * device, it dereferences the device that it does not have. So there may be none to which an address leads. Others
-     * do no harm: virtual functions that nobody has set up are like that.
+     * Refuses a device with a GUID of zero to which an address may lead. librdmacm before v56 takes such a GUID for "no
+     * device": when the address of a connection is resolved to the device, it dereferences one that it does not have.
+     * Other devices like that, such as virtual functions that have not been set up, do no harm.
      */
     private void checkWithoutGuid() throws VerbsUnavailableException {
         for (String name : withoutGuid) {
@@ -126,8 +127,8 @@ public final class RdmaCoreProbe {
     }
 
     /**
-     * Before an address is resolved: a device may have got an address since {@link #check}. Costs nothing where all
-     * devices have a GUID.
+     * Checks again before an address is resolved, because a device may have got an address since {@link #check}. Costs
+     * nothing if all devices have a GUID.
      */
     @SuppressWarnings("removal") // of JDK 17
     void checkAgain() throws VerbsUnavailableException {
@@ -154,7 +155,7 @@ public final class RdmaCoreProbe {
                 null);
     }
 
-    /** Unless none of its ports is active and none of its network interfaces has an address. */
+    /** Returns true unless no port of it is active and no network interface of it has an address. */
     private static boolean mayHaveAddress(Path device) {
         List<Path> ports = Sysfs.ports(device);
         Set<String> interfaces = new TreeSet<>(Sysfs.interfaces(device));
@@ -164,7 +165,7 @@ public final class RdmaCoreProbe {
                 return true;
             }
             Path ndevs = Sysfs.gidAttributes(port, "ndevs");
-            for (String index : Sysfs.names(ndevs)) { // all of them: an address that is missed may end in a crash
+            for (String index : Sysfs.names(ndevs)) { // all of them: a missed address may end in a crash
                 interfaces.add(Sysfs.text(ndevs.resolve(index)));
             }
         }
@@ -276,10 +277,10 @@ public final class RdmaCoreProbe {
     }
 
     /**
-     * By trying: capabilities, limits and what this process has locked already all play a part.
+     * Tries to register memory, because capabilities, limits and what this process has locked already all play a part.
      *
      * @return what the device refused, or null
-     * @throws VerbsUnavailableException when it was the limit on locked memory, which is the same for all devices
+     * @throws VerbsUnavailableException if it was the limit on locked memory, which is the same for all devices
      */
     private static String register(long device) throws VerbsUnavailableException {
         NativeMemory memory = NativeMemory.allocate(TRIAL_BYTES);
@@ -318,7 +319,7 @@ public final class RdmaCoreProbe {
                 }
             }
         } catch (IOException | NumberFormatException e) {
-            // said below
+            // the limit is unknown
         }
         return "unknown";
     }

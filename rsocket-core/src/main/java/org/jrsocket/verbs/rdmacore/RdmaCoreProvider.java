@@ -24,7 +24,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Verbs of rdma-core: librdmacm and libibverbs, through JNI. */
+/** The verbs of rdma-core: librdmacm and libibverbs, through JNI. */
 public final class RdmaCoreProvider extends VerbsProvider {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaCoreProvider.class);
@@ -33,20 +33,20 @@ public final class RdmaCoreProvider extends VerbsProvider {
 
     private final RdmaCoreCm cm = new RdmaCoreCm(this);
     private final RdmaCoreVerbs verbs = new RdmaCoreVerbs();
-    /** By {@code ibv_context}: librdmacm has one for each device. */
+    /** The devices by {@code ibv_context}: librdmacm has one for each device. */
     private final ConcurrentHashMap<Long, RdmaCoreDevice> devices = new ConcurrentHashMap<>();
 
     private final RdmaCoreProbe probe;
 
-    /** @param probe has found that verbs can be used */
+    /** @param probe the probe that has found that verbs can be used */
     RdmaCoreProvider(RdmaCoreProbe probe) {
         this.probe = probe;
     }
 
     /**
-     * The provider of this process, once verbs can be used: Linux, a device, its files, the libraries, memory that may
-     * be locked. What is missing is looked for at each call until there is nothing; without a device that costs one
-     * look into sysfs. The caller {@linkplain #install() installs} it.
+     * Returns the provider of this process, once verbs can be used: Linux, a device, its files, the libraries, memory
+     * that may be locked. Each call looks for what is missing until nothing is; without a device that costs one look
+     * into sysfs. The caller {@linkplain #install() installs} the provider.
      *
      * @throws VerbsUnavailableException with the first reason found and its remedy
      */
@@ -73,13 +73,13 @@ public final class RdmaCoreProvider extends VerbsProvider {
         return verbs;
     }
 
-    /** The number of the interface between the Java and the C half. */
+    /** Returns the version of the interface between the Java and the C half. */
     @Override
     public int getVersion() {
         return Native.ABI;
     }
 
-    /** The one object for a context of librdmacm's. */
+    /** Returns the one object for a context of librdmacm's. */
     RdmaCoreDevice device(long context) throws IOException {
         RdmaCoreDevice known = devices.get(context);
         if (known != null && known.isOpen()) {
@@ -93,7 +93,7 @@ public final class RdmaCoreProvider extends VerbsProvider {
         return now;
     }
 
-    /** Devices that cannot be opened are left out, unless none can. */
+    /** Returns the devices, without those that cannot be opened, unless none can. */
     @Override
     public List<DeviceInfo> devices() throws IOException {
         List<DeviceInfo> found = new ArrayList<>();

@@ -14,11 +14,11 @@ import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.RecvBatch;
 import org.jrsocket.verbs.SendBatch;
 
-/** {@code ibv_qp} of a CM id. */
+/** The {@code ibv_qp} of a CM id. */
 final class RdmaCoreQp extends Qp {
 
     private long qp; // written under this; 0 once destroyed
-    private int postError; // by the posting thread
+    private int postError; // written by the posting thread
 
     RdmaCoreQp() throws IOException {
         super(0);

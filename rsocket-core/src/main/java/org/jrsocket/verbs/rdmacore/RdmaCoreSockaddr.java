@@ -14,8 +14,8 @@ import java.nio.ByteOrder;
 import java.nio.channels.UnsupportedAddressTypeException;
 
 /**
- * Socket addresses as the C structs {@code sockaddr_in} (16 bytes) and {@code sockaddr_in6} (28 bytes). No name is ever
- * looked up.
+ * Turns socket addresses into the C structs {@code sockaddr_in} (16 bytes) and {@code sockaddr_in6} (28 bytes) and
+ * back. Never looks up a name.
  */
 final class RdmaCoreSockaddr {
 
@@ -74,8 +74,8 @@ final class RdmaCoreSockaddr {
     }
 
     /**
-     * The source address to resolve with: a wildcard becomes the wildcard of the destination's family, because Java's
-     * wildcard is IPv6 where the JVM has both and librdmacm wants one family.
+     * Returns the source address to resolve with. A wildcard becomes the wildcard of the destination's family, because
+     * Java's wildcard is IPv6 if the JVM has both families, and librdmacm wants a single one.
      */
     static byte[] encodeSource(SocketAddress source, SocketAddress destination) throws UnknownHostException {
         InetSocketAddress from = inet(source);

@@ -16,13 +16,13 @@ import org.jrsocket.verbs.Mr;
 import org.jrsocket.verbs.Pd;
 import org.jrsocket.verbs.disni.DisniVerbs;
 
-/** libibverbs. */
+/** The verbs of libibverbs. */
 final class RdmaCoreVerbs extends DisniVerbs {
 
     /**
      * Completion vectors are interrupts, which the system spreads over its cores. Channels take turns at them, and the
-     * queues of a channel, which are one connection's, share one: were it the queues' turn, receive queues would have
-     * every second vector alone.
+     * queues of a channel, which belong to one connection, share one: if queues took turns, receive queues would have
+     * only every second vector.
      */
     private final AtomicInteger nextVector = new AtomicInteger();
 
