@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * An {@code epoll(7)} set. One thread waits, and closes the set or has ended its wait before another does. Any thread
- * may change the set at any time: what comes after {@link #close} touches nothing, though the set's number may be
- * another descriptor's by then.
+ * An {@code epoll(7)} set. One thread waits. It closes the set itself, or its wait has ended before another thread
+ * does. Any thread may change the set at any time: a change after {@link #close} touches nothing, although the set's
+ * number may be another descriptor's by then.
  */
 public final class Epoll implements AutoCloseable {
 
@@ -28,8 +28,8 @@ public final class Epoll implements AutoCloseable {
     private boolean closed; // guarded by this
 
     /**
-     * @param capacity events reported by one wait at most
-     * @throws ErrnoException when the process has no descriptor left
+     * @param capacity how many events one wait reports at most
+     * @throws ErrnoException if the process has no descriptor left
      */
     public Epoll(int capacity) throws ErrnoException {
         NativeLibrary.OS.load();
@@ -43,7 +43,7 @@ public final class Epoll implements AutoCloseable {
         }
     }
 
-    /** The set's own descriptor, readable while something in it is. */
+    /** Returns the set's own descriptor, which is readable while something in the set is. */
     public int fd() {
         return fd;
     }
@@ -51,8 +51,8 @@ public final class Epoll implements AutoCloseable {
     /**
      * Adds a descriptor.
      *
-     * @param data what {@link #data} gives back for this descriptor's events
-     * @throws IOException the set is closed, the descriptor is in it already, or the kernel has no memory
+     * @param data what {@link #data} returns for this descriptor's events
+     * @throws IOException if the set is closed, the descriptor is in it already, or the kernel has no memory
      */
     public synchronized void add(int target, int interest, long data) throws IOException {
         if (closed) {
@@ -62,9 +62,9 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * Changes interest and data; arms a ONESHOT entry again. Nothing when the set is closed.
+     * Changes interest and data, and arms a ONESHOT entry again. Does nothing if the set is closed.
      *
-     * @throws IOException the descriptor is not in the set
+     * @throws IOException if the descriptor is not in the set
      */
     public synchronized void modify(int target, int interest, long data) throws IOException {
         if (!closed) {
@@ -83,7 +83,7 @@ public final class Epoll implements AutoCloseable {
      * Waits ({@code epoll_pwait2}, or {@code epoll_wait} with the time rounded up to milliseconds on older kernels).
      *
      * @param nanos 0 does not wait, negative waits for ever
-     * @return how many events there are; 0 also when a signal ended the wait
+     * @return how many events there are; 0 also if a signal ended the wait
      */
     public int await(long nanos) throws IOException {
         int n = OsNative.epollWait(fd, memory.address(), capacity, nanos);
@@ -96,7 +96,7 @@ public final class Epoll implements AutoCloseable {
         return n;
     }
 
-    /** What {@link #add} or {@link #modify} was given for the descriptor of the index-th event. */
+    /** Returns what {@link #add} or {@link #modify} was given for the descriptor of the index-th event. */
     public long data(int index) {
         return events.getLong(index * EVENT_SIZE + 8);
     }

@@ -4,7 +4,7 @@
  */
 package org.jrsocket.os;
 
-/** Linux error numbers that verbs and the CM return, and their texts. The same on x86-64 and aarch64. */
+/** Linux error numbers that verbs and the CM return, and their texts. They are the same on x86-64 and aarch64. */
 public final class Errno {
 
     public static final int EPERM = 1;
@@ -30,7 +30,7 @@ public final class Errno {
 
     private Errno() {}
 
-    /** The text of {@code strerror(3)} in English, with the number for values not listed. */
+    /** Returns the text of {@code strerror(3)} in English, or the number for values not listed. */
     public static String describe(int errno) {
         return switch (errno) {
             case EPERM -> "Operation not permitted";

@@ -6,7 +6,7 @@ package org.jrsocket.os;
 
 import java.io.IOException;
 
-/** A call of the system, of verbs or of the CM that failed: which one, on what, and errno. */
+/** Thrown if a call of the system, of verbs or of the CM fails; says which one, on what, and errno. */
 public final class ErrnoException extends IOException {
 
     private static final long serialVersionUID = 1L;
@@ -14,7 +14,7 @@ public final class ErrnoException extends IOException {
 
     /**
      * @param call the C function, for example {@code rdma_bind_addr}
-     * @param subject address or device the call was about, may be empty
+     * @param subject the address or device that the call was about, may be empty
      * @param errno positive
      */
     public ErrnoException(String call, String subject, int errno) {

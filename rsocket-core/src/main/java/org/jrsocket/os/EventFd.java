@@ -5,7 +5,7 @@
 package org.jrsocket.os;
 
 /**
- * A non-blocking {@code eventfd(2)}: what wakes a thread that sleeps in {@link Epoll} or {@link Fds}. Safe for use by
+ * A non-blocking {@code eventfd(2)}, which wakes a thread that sleeps in {@link Epoll} or {@link Fds}. Safe for use by
  * many threads until closed.
  */
 public final class EventFd implements AutoCloseable {
@@ -13,7 +13,7 @@ public final class EventFd implements AutoCloseable {
     private final int fd;
     private boolean closed;
 
-    /** @throws ErrnoException when the process has no descriptor left */
+    /** @throws ErrnoException if the process has no descriptor left */
     public EventFd() throws ErrnoException {
         NativeLibrary.OS.load();
         fd = OsNative.eventFd();
@@ -33,7 +33,7 @@ public final class EventFd implements AutoCloseable {
         }
     }
 
-    /** Makes it unreadable again; whether it was readable. */
+    /** Makes it unreadable again. Returns whether it was readable. */
     public synchronized boolean clear() {
         return !closed && OsNative.eventFdRead(fd) > 0;
     }

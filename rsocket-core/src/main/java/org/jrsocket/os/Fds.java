@@ -7,7 +7,7 @@ package org.jrsocket.os;
 import java.io.File;
 
 /**
- * Waiting for descriptors, for threads that may block in the kernel (never a virtual thread: it would pin its carrier).
+ * Waits for descriptors, in threads that may block in the kernel (never a virtual thread: it would pin its carrier).
  */
 public final class Fds {
 
@@ -33,7 +33,7 @@ public final class Fds {
         return OsNative.nonBlocking(fd);
     }
 
-    /** Open descriptors of this process, for leak tests; -1 where /proc is absent. */
+    /** Returns the number of open descriptors of this process, for leak tests; -1 if /proc is absent. */
     public static int openCount() {
         String[] names = new File("/proc/self/fd").list();
         return names == null ? -1 : names.length;

@@ -22,36 +22,37 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A JNI library of ours, which is loaded once, for this machine's architecture: from the resource
+ * A JNI library of ours. It is loaded once, for this machine's architecture: from the resource
  * {@code META-INF/native/linux-<arch>/<name>.so}, by way of a private temporary file that is deleted as soon as it is
- * mapped. That there is none for this system is kept, and reported alike to everyone who asks; after another failure
- * the next one to ask tries again. Safe for use by many threads.
+ * mapped. If there is none for this system, that is remembered and reported to every caller; after any other failure
+ * the next call tries again. Safe for use by many threads.
  */
 public final class NativeLibrary {
 
     /**
-     * System property: the folder of the temporary copies, for machines whose {@code java.io.tmpdir} is mounted noexec.
+     * The system property for the folder of the temporary copies, for machines whose {@code java.io.tmpdir} is mounted
+     * noexec.
      */
     public static final String DIR_PROPERTY = "org.jrsocket.native.dir";
 
-    /** System property: a folder of libraries to load as they are, instead of those in the jar. */
+    /** The system property for a folder of libraries to load as they are, instead of those in the jar. */
     public static final String LIBRARY_PROPERTY = "org.jrsocket.native.library";
 
-    /** Memory, descriptors and epoll: needs nothing but the C library. */
+    /** Memory, descriptors and epoll, which need nothing but the C library. */
     public static final NativeLibrary OS = new NativeLibrary("libjrsocket-os", "");
 
-    /** {@code Runtime.load0(Class, String)}, when an agent opened it to us: it loads without the check that warns. */
+    /** {@code Runtime.load0(Class, String)}, if an agent has opened it to us: it loads without the check that warns. */
     private static volatile Method quietLoad;
 
     private final String name;
     private final String packages;
     private volatile boolean loaded;
-    /** What cannot change while this process lives. */
-    private volatile NativeLibraryException failure; // of platform; written with the lock on this
+    /** The failure that cannot change while this process runs. */
+    private volatile NativeLibraryException failure; // of platform; written under this
 
     /**
-     * @param name of the file, without {@code .so}
-     * @param packages how to install what it is linked with, for the message when that is missing
+     * @param name the name of the file, without {@code .so}
+     * @param packages how to install what it is linked with, for the message if that is missing
      */
     public NativeLibrary(String name, String packages) {
         this.name = name;
@@ -59,10 +60,10 @@ public final class NativeLibrary {
     }
 
     /**
-     * Loads the library if that has not happened. Where one is missing for this system or architecture it stays
-     * missing; after any other failure the next call tries again: a full disk, for example, passes.
+     * Loads the library if that has not happened. If there is none for this system or architecture, that is final;
+     * after any other failure the next call tries again: a full disk, for example, passes.
      *
-     * @throws UnsatisfiedLinkError with the reason, when it cannot be loaded
+     * @throws UnsatisfiedLinkError with the reason, if it cannot be loaded
      */
     public void load() {
         if (!loaded) {
@@ -76,7 +77,7 @@ public final class NativeLibrary {
         }
     }
 
-    /** {@link #load()} for callers who report why it cannot be loaded. */
+    /** Does the same as {@link #load()}, for callers that report why it cannot be loaded. */
     public void require() throws NativeLibraryException {
         if (loaded) {
             return;
@@ -103,10 +104,10 @@ public final class NativeLibrary {
 
     /**
      * Lets this class load its library without the warning of JDK 24 and later, or the refusal of
-     * {@code --illegal-native-access=deny}, and without granting native access to anybody else: {@code java.lang} is
+     * {@code --illegal-native-access=deny}, and without granting native access to anything else: {@code java.lang} is
      * opened to the module of this class, and the library is then loaded through the method that {@code System.load}
-     * calls after its check. To be called by an agent before the library is needed. Does nothing before JDK 24, or when
-     * this JDK has no such method: then the warning appears.
+     * calls after its check. To be called by an agent before the library is needed. Does nothing before JDK 24, or if
+     * this JDK has no such method, and then the warning appears.
      */
     public static void enableNativeAccess(Instrumentation instrumentation) {
         if (Runtime.version().feature() < 24) {
@@ -128,14 +129,14 @@ public final class NativeLibrary {
         }
     }
 
-    /** How an option of the JVM names the module of a class. */
+    /** Returns the name by which an option of the JVM refers to the module of a class. */
     public static String moduleName(Class<?> type) {
         Module module = type.getModule();
         return module.isNamed() ? module.getName() : "ALL-UNNAMED";
     }
 
     /**
-     * Looks into the jar, so that the JVM keeps this one open until the library is needed: a newer jar may have taken
+     * Looks into the jar, so that the JVM keeps this jar open until the library is needed: a newer one may have taken
      * its place by then. To be called where {@link #load} is not.
      */
     public void keep() {
@@ -146,7 +147,7 @@ public final class NativeLibrary {
                     library.close();
                 }
             } catch (IOException e) {
-                // whoever loads it hears of it
+                // loading it will report this
             }
         }
     }
@@ -210,7 +211,7 @@ public final class NativeLibrary {
         }
     }
 
-    /** Without the name of the temporary file: the same failure must read the same each time. */
+    /** Returns the message without the name of the temporary file: the same failure must read the same each time. */
     private static String withoutFile(IOException e) {
         if (e instanceof FileSystemException known) {
             return known.getReason() == null ? known.getClass().getSimpleName() : known.getReason();
@@ -219,7 +220,7 @@ public final class NativeLibrary {
     }
 
     /**
-     * Makes a file that was not there, for its owner only: nobody else can change what is loaded. Not by
+     * Makes a new file for its owner only, so that no one else can change what is loaded. Does not use
      * {@code createTempFile}, which starts the JDK's security providers to choose a name.
      */
     private Path newFile(Path folder) throws IOException {
@@ -229,7 +230,7 @@ public final class NativeLibrary {
             try {
                 return Files.createFile(folder.resolve(name + Long.toHexString(number) + ".so"), ownerOnly);
             } catch (FileAlreadyExistsException e) {
-                // somebody else's, so another name
+                // not ours, so another name
             }
         }
     }
@@ -255,10 +256,10 @@ public final class NativeLibrary {
         }
     }
 
-    /** The loader's message, without what differs from run to run, and what to do about it. */
+    /** Returns the loader's message, without what differs from run to run, and what to do about it. */
     String explain(Path file, String message) {
         String plain = message;
-        while (plain.startsWith(file + ": ")) { // the JDK names the file, and sometimes dlopen before it
+        while (plain.startsWith(file + ": ")) { // the JDK names the file, sometimes after dlopen has
             plain = plain.substring(file.toString().length() + 2);
         }
         if (!packages.isEmpty() && plain.contains("cannot open shared object file")) {

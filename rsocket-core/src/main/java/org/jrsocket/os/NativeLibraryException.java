@@ -6,7 +6,7 @@ package org.jrsocket.os;
 
 import java.io.IOException;
 
-/** A native library cannot be loaded. The message is one line: the reason and the remedy. */
+/** Thrown if a native library cannot be loaded. The message is one line: the reason and the remedy. */
 public final class NativeLibraryException extends IOException {
 
     private static final long serialVersionUID = 1L;
@@ -17,7 +17,7 @@ public final class NativeLibraryException extends IOException {
         this.ofPlatform = ofPlatform;
     }
 
-    /** Whether there is none for this system or architecture; else there is one, and it does not load. */
+    /** Returns whether there is none for this system or architecture; otherwise there is one that does not load. */
     public boolean isOfPlatform() {
         return ofPlatform;
     }

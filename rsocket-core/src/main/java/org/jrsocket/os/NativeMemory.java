@@ -9,15 +9,15 @@ import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A page-aligned, zeroed piece of memory outside the heap, fit for registration: {@code mmap}ed, so it does not count
- * towards {@code -XX:MaxDirectMemorySize} (which is the application's), and returned to the system at once by
- * {@link #free()}. One owner; the buffer must not be touched after it is freed.
+ * A page-aligned, zeroed piece of memory outside the heap, fit for registration. It is {@code mmap}ed, so it does not
+ * count towards {@code -XX:MaxDirectMemorySize} (which is the application's), and is returned to the system at once by
+ * {@link #free()}. It has one owner; the buffer must not be touched after it is freed.
  */
 public final class NativeMemory {
 
     /**
-     * Bytes: sizes are multiples of this, and it divides every system's page size. What a size takes of the system's
-     * memory, {@link #whole} says.
+     * Sizes are multiples of this number of bytes, which divides every system's page size. {@link #whole} says how much
+     * of the system's memory a size takes.
      */
     public static final int PAGE = 4096;
 
@@ -38,7 +38,9 @@ public final class NativeMemory {
         this.size = size;
     }
 
-    /** So many bytes in whole pages of the system: what they take, and what their registration pins. */
+    /**
+     * Returns so many bytes rounded up to whole pages of the system: what they take, and what their registration pins.
+     */
     public static int whole(int bytes) {
         NativeLibrary.OS.load();
         return Math.addExact(bytes, SystemPage.SIZE - 1) & -SystemPage.SIZE;
@@ -46,7 +48,7 @@ public final class NativeMemory {
 
     /**
      * @param bytes rounded up to a multiple of {@link #PAGE}
-     * @throws OutOfMemoryError when the system gives none
+     * @throws OutOfMemoryError if the system gives none
      */
     public static NativeMemory allocate(int bytes) {
         NativeLibrary.OS.load();
@@ -69,13 +71,13 @@ public final class NativeMemory {
         }
     }
 
-    /** A buffer over memory that somebody else owns; native byte order. For loopback verbs and tests. */
+    /** Returns a buffer in native byte order over memory that something else owns. For loopback verbs and tests. */
     public static ByteBuffer view(long address, int length) {
         NativeLibrary.OS.load();
         return OsNative.view(address, length).order(ByteOrder.nativeOrder());
     }
 
-    /** Where a direct buffer begins, whatever its position; 0 for a heap buffer. */
+    /** Returns the address where a direct buffer begins, whatever its position; 0 for a heap buffer. */
     public static long addressOf(ByteBuffer buffer) {
         NativeLibrary.OS.load();
         return OsNative.addressOf(buffer);
@@ -86,7 +88,8 @@ public final class NativeMemory {
     }
 
     /**
-     * The whole of it, in native byte order, position 0. Always the same object: use absolute access or a duplicate.
+     * Returns all of the memory, in native byte order, position 0. It is always the same object: use absolute access or
+     * a duplicate.
      */
     public ByteBuffer buffer() {
         return buffer;
@@ -105,7 +108,7 @@ public final class NativeMemory {
         }
     }
 
-    /** Bytes allocated and not yet freed in this process; for leak tests and JMX. */
+    /** Returns the bytes allocated and not yet freed in this process; for leak tests and JMX. */
     public static long allocatedBytes() {
         return ALLOCATED.get();
     }

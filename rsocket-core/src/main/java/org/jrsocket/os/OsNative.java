@@ -7,15 +7,15 @@ package org.jrsocket.os;
 import java.nio.ByteBuffer;
 
 /**
- * The native methods that need nothing but the C library. Implemented by {@code src/main/native/os}, one C file per
- * concept, registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws. Call only
- * after {@link NativeLibrary#load()} of {@link NativeLibrary#OS}.
+ * The native methods that need nothing but the C library. They are implemented in {@code src/main/native/os}, one C
+ * file per concept, and registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here
+ * throws. Call only after {@link NativeLibrary#load()} of {@link NativeLibrary#OS}.
  */
 final class OsNative {
 
     /**
-     * Raised with every change of a signature or a struct layout; the library's number, checked when it is loaded, must
-     * be the same.
+     * Raised with every change of a signature or a struct layout. The library's number, which is checked when it is
+     * loaded, must be the same.
      */
     static final int ABI = 7;
 
@@ -23,17 +23,17 @@ final class OsNative {
 
     // memory.c
 
-    /** Bytes of the system's pages, a power of two. */
+    /** Returns the size of the system's pages in bytes, a power of two. */
     static native int pageSize();
 
-    /** Address of zeroed, page-aligned memory, or a negative errno. */
+    /** Returns the address of zeroed, page-aligned memory, or a negative errno. */
     static native long map(long bytes);
 
     static native void unmap(long address, long bytes);
 
     static native ByteBuffer view(long address, long bytes);
 
-    /** Where a direct buffer begins, whatever its position; 0 for a heap buffer. */
+    /** Returns the address where a direct buffer begins, whatever its position; 0 for a heap buffer. */
     static native long addressOf(ByteBuffer buffer);
 
     // fds.c
@@ -42,7 +42,7 @@ final class OsNative {
 
     static native int eventFdWrite(int fd);
 
-    /** 1 if it was signalled, 0 if not. */
+    /** Returns 1 if it was signalled, 0 if not. */
     static native int eventFdRead(int fd);
 
     static native int closeFd(int fd);

@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the kernel's files say of RDMA devices. A device may go at any moment: what is not there is empty, and never an
- * error. Safe for use by many threads; callers see to the rights under a security manager.
+ * Reads what the kernel's files say about RDMA devices. A device may go at any moment: what is not there is empty, and
+ * never an error. Safe for use by many threads; under a security manager callers have to provide the rights.
  */
 public final class Sysfs {
 
@@ -27,7 +27,7 @@ public final class Sysfs {
 
     private Sysfs() {}
 
-    /** What is in a folder, in alphabetical order; nothing if there is no such folder. */
+    /** Returns the names in a folder, in alphabetical order; none if there is no such folder. */
     public static List<String> names(Path folder) {
         String[] names = folder.toFile().list();
         if (names == null) {
@@ -37,7 +37,7 @@ public final class Sysfs {
         return List.of(names);
     }
 
-    /** The text of a file, without white space at its ends; empty if it cannot be read. */
+    /** Returns the text of a file, without white space at its ends; empty if it cannot be read. */
     public static String text(Path file) {
         try {
             return Files.readString(file).strip();
@@ -46,12 +46,12 @@ public final class Sysfs {
         }
     }
 
-    /** Whether the transport of a device is iWARP. */
+    /** Returns whether the transport of a device is iWARP. */
     public static boolean isIwarp(Path device) {
         return text(device.resolve("node_type")).startsWith(IWARP_NODE);
     }
 
-    /** The folders of a device's ports. */
+    /** Returns the folders of a device's ports. */
     public static List<Path> ports(Path device) {
         Path folder = device.resolve("ports");
         List<Path> ports = new ArrayList<>();
@@ -61,27 +61,29 @@ public final class Sysfs {
         return ports;
     }
 
-    /** The folder of one of them, whose number is from 1. */
+    /** Returns the folder of one of the ports, whose number is from 1. */
     public static Path port(Path device, int number) {
         return device.resolve("ports").resolve(Integer.toString(number));
     }
 
-    /** For {@link #isActive}; empty if it cannot be read. */
+    /** Returns the state of a port, for {@link #isActive}; empty if it cannot be read. */
     public static String state(Path port) {
         return text(port.resolve("state"));
     }
 
-    /** Whether a port in this {@link #state} is up. */
+    /** Returns whether a port in this {@link #state} is up. */
     public static boolean isActive(String state) {
         return state.startsWith(ACTIVE_STATE);
     }
 
-    /** The folder of a port's GID table that has an entry's attribute: {@code types} or {@code ndevs}. */
+    /**
+     * Returns the folder of a port's GID table that has an attribute of its entries: {@code types} or {@code ndevs}.
+     */
     public static Path gidAttributes(Path port, String attribute) {
         return port.resolve("gid_attrs").resolve(attribute);
     }
 
-    /** The network interfaces of the adapter that a device is part of. */
+    /** Returns the network interfaces of the adapter that a device is part of. */
     public static List<String> interfaces(Path device) {
         return names(device.resolve("device").resolve("net"));
     }
