@@ -7,38 +7,38 @@ package org.jrsocket.jfr;
 import java.net.InetSocketAddress;
 import jdk.jfr.FlightRecorder;
 
-/** Tells the Flight Recorder, if there is one and it records. Any thread, with or without locks. */
+/** Passes events to Flight Recorder, if it is there and records. Any thread may call it, with or without locks. */
 public final class Events {
 
-    /** A runtime made with jlink may lack it, and then no class that names it may be loaded. */
+    /** A runtime made with jlink may lack Flight Recorder, and then no class that names it may be loaded. */
     private static final boolean PRESENT =
             ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
-    /** For a time that is not known. */
+    /** Stands for a time that is not known. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 
     private Events() {}
 
     /**
-     * Whether anybody has asked for a recording yet. Until then no event class may be touched: the first one sets the
-     * Flight Recorder up, which takes hundreds of milliseconds of a connection's time.
+     * Returns whether a recording has been asked for yet. Until then no event class may be touched: the first one sets
+     * up Flight Recorder, which takes hundreds of milliseconds of a connection's time.
      */
     private static boolean isInUse() {
         return PRESENT && FlightRecorder.isInitialized();
     }
 
-    /** Whether {@link #opened} would record anything: for callers to whom its arguments cost something. */
+    /** Returns whether {@link #opened} would record anything, for callers to whom its arguments cost something. */
     public static boolean recordsOpened() {
         return isInUse() && ConnectionOpenedEvent.isRecorded();
     }
 
     /**
-     * A connection is there.
+     * Records that a connection was opened.
      *
-     * @param accepted whether a server took it, rather than a client making it
+     * @param accepted whether a server accepted it, rather than a client making it
      * @param device the RDMA device that carries it, null over TCP
      * @param reason why it is not RDMA, null over RDMA and where the peer decided
-     * @param setupNanos what it took, or {@link #UNKNOWN}
+     * @param setupNanos how long it took, or {@link #UNKNOWN}
      */
     public static void opened(
             InetSocketAddress local,
@@ -52,13 +52,13 @@ public final class Events {
         }
     }
 
-    /** Whether {@link #closed} would record anything. */
+    /** Returns whether {@link #closed} would record anything. */
     public static boolean recordsClosed() {
         return isInUse() && ConnectionClosedEvent.isRecorded();
     }
 
     /**
-     * A connection is over.
+     * Records that a connection is over.
      *
      * @param device as for {@link #opened}
      * @param bytesRead by the application; -1 if not known
@@ -82,9 +82,9 @@ public final class Events {
     }
 
     /**
-     * TCP is used, or tried, where RDMA was wanted.
+     * Records that TCP is used, or tried, where RDMA was wanted.
      *
-     * @param address the peer's; where a server listens, its own
+     * @param address the peer's address; where a server listens, its own
      * @param detail what the device or the library said, or null
      */
     public static void fallback(InetSocketAddress address, boolean listening, String reason, String detail) {
@@ -93,17 +93,17 @@ public final class Events {
         }
     }
 
-    /** Something cannot be sent until the peer allows it. Null if nobody wants to know. */
+    /** Records that something cannot be sent until the peer allows it. Returns null if nothing is recording. */
     public static Stall stalled() {
         return isInUse() ? CreditStallEvent.start() : null;
     }
 
-    /** A stall that lasts. */
+    /** A stall that has begun. */
     public interface Stall {
         /**
-         * It is over.
+         * Records that the stall is over.
          *
-         * @param bytes how many waited
+         * @param bytes how many were waiting
          */
         void over(InetSocketAddress local, InetSocketAddress remote, String device, long bytes);
     }

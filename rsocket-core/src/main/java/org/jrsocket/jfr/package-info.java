@@ -4,8 +4,8 @@
  */
 /**
  * Events for the JDK's Flight Recorder: connections opened and closed, fallbacks, stalls.
- * {@link org.jrsocket.jfr.Events} is the way in; it does nothing, and loads nothing of {@code jdk.jfr}, in a runtime
- * without that module, and next to nothing while no recording runs.
+ * {@link org.jrsocket.jfr.Events} is the entry point. It does nothing, and loads nothing of {@code jdk.jfr}, in a
+ * runtime without that module, and next to nothing while no recording runs.
  *
  * <p>May use {@code jdk.jfr}. Knows nothing of the rest of this project.
  */
