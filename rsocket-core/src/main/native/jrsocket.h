@@ -2,10 +2,10 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the C files of both libraries share: libjrsocket-os (os/, nothing but the C library) and libjrsocket (rdma/,
- * rdma-core). Every native method is a static function here and a static method of org.jrsocket.os.OsNative or
- * org.jrsocket.verbs.rdmacore.Native there. Results that can fail are a negative errno. Handles and addresses cross as
- * jlong. Nothing calls back into Java.
+ * What the C files of both libraries share: libjrsocket-os (os/, which needs nothing but the C library) and libjrsocket
+ * (rdma/, which needs rdma-core). Every native method is a static function here and a static method of
+ * org.jrsocket.os.OsNative or org.jrsocket.verbs.rdmacore.Native in Java. Results that can fail are a negative errno.
+ * Handles and addresses are passed as jlong. Nothing calls back into Java.
  */
 #ifndef JRSOCKET_H
 #define JRSOCKET_H
@@ -32,8 +32,8 @@ struct jrs_methods {
 	{ (char *)(java_name), (char *)(signature), (void *)(function) }
 
 /*
- * For JNI_OnLoad: checks that the class is of the same build, and registers the tables with it. 0, or JNI_ERR with an
- * exception pending.
+ * For JNI_OnLoad: checks that the class is from the same build, and registers the tables with it. Returns 0, or JNI_ERR
+ * with an exception pending.
  */
 jint jrs_register(JNIEnv *env, const char *class_name, const char *library, const struct jrs_methods *const *tables,
 		  size_t count);

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Ties tables of native functions to a class when a library is loaded. Compiled into both libraries.
+ * Registers tables of native functions with a class when a library is loaded. Compiled into both libraries.
  */
 #include "jrsocket.h"
 
@@ -16,7 +16,7 @@ static void refuse(JNIEnv *env, const char *message)
 		(*env)->ThrowNew(env, error, message);
 }
 
-/* A library of another build than the classes would be called with other arguments than it expects. */
+/* A library from another build than the classes would be called with other arguments than it expects. */
 static int same_abi(JNIEnv *env, jclass type, const char *library)
 {
 	jfieldID field = (*env)->GetStaticFieldID(env, type, "ABI", "I");
@@ -43,7 +43,7 @@ jint jrs_register(JNIEnv *env, const char *class_name, const char *library, cons
 		return JNI_ERR;
 	for (size_t i = 0; i < count; i++) {
 		if ((*env)->RegisterNatives(env, type, tables[i]->table, tables[i]->count) != JNI_OK) {
-			/* The library is unloaded after JNI_ERR: no method may go on pointing into it. */
+			/* The library is unloaded after JNI_ERR, so no method may still point into it. */
 			jthrowable cause = (*env)->ExceptionOccurred(env);
 
 			(*env)->ExceptionClear(env);

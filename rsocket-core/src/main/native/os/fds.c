@@ -33,7 +33,7 @@ static jint event_fd_write(JNIEnv *env, jclass type, jint fd)
 	(void)type;
 	uint64_t one = 1;
 
-	/* EAGAIN means that the counter is full, so readable, which is all that was asked for. */
+	/* EAGAIN means that the counter is full and so readable, which is all that was asked for. */
 	if (write(fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
 		return -errno;
 	return 0;
@@ -101,7 +101,7 @@ static jint epoll_change(JNIEnv *env, jclass type, jint epoll, jint op, jint fd,
 }
 
 #ifdef SYS_epoll_pwait2
-/* Set once a kernel older than 5.11 has said so; a race costs one more system call. */
+/* Set once a kernel older than 5.11 has refused the call; a race costs one more system call. */
 static int no_pwait2;
 
 static int wait_nanos(int epoll, struct epoll_event *events, int capacity, int64_t nanos)
@@ -111,7 +111,7 @@ static int wait_nanos(int epoll, struct epoll_event *events, int capacity, int64
 		int64_t nanos;
 	} time = { nanos / NANOS_PER_SECOND, nanos % NANOS_PER_SECOND };
 
-	/* Not through libc, which has it since 2.35 only: the library would not load on older systems. */
+	/* Not through libc, which has it only since 2.35: the library would not load on older systems. */
 	return (int)syscall(SYS_epoll_pwait2, epoll, events, capacity, nanos < 0 ? NULL : &time, NULL, 0);
 }
 #endif
@@ -121,7 +121,7 @@ static int wait_events(int epoll, struct epoll_event *events, int capacity, int6
 	int64_t millis;
 
 #ifdef SYS_epoll_pwait2
-	/* Without a time to keep, the old call does the same. */
+	/* With no time to wait, or no limit, the old call does the same. */
 	if (nanos > 0 && !__atomic_load_n(&no_pwait2, __ATOMIC_RELAXED)) {
 		int rc = wait_nanos(epoll, events, capacity, nanos);
 
@@ -135,7 +135,7 @@ static int wait_events(int epoll, struct epoll_event *events, int capacity, int6
 	return epoll_wait(epoll, events, capacity, millis > INT32_MAX ? INT32_MAX : (int)millis);
 }
 
-/* How Java reads an event; x86-64 packs the kernel's struct to 12 bytes, other machines have these 16 already. */
+/* An event as Java reads it. x86-64 packs the kernel's struct to 12 bytes; other machines have these 16 already. */
 struct entry {
 	uint32_t events;
 	uint32_t padding;
@@ -153,7 +153,7 @@ static jint epoll_await(JNIEnv *env, jclass type, jint epoll, jlong address, jin
 
 	if (n < 0)
 		return -errno;
-	/* From the last to the first, so that no event is overwritten before it was read. */
+	/* From the last to the first, so that no event is overwritten before it is read. */
 	for (int i = n - 1; i >= 0; i--) {
 		struct epoll_event event;
 

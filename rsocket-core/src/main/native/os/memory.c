@@ -25,9 +25,9 @@ static jlong map(JNIEnv *env, jclass type, jlong bytes)
 	if (address == MAP_FAILED)
 		return -errno;
 	/*
-	 * Kernels before 5.12 give the parent, not the child, the copy when a pinned page is written after a fork, and
-	 * the device goes on using the old page. A child has no business here, so it gets no mapping; if that fails,
-	 * newer kernels cope.
+	 * When a pinned page is written after a fork, kernels before 5.12 give the copy to the parent, not to the
+	 * child, and the device goes on using the old page. A child does not need this memory, so it gets no mapping;
+	 * if that fails, newer kernels cope.
 	 */
 	(void)madvise(address, (size_t)bytes, MADV_DONTFORK);
 	return jrs_handle(address);

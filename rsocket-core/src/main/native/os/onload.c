@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The natives of org.jrsocket.os.OsNative.
+ * The native methods of org.jrsocket.os.OsNative.
  */
 #include "jrsocket.h"
 

@@ -2,8 +2,8 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The connection manager. An id is known to Java by the cookie in rdma_cm_id.context, never by its address: another
- * thread may have destroyed it between the moment its event was taken and the moment that event is looked at.
+ * The connection manager. Java knows an id by the cookie in rdma_cm_id.context, never by its address: another thread
+ * may have destroyed it between the moment its event was taken and the moment that event is handled.
  */
 #include "jrsocket.h"
 #include "cq.h"
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* What nextEvent fills; RdmaCoreCmChannel.java reads it. */
+/* Filled by nextEvent and read by RdmaCoreCmChannel.java. */
 struct event {
 	int32_t type;
 	int32_t status;
 	uint64_t cookie;
 	uint64_t listener_cookie;
-	/* The new id of a connection request, else 0. */
+	/* The new id of a connection request, otherwise 0. */
 	uint64_t new_id;
 	uint64_t device;
 	int32_t port;
@@ -123,15 +123,15 @@ static jint resolve_address(JNIEnv *env, jclass type, jlong id, jbyteArray sourc
 	(void)type;
 	struct sockaddr_storage from;
 	struct sockaddr_storage to;
-	/* The older prototypes take the source without const. */
+	/* Older prototypes take the source without const. */
 	struct sockaddr *src = address_from(env, source, &from);
 
 	return jrs_status(rdma_resolve_addr(jrs_pointer(id), src, address_from(env, destination, &to), millis));
 }
 
 /*
- * Several calls of librdmacm use the id's device without a check and crash when it has none, because its address was
- * not resolved; they are not called then.
+ * Several calls of librdmacm use the id's device without a check, and crash if it has none because its address was not
+ * resolved. They are not called then.
  */
 static int has_device(const struct rdma_cm_id *id)
 {
@@ -184,8 +184,8 @@ static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong s
 }
 
 /*
- * Takes the queue pair from its id, so that events no longer touch it; destroyQp frees it then. Not rdma_destroy_qp,
- * which frees first and forgets afterwards, while rdma_get_cm_event may be moving that queue pair to another state.
+ * Takes the queue pair from its id, so that events no longer touch it; destroyQp then frees it. Not by rdma_destroy_qp,
+ * which frees the queue pair before the id forgets it, while rdma_get_cm_event may be moving it to another state.
  */
 static void detach_qp(JNIEnv *env, jclass type, jlong handle)
 {
@@ -254,8 +254,8 @@ static jint reject_id(JNIEnv *env, jclass type, jlong id, jbyteArray data)
 }
 
 /*
- * Tells the CM that the peer of an answered request is connected, though its RTU was lost: something of its queue
- * pair's has arrived.
+ * Tells the CM that the peer of an answered request is connected although its RTU was lost, because something from its
+ * queue pair has arrived.
  */
 static jint confirm_id(JNIEnv *env, jclass type, jlong handle)
 {
@@ -323,9 +323,9 @@ static jint set_option(JNIEnv *env, jclass type, jlong id, jint option, jint val
 }
 
 /*
- * A negative errno, as the kernel's own, of what librdmacm could not do itself: it makes these events then and says -1
- * and errno, or a positive errno. For others the status as it is, which can be the peer's reason to refuse. Right after
- * rdma_get_cm_event, before which errno was 0.
+ * Returns a negative errno, as in the kernel's own events, for what librdmacm could not do itself: it then makes these
+ * events, with -1 and errno, or with a positive errno. For other events returns the status as it is, which can be the
+ * peer's reason for refusing. To be called right after rdma_get_cm_event, before which errno was 0.
  */
 static int32_t status_of(const struct rdma_cm_event *event)
 {
@@ -342,9 +342,9 @@ static int32_t status_of(const struct rdma_cm_event *event)
 }
 
 /*
- * Takes one event, copies it and acknowledges it; -EAGAIN if there is none. The id of a connection request gets the
- * cookie given. Events that complete a connection change the queue pair's state in here, so detachQp must not run
- * meanwhile.
+ * Takes one event, copies it and acknowledges it; returns -EAGAIN if there is none. The id of a connection request gets
+ * the given cookie. Events that complete a connection change the queue pair's state in here, so detachQp must not run
+ * at the same time.
  */
 static jint next_event(JNIEnv *env, jclass type, jlong channel, jlong address, jlong cookie)
 {
@@ -380,7 +380,7 @@ static jint next_event(JNIEnv *env, jclass type, jlong channel, jlong address, j
 	if (length)
 		memcpy(copy->private_data, param->private_data, length);
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-		/* It was born with its listener's context. */
+		/* A new id has its listener's context. */
 		event->id->context = jrs_pointer(cookie);
 		copy->cookie = (uint64_t)cookie;
 		copy->new_id = (uintptr_t)event->id;

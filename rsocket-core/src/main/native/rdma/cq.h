@@ -2,8 +2,8 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * A completion queue with room for a few completions beside it. Who waits polls into that room, so that one call can
- * look at many queues and leave what it found where the next poll of that queue, by whatever thread, takes it first and
+ * A completion queue with room for a few completions beside it. A waiting thread polls into that room, so that one call
+ * can look at many queues and leave what it found where the next poll of that queue, by any thread, takes it first and
  * in order.
  */
 #ifndef JRSOCKET_CQ_H
@@ -17,7 +17,7 @@
 struct jrs_cq {
 	struct ibv_cq *cq;
 	int busy;    /* a lock, held for the time of one ibv_poll_cq */
-	int stashed; /* by whoever holds it */
+	int stashed; /* guarded by busy */
 	struct ibv_wc stash[JRS_STASH];
 };
 

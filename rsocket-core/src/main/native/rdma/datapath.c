@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What happens per message: post, poll, spin, arm. Nothing here sleeps in the kernel, allocates or touches a Java
- * object; a poll yields to the one that polls the same queue, and a spin waits for as long as it is told. Work requests
- * and completions are laid out by Java, so the layouts are checked here.
+ * object; a poll yields to a thread that polls the same queue, and a spin waits for as long as it is told. Java lays
+ * out work requests and completions, so the layouts are checked here.
  */
 #include "jrsocket.h"
 #include "cq.h"
@@ -57,13 +57,13 @@ _Static_assert(IBV_WC_WR_FLUSH_ERR == 5 && IBV_WC_REM_ACCESS_ERR == 10, "WcBatch
 _Static_assert(IBV_WC_RETRY_EXC_ERR == 12 && IBV_WC_SUCCESS == 0, "WcBatch's statuses");
 _Static_assert(IBV_WC_LOC_QP_OP_ERR == 2, "WcBatch's statuses");
 
-/* Receives that one library call takes at most. */
+/* How many receives one library call takes at most. */
 #define CHUNK 64
 
 /*
- * Polls between two looks at the clock, which costs as much as one or two polls do. There is no pause between them:
- * each has locked instructions, which leave the core's other thread its share, while a pause takes longer than a poll
- * (140 cycles on some processors, far more in an emulator), and a message waits for the end of it.
+ * How many polls come between two looks at the clock, which costs as much as one or two polls. There is no pause
+ * between the polls: each has locked instructions, which leave the core's other thread its share, while a pause takes
+ * longer than a poll (140 cycles on some processors, far more in an emulator), and a message would wait for its end.
  */
 #define POLLS_PER_CLOCK 32
 
@@ -79,7 +79,7 @@ void jrs_datapath_init(void)
 		bare[i].next = &bare[i + 1];
 }
 
-/* How many were posted, and in the upper half why no more were. */
+/* Returns how many were posted and, in the upper half, why no more were. */
 static jlong posted(int64_t count, int rc)
 {
 	int reason = rc > 0 ? rc : rc < 0 && errno ? errno : rc < 0 ? EIO : 0;
@@ -88,13 +88,13 @@ static jlong posted(int64_t count, int rc)
 }
 
 /*
- * What is posted may let the peer write where we have read: no read of before may come after it. rdma-core's own
- * barrier orders writes alone. No instruction on x86-64. Receives without memory need none.
+ * What is posted may let the peer write where we have read, so no earlier read may be carried out after the post.
+ * rdma-core's own barrier orders only writes. On x86-64 this is no instruction. Receives without memory do not need it.
  */
 static inline void reads_are_over(void)
 {
 #if defined(__aarch64__)
-	__asm__ volatile("dmb osh" ::: "memory"); /* a device may be beyond what a fence of C's orders */
+	__asm__ volatile("dmb osh" ::: "memory"); /* a fence of C may not order what a device does */
 #else
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 #endif
@@ -189,7 +189,7 @@ static jlong post_receives(JNIEnv *env, jclass type, jlong qp, jint count, jlong
 	return done;
 }
 
-/* Tells the core that this is a waiting loop: the other hardware thread gets its share. */
+/* Tells the core that this is a waiting loop, so that the other hardware thread gets its share. */
 static inline void relax(void)
 {
 #if defined(__x86_64__)
@@ -212,7 +212,7 @@ static inline int try_lock(struct jrs_cq *queue)
 	return !__atomic_exchange_n(&queue->busy, 1, __ATOMIC_ACQUIRE);
 }
 
-/* Whoever has it only looks into the queue; if it lost its CPU meanwhile, it gets ours. */
+/* The holder of the lock only looks into the queue; if it has lost its CPU in the meantime, it gets ours. */
 static void lock(struct jrs_cq *queue)
 {
 	for (int i = 1; !try_lock(queue); i++) {
@@ -236,7 +236,7 @@ static inline jint poll_once(struct ibv_cq *cq, struct ibv_wc *wcs, int capacity
 	return n >= 0 ? n : -EIO;
 }
 
-/* What a waiting thread has left comes first. An error that stands behind it is the next poll's. */
+/* What a waiting thread has left comes first. An error behind that is for the next poll to report. */
 static jint poll_cq(JNIEnv *env, jclass type, jlong handle, jlong address, jint capacity)
 {
 	(void)env;
@@ -261,7 +261,7 @@ static jint poll_cq(JNIEnv *env, jclass type, jlong handle, jlong address, jint 
 	return n;
 }
 
-/* Whether the next poll_cq takes something or fails. If another thread is just polling, that one sees to it. */
+/* Whether the next poll_cq takes something or fails. If another thread is polling right now, it is left to that one. */
 static inline int has_some(struct jrs_cq *queue)
 {
 	int some;
@@ -301,7 +301,7 @@ static jboolean spin_cq(JNIEnv *env, jclass type, jlong handle, jlong nanos)
 	return JNI_FALSE;
 }
 
-/* The queues of a set are at `queues`, an array of handles; the numbers of those that have something go to `found`. */
+/* Looks at a set's `queues`, an array of handles; the numbers of those that have something go to `found`. */
 static int look_at_all(const int64_t *queues, int count, int32_t *found)
 {
 	int n = 0;

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Devices: opening by name, what they say of themselves, asynchronous events.
+ * Devices: opening by name, what they say about themselves, asynchronous events.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -25,16 +25,16 @@ enum { STATE, ETHERNET, MTU, GIDS, PORT_ELEMENTS };
 _Static_assert(IBV_PORT_ACTIVE == 4, "RdmaCoreInfo.ACTIVE");
 _Static_assert(IBV_EVENT_DEVICE_FATAL == 8 && IBV_EVENT_PORT_ACTIVE == 9 && IBV_EVENT_PORT_ERR == 10, "Device.java");
 
-/* Whether it is one that detach_device has been at: older librdmacm gives such a context out again. */
+/* Whether the context has been through detach_device: older librdmacm hands out such a context again. */
 static int is_detached(const struct ibv_context *context)
 {
 	struct stat file;
 
-	/* Not fstat(), which is a symbol of glibc 2.33: what is built with that is to load with older ones. */
+	/* Not fstat(), a symbol of glibc 2.33: a library that was built with it has to load with older versions too. */
 	return syscall(SYS_fstat, context->cmd_fd, &file) == 0 && S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3);
 }
 
-/* A context of its own, closed by closeDevice; -ENODEV when no device of that name has a user-space driver. */
+/* Returns a new context, which closeDevice closes; -ENODEV if no device of that name has a user-space driver. */
 static jlong open_device(JNIEnv *env, jclass type, jstring name)
 {
 	(void)type;
@@ -92,7 +92,7 @@ static jint device_attributes(JNIEnv *env, jclass type, jlong device, jintArray 
 	struct ibv_device_attr attributes;
 	int rc;
 
-	/* Kernels without ioctl for verbs are written to, and /dev/null takes whatever is written. */
+	/* Kernels without ioctl for verbs are called with write(), and /dev/null takes whatever is written. */
 	if (is_detached(context))
 		return -ENODEV;
 	rc = ibv_query_device(context, &attributes);
@@ -137,7 +137,7 @@ static jstring port_state(JNIEnv *env, jclass type, jint state)
 	return (*env)->NewStringUTF(env, ibv_port_state_str((enum ibv_port_state)state));
 }
 
-/* 0 and the 16 bytes of the entry, or a negative errno; entries never filled are zero, or fail on some kernels. */
+/* Returns 0 and the 16 bytes of the entry, or a negative errno. Unfilled entries are zero, or fail on some kernels. */
 static jint port_gid(JNIEnv *env, jclass type, jlong device, jint port, jint index, jbyteArray out)
 {
 	(void)type;
@@ -150,7 +150,7 @@ static jint port_gid(JNIEnv *env, jclass type, jlong device, jint port, jint ind
 	return 0;
 }
 
-/* The number of the port that an event is about, 0 if it is about something else. */
+/* Returns the number of the port that an event is about, 0 if it is about something else. */
 static int port_of(const struct ibv_async_event *event)
 {
 	switch (event->event_type) {
@@ -167,7 +167,7 @@ static int port_of(const struct ibv_async_event *event)
 	}
 }
 
-/* The type of one event, acknowledged, and its port above the eight bits of that; -EAGAIN if there is none. */
+/* Acknowledges an event; returns its type and, above the eight bits of that, its port, or -EAGAIN for none. */
 static jint async_event(JNIEnv *env, jclass type, jlong device)
 {
 	(void)env;
@@ -190,8 +190,8 @@ void jrs_device_init(void)
 }
 
 /*
- * The context is librdmacm's, which closes it when it likes, and closes the descriptors' numbers then: they become
- * those of /dev/null. The kernel sees the last of the context and of all that was made on it.
+ * The context belongs to librdmacm, which closes it, and with it the descriptors' numbers, when it likes. So the
+ * numbers become those of /dev/null: for the kernel the context is then gone, and so is all that was made on it.
  */
 static jint detach_device(JNIEnv *env, jclass type, jlong device)
 {

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The natives of org.jrsocket.verbs.rdmacore.Native.
+ * The native methods of org.jrsocket.verbs.rdmacore.Native.
  */
 #include "jrsocket.h"
 
@@ -16,7 +16,7 @@ extern const struct jrs_methods jrs_datapath;
 /* Prepares the constant chain of receives that datapath.c posts from. */
 void jrs_datapath_init(void);
 
-/* Opens what device.c will need when a device goes. */
+/* Opens what device.c will need when a device is removed. */
 void jrs_device_init(void);
 
 static const struct jrs_methods *const tables[] = { &jrs_device, &jrs_cm, &jrs_verbs, &jrs_datapath };
@@ -34,8 +34,8 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 	jrs_datapath_init();
 	jrs_device_init();
 	/*
-	 * Before libibverbs looks: what was made on a device that is gone can be freed on this side, although the kernel no
-	 * longer knows it. Else its memory stays for ever.
+	 * Set before libibverbs reads it. What was made on a device that is gone can then be freed on this side,
+	 * although the kernel no longer knows it; otherwise its memory would stay for ever.
 	 */
 	setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
 	return JNI_VERSION_1_8;

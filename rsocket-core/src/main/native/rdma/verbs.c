@@ -32,7 +32,7 @@ static jlong reg_mr(JNIEnv *env, jclass type, jlong pd, jlong address, jlong len
 	struct ibv_mr *mr;
 
 	errno = 0;
-	/* In parentheses it is the function. The macro needs a younger libibverbs than the flags used here do. */
+	/* The parentheses select the function. The macro needs a newer libibverbs than the flags used here do. */
 	mr = (ibv_reg_mr)(jrs_pointer(pd), jrs_pointer(address), (size_t)length, access);
 	if (!mr)
 		return jrs_created(NULL);
@@ -105,9 +105,9 @@ static jint destroy_cq(JNIEnv *env, jclass type, jlong cq)
 }
 
 /*
- * The cookie of the queue an event was for, or -1. The event is acknowledged here: ibv_destroy_cq waits, for ever if
- * need be, for events that were taken and not acknowledged, and next to the system call that takes an event, the mutex
- * that acknowledging takes costs little.
+ * Returns the cookie of the queue an event was for, or -1. The event is acknowledged here, because ibv_destroy_cq
+ * waits, for ever if need be, for events that were taken and not acknowledged. Next to the system call that takes an
+ * event, the mutex that acknowledging takes costs little.
  */
 static jint take_cq_event(JNIEnv *env, jclass type, jlong channel)
 {
@@ -151,7 +151,7 @@ static jint qp_min_rnr_timer(JNIEnv *env, jclass type, jlong qp, jint code)
 	return jrs_status(ibv_modify_qp(jrs_pointer(qp), &attributes, IBV_QP_MIN_RNR_TIMER));
 }
 
-/* The ACK timeout, and above its eight bits the RNR timer that the peer was told. */
+/* Returns the ACK timeout and, above its eight bits, the RNR timer that the peer was told. */
 static jint qp_timers(JNIEnv *env, jclass type, jlong qp)
 {
 	(void)env;
