@@ -98,7 +98,7 @@ final class AdaptorStreams {
         }
     }
 
-    /** A thread interrupted in there closes the inner channel: then the outer one closes too. */
+    /** Reads over TCP. A thread interrupted in it closes the inner channel; the outer channel then closes too. */
     private static final class TcpInput extends InputStream {
         private final RSocketChannel channel;
         private final InputStream tcp;

@@ -10,18 +10,19 @@ import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
 /**
- * Providers that a program has on its class path or module path. The JDK takes one rather than its own, but a system
- * property, which the agent sets, comes before both: so a program that brings one would lose it.
+ * Checks for providers that a program brings on its class path or module path. The JDK uses such a provider rather than
+ * its own, but a system property, which the agent sets, takes precedence over both: a program that brings a provider
+ * would lose it.
  */
 public final class BroughtProviders {
 
     private BroughtProviders() {}
 
     /**
-     * Makes sure that the JDK, which is told the name of a class of ours, finds this class. It looks with the system
-     * class loader, which prefers a module that the program brings to the boot class path.
+     * Makes sure that the JDK, given the name of one of our classes, finds this class. It looks with the system class
+     * loader, which prefers a module that the program brings to the boot class path.
      *
-     * @throws IOException it would find another one, or none
+     * @throws IOException if it would find another class, or none
      */
     public static void ensureFound(Class<?> ours) throws IOException {
         Class<?> found;
@@ -37,11 +38,11 @@ public final class BroughtProviders {
     }
 
     /**
-     * Makes no object of the provider's class.
+     * Makes sure that the program brings no provider of a service. Creates no instance of a provider's class.
      *
      * @param service such as {@code SelectorProvider}
-     * @param what its name for people
-     * @throws IOException the program brings one; the message names it
+     * @param what its name in messages
+     * @throws IOException if the program brings one; the message names it
      */
     public static void ensureNone(Class<?> service, String what) throws IOException {
         Optional<String> name;
@@ -50,7 +51,7 @@ public final class BroughtProviders {
                     .findFirst()
                     .map(provider -> provider.type().getName());
         } catch (ServiceConfigurationError e) {
-            name = Optional.of(e.getMessage()); // what the program is told without us, too
+            name = Optional.of(e.getMessage()); // the program would be told the same without us
         }
         if (name.isPresent()) {
             throw new IOException("the program brings a " + what + " of its own: " + name.get());

@@ -8,19 +8,20 @@ import org.jrsocket.stream.PollSet;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * The keys whose streams were active lately. The selecting thread polls them at every selection and while it spins, all
- * at once: that costs less than 100 ns for each of them, arming a stream and taking its event several microseconds. The
- * more keys there are, the fewer fruitless polls each of them gets before it is let go. The selecting thread's own.
+ * The keys whose streams were active recently. The selecting thread polls all of them at once, at every selection and
+ * while it spins. That costs less than 100 ns for each key, whereas arming a stream and taking its event costs several
+ * microseconds. The more keys there are, the fewer fruitless polls each gets before it is removed. Used only by the
+ * selecting thread.
  */
 final class BusyPollSet {
 
-    /** To poll all of them takes no longer than to handle a few messages. */
+    /** The maximum number of keys: polling all of them takes no longer than handling a few messages. */
     static final int MAX = 64;
-    /** What the set of streams has room for: one that comes is in it before another one goes. */
+    /** The capacity of the set of streams: a new stream is added before another one is removed. */
     static final int ROOM = MAX + 1;
-    /** Selections without anything after which a key is let go. */
+    /** The number of consecutive selections in which a key is not ready, after which it is removed. */
     private static final int MAX_IDLE = 64;
-    /** The same for many keys: what all of them may cost together. */
+    /** The same limit for many keys: the number of polls that all of them together may cost. */
     private static final int MAX_IDLE_POLLS = 512;
 
     private final RSelectionKey[] keys = new RSelectionKey[MAX];
@@ -38,8 +39,8 @@ final class BusyPollSet {
     /**
      * Adds a key.
      *
-     * @return the key that had to go for it, or null; the key itself if all the others are active, or if its stream is
-     *     hot in another selector, or freed
+     * @return the key that was removed to make room for it, or null; the key itself if all the others are active, or if
+     *     its stream is hot in another selector or has been freed
      */
     RSelectionKey add(RSelectionKey key) {
         int longest = size == MAX ? longestIdle() : -1;
@@ -62,7 +63,7 @@ final class BusyPollSet {
             remove(longest);
         }
         key.hot = true;
-        key.arrived = true; // it may have become so since it was looked at
+        key.arrived = true; // a message may have arrived since it was looked at
         key.idleRounds = 0;
         keys[size++] = key;
         return evicted;
@@ -78,11 +79,11 @@ final class BusyPollSet {
         return longest;
     }
 
-    /** The last one takes its place. */
+    /** Removes the key at an index; the last key takes its place. */
     void remove(int index) {
         RSelectionKey key = keys[index];
         RdmaStream stream = key.member.stream();
-        if (stream != null) { // else it has left when it was closed
+        if (stream != null) { // otherwise it left the set when it was closed
             streams.remove(stream);
         }
         key.hot = false;
@@ -93,9 +94,9 @@ final class BusyPollSet {
     }
 
     /**
-     * Marks the keys for whose streams a message has arrived; whether there is one.
+     * Marks the keys for whose streams a message has arrived, and returns whether there are any.
      *
-     * @param nanos how long to wait for the first one; 0 only looks
+     * @param nanos how long to wait for the first message; 0 only looks
      */
     boolean look(long nanos) {
         int n = streams == null ? 0 : streams.look(nanos);
@@ -114,7 +115,7 @@ final class BusyPollSet {
         }
     }
 
-    /** Whether the key, which had nothing in this selection either, is to be let go. */
+    /** Counts another selection in which the key was not ready, and returns whether the key is to be removed. */
     boolean isCold(RSelectionKey key) {
         return ++key.idleRounds > Math.min(MAX_IDLE, MAX_IDLE_POLLS / size);
     }

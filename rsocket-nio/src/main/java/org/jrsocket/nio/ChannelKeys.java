@@ -7,12 +7,12 @@ package org.jrsocket.nio;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The keys of a channel. Changed by one thread at a time, with the channel's state lock; read without it. */
+/** The keys of a channel. Modified by one thread at a time, with the channel's state lock held; read without it. */
 final class ChannelKeys {
 
     private volatile List<RSelectionKey> all = List.of();
 
-    /** At this moment. */
+    /** Returns the keys at this moment. */
     List<RSelectionKey> all() {
         return all;
     }
@@ -29,12 +29,12 @@ final class ChannelKeys {
         all = List.copyOf(fewer);
     }
 
-    /** What the channel is to its selectors has changed: it has another state, or another channel inside. */
+    /** Tells the keys that the channel has changed for selectors: it has another state, or another inner channel. */
     void refresh() {
         all.forEach(RSelectionKey::refresh);
     }
 
-    /** Something may have become ready. On the threads that move data: allocates nothing, and must not block. */
+    /** Tells the keys that something may be ready. On threads that move data: allocates nothing, must not block. */
     void progressed() {
         List<RSelectionKey> now = all;
         for (int i = 0; i < now.size(); i++) {
@@ -42,7 +42,7 @@ final class ChannelKeys {
         }
     }
 
-    /** Before the mode changes, which the JDK refuses while it believes in a key that was cancelled outside. */
+    /** Ends the inner keys of cancelled keys, because the JDK refuses to change the blocking mode while it has them. */
     void endCancelled() {
         for (RSelectionKey key : all) {
             if (!key.isValid()) {

@@ -19,42 +19,43 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * The options of a channel, and the TCP channel of the JDK's that keeps, checks and reads them back, so that each is
- * accepted or refused as the JDK would. A client has one anyway. A connection accepted over RDMA gets one when only the
- * kernel knows the answer; the options that nearly everybody sets need none. Safe for use by many threads.
+ * The options of a channel, and the JDK's TCP channel that keeps and checks them and reads them back, so that each is
+ * accepted or refused as the JDK would. A client channel has a TCP channel anyway. A connection accepted over RDMA gets
+ * one when only the kernel knows the answer; the options that nearly every program sets need none. Safe for use by many
+ * threads.
  */
 final class ChannelOptions {
 
-    private static final int MAX_LINGER_SECONDS = 65535; // the JDK's
+    private static final int MAX_LINGER_SECONDS = 65535; // as in the JDK
 
-    /** What an option of an accepted channel is before anybody sets it; of those that need no TCP channel. */
+    /** The initial values of the options of an accepted channel, for the options that need no TCP channel. */
     private static final Map<SocketOption<?>, Object> DEFAULTS = Map.of(
             StandardSocketOptions.TCP_NODELAY,
             false,
             StandardSocketOptions.SO_KEEPALIVE,
             false,
             StandardSocketOptions.SO_REUSEADDR,
-            true, // which it inherits
+            true, // inherited from the listener
             StandardSocketOptions.SO_LINGER,
             -1,
             StandardSocketOptions.IP_TOS,
             0);
 
     private final RSelectorProvider provider;
-    private volatile SocketChannel tcp; // written under this, as all of these
+    private volatile SocketChannel tcp; // written with this monitor held, as are all of these
     private final KeptOptions<SocketOption<?>> kept = new KeptOptions<>(DEFAULTS, ChannelOptions::simple);
     private final BufferSizes buffers = new BufferSizes();
     private final KeepAliveOption keepAlive = new KeepAliveOption();
     private boolean closed;
     private volatile int linger = -1; // seconds
 
-    /** @param tcp null: opened when needed */
+    /** @param tcp null to open it when needed */
     ChannelOptions(RSelectorProvider provider, SocketChannel tcp) {
         this.provider = provider;
         this.tcp = tcp;
     }
 
-    /** What was set on the listener, of one without a TCP channel; before anybody else knows it. */
+    /** Takes over the listener's options. For a channel without a TCP channel, before any other thread knows it. */
     synchronized void inherit(Map<SocketOption<?>, Object> inherited) {
         inherited.forEach(kept::inherit);
     }
@@ -63,7 +64,7 @@ final class ChannelOptions {
         return tcp != null;
     }
 
-    /** The TCP channel of a channel that has one; closed if the channel is. */
+    /** Returns the TCP channel, if there is known to be one; it is closed if the channel is. */
     SocketChannel tcp() {
         SocketChannel current = tcp;
         if (current == null) {
@@ -72,7 +73,7 @@ final class ChannelOptions {
         return current;
     }
 
-    /** The TCP channel, opened if there is none yet; closed if the channel is. */
+    /** Returns the TCP channel, and opens it if there is none yet; it is closed if the channel is. */
     synchronized SocketChannel open() throws IOException {
         if (tcp == null) {
             SocketChannel fresh = provider.openTcp(null);
@@ -128,7 +129,7 @@ final class ChannelOptions {
         }
     }
 
-    /** Whether it is kept here: without a TCP channel, if the JDK would accept it for sure. */
+    /** Keeps a value here if there is no TCP channel and the JDK would certainly accept it. Returns whether it did. */
     private synchronized boolean keep(SocketOption<?> name, Object value) throws ClosedChannelException {
         if (tcp != null || !kept.set(name, value)) {
             return false;
@@ -139,7 +140,7 @@ final class ChannelOptions {
         return true;
     }
 
-    /** What the JDK would give back of a value that it accepts for sure, or null. */
+    /** Returns what the JDK would return for a value that it certainly accepts, or null. */
     private static Object simple(SocketOption<?> name, Object value) {
         if (name == StandardSocketOptions.TCP_NODELAY
                 || name == StandardSocketOptions.SO_KEEPALIVE
@@ -159,11 +160,11 @@ final class ChannelOptions {
         return value != null ? (T) value : open().getOption(name);
     }
 
-    /** What needs no TCP channel; null of what does. */
+    /** Returns the value of an option that needs no TCP channel; null if it needs one. */
     private synchronized Object kept(SocketOption<?> name, RdmaStream stream) throws ClosedChannelException {
         Object value = tcp == null ? kept.get(name) : null;
         if (stream != null && name == StandardSocketOptions.SO_SNDBUF) {
-            value = stream.config().sendBuffer(); // over RDMA the most memory of the stream
+            value = stream.config().sendBuffer(); // over RDMA: the most memory that the stream uses
         } else if (stream != null && name == StandardSocketOptions.SO_RCVBUF) {
             value = stream.config().receiveBuffer();
         }
@@ -173,18 +174,18 @@ final class ChannelOptions {
         return value;
     }
 
-    /** SO_LINGER, seconds; negative is off. */
+    /** Returns SO_LINGER in seconds; negative means off. */
     int linger() {
         return linger;
     }
 
-    /** What a connection over RDMA gets. */
+    /** Returns the configuration for a connection over RDMA. */
     synchronized StreamConfig streamConfig() throws IOException {
         return buffers.streamConfig(provider.context().settings())
                 .withTypeOfService(tcp().getOption(StandardSocketOptions.IP_TOS));
     }
 
-    /** Connected over RDMA: what was set before holds now. */
+    /** Applies what was set before to the stream, once connected over RDMA. */
     synchronized void apply(RdmaStream stream) {
         if (tcp != null && !closed) {
             try {
@@ -195,7 +196,7 @@ final class ChannelOptions {
         }
     }
 
-    /** With this. */
+    /** Called with this monitor held. */
     private void applyKeepAlive(RdmaStream stream) throws IOException {
         if (stream == null) {
             return;
@@ -207,7 +208,7 @@ final class ChannelOptions {
         keepAlive.apply(stream, on, () -> tcp == null ? keepIdle() : keepIdle(tcp));
     }
 
-    /** With this. */
+    /** Called with this monitor held. */
     private int keepIdle() throws IOException {
         int otherwise = provider.clientDefaults().keepIdle();
         return KeepAliveOption.idleSeconds(supported(), name -> {

@@ -26,15 +26,15 @@ import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.stream.RdmaStream;
 
-/** How a socket channel comes to its connection: bound, connected over RDMA or else over TCP, blocking or not. */
+/** The part of a socket channel that binds it and connects it over RDMA or else over TCP, blocking or not. */
 abstract class ConnectingChannel extends DualChannel {
 
-    /** Whether a connect without a time limit sees a close before it begins, as with later JDKs. */
+    /** Whether a connect without a time limit checks for a close before it begins, as in later JDKs. */
     private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
-    private volatile OutgoingConnection connectingTcp; // that does without RDMA, until it is connected
+    private volatile OutgoingConnection connectingTcp; // an attempt without RDMA, until it is connected
 
-    private volatile long limitNanos; // the owner's, for connects without a limit of their own; 0 is none
+    private volatile long limitNanos; // set by the owner, for connects without a limit of their own; 0 is none
 
     ConnectingChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
         super(provider, tcp, family);
@@ -42,7 +42,7 @@ abstract class ConnectingChannel extends DualChannel {
 
     @Override
     public SocketChannel bind(SocketAddress local) throws IOException {
-        readLock.lock(); // as the JDK: it waits for a connect that is under way, and does so without stateLock
+        readLock.lock(); // as the JDK does: waits for a connect in progress, without stateLock
         writeLock.lock();
         try {
             if (state == State.PENDING) {
@@ -90,18 +90,21 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    /** See {@link RSelectorProvider#limitConnect}. */
+    /** Sets the owner's time limit; see {@link RSelectorProvider#limitConnect}. */
     final void limitConnect(int millis) {
         limitNanos = TimeUnit.MILLISECONDS.toNanos(millis);
     }
 
-    /** Where no TCP follows there is nothing to leave time to: the owner ends the connect, and says so its own way. */
+    /**
+     * Returns the owner's time limit, or 0 if it does not matter: where TCP is not tried after RDMA, no time has to be
+     * left for it, and the owner ends the connect and reports that in its own way.
+     */
     private long ownersLimit(InetSocketAddress target) {
         long limit = limitNanos;
         return limit == 0 || provider.context().policy(Rules.Action.CONNECT, target) == Policy.RDMA ? 0 : limit;
     }
 
-    /** The socket adaptor's: blocking, with a time limit; 0 is none. */
+    /** Connects for the socket adaptor: blocking, with a time limit; 0 means none. */
     void connect(SocketAddress address, int millis) throws IOException {
         check(address);
         readLock.lock();
@@ -130,7 +133,7 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    /** Before anything else, as the JDK. */
+    /** Checks the address before anything else, as the JDK does. */
     private void check(SocketAddress address) {
         Objects.requireNonNull(address);
         if (!(address instanceof InetSocketAddress internet)) {
@@ -144,7 +147,7 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    /** The address to try over RDMA; null if the JDK is to answer, or to say what is wrong. */
+    /** Returns the address to try over RDMA; null if the JDK's channel is to connect, or to report what is wrong. */
     private InetSocketAddress rdmaTarget(SocketAddress address) throws IOException {
         if (state == State.RDMA) {
             throw refused(new AlreadyConnectedException());
@@ -163,7 +166,7 @@ abstract class ConnectingChannel extends DualChannel {
             return null;
         }
         Rights.checkConnect(target);
-        heedInterrupt(); // or a server would accept what nobody gets
+        heedInterrupt(); // otherwise a server would accept a connection that no one gets
         return target.getAddress().isAnyLocalAddress() ? loopback(target) : target;
     }
 
@@ -174,13 +177,13 @@ abstract class ConnectingChannel extends DualChannel {
                 && local.getAddress() instanceof Inet4Address != target.getAddress() instanceof Inet4Address;
     }
 
-    /** The JDK's channels connect a wildcard to the host itself. */
+    /** Returns the loopback address: the JDK's channels connect a wildcard address to the host itself. */
     private static InetSocketAddress loopback(InetSocketAddress wildcard) {
         String literal = wildcard.getAddress() instanceof Inet4Address ? "127.0.0.1" : "::1";
         return new InetSocketAddress(literal, wildcard.getPort());
     }
 
-    /** @param nanos the caller's time, 0 for no limit */
+    /** @param nanos the caller's time limit, 0 for none */
     private OutgoingConnection connection(InetSocketAddress target, SocketAddress address, long nanos)
             throws IOException {
         try {
@@ -206,8 +209,8 @@ abstract class ConnectingChannel extends DualChannel {
     }
 
     /**
-     * When the inner channel closes itself, because the calling thread was interrupted or connecting failed, so does
-     * this one.
+     * Runs a call on the inner channel. If that channel closes itself, because the calling thread was interrupted or
+     * connecting failed, this channel closes too.
      */
     private boolean tcpGuard(TcpCall call) throws IOException {
         try {
@@ -217,7 +220,7 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    /** Without RDMA. Returns whether it is connected. */
+    /** Connects without RDMA. Returns whether the channel is connected. */
     private boolean connectTcp(TcpCall call) throws IOException {
         boolean connected = tcpGuard(call);
         if (connected) {
@@ -230,7 +233,7 @@ abstract class ConnectingChannel extends DualChannel {
     /** @param connection null if RDMA was out of the question */
     private void connectedTcp(OutgoingConnection connection) {
         synchronized (stateLock) {
-            if (state != State.CLOSED && state != State.TCP) { // finished more than once
+            if (state != State.CLOSED && state != State.TCP) { // TCP if finished more than once
                 connect = null;
                 to(State.TCP);
             }
@@ -262,7 +265,7 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    /** An interrupt takes from the channel what has been connected already. */
+    /** Ends a blocking attempt. If it was interrupted, a connection already made is closed. */
     private void endAttempt(boolean done, RdmaStream connected) throws AsynchronousCloseException {
         boolean interrupted = true;
         try {
@@ -270,7 +273,7 @@ abstract class ConnectingChannel extends DualChannel {
             interrupted = false;
         } finally {
             if (interrupted && connected != null) {
-                connected.close(); // nobody else knows it
+                connected.close(); // nothing else refers to it
             }
         }
     }
@@ -296,7 +299,7 @@ abstract class ConnectingChannel extends DualChannel {
                     return;
                 }
             }
-        } catch (UncheckedIOException e) { // a selector that has no descriptor left to watch it with
+        } catch (UncheckedIOException e) { // a selector has no descriptor left to watch it with
             close();
             throw e.getCause();
         }
@@ -304,7 +307,7 @@ abstract class ConnectingChannel extends DualChannel {
         throw new AsynchronousCloseException();
     }
 
-    /** Blocking, after RDMA came to nothing. */
+    /** Connects over TCP, blocking, after RDMA has failed. */
     private void connectTcpInstead(OutgoingConnection pending) throws IOException {
         tcpGuard(pending::connectTcp);
         connectedTcp(pending);
@@ -317,7 +320,7 @@ abstract class ConnectingChannel extends DualChannel {
         return false;
     }
 
-    /** RDMA has an outcome; on the service thread, which must not be held up, or on the one that connects. */
+    /** Called when RDMA has an outcome, by the service thread, which must not be held up, or the one that connects. */
     private void decided(OutgoingConnection pending) {
         synchronized (stateLock) {
             if (state != State.PENDING || connect != pending) {
@@ -330,7 +333,10 @@ abstract class ConnectingChannel extends DualChannel {
         keys.refresh();
     }
 
-    /** Where RDMA came to nothing. The inner channel that blocks waits for the thread that finishes. With stateLock. */
+    /**
+     * Starts TCP if RDMA has failed. A blocking inner channel is left to the thread that finishes the connect. Called
+     * with stateLock held.
+     */
     final void startTcpIfDue(OutgoingConnection pending) {
         assert Thread.holdsLock(stateLock);
         if (pending.needsTcp() && !tcp().isBlocking()) {
@@ -348,7 +354,7 @@ abstract class ConnectingChannel extends DualChannel {
                 return true;
             }
             if (pending == null) {
-                if (!isOpen()) { // a close that is under way has left the inner channel, which never connected, open
+                if (!isOpen()) { // a close in progress has left the inner channel, which never connected, open
                     throw isBlocking() && !LOOKS_FIRST
                             ? new AsynchronousCloseException()
                             : new ClosedChannelException();
@@ -376,7 +382,7 @@ abstract class ConnectingChannel extends DualChannel {
                     try {
                         stateLock.wait();
                     } catch (InterruptedException e) {
-                        interrupted = true; // begin() has seen to the closing
+                        interrupted = true; // begin() makes the interrupt close the channel
                     }
                 }
             }
@@ -388,11 +394,11 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    /** With both locks; for tests without. */
+    /** Finishes the connect. Called with both locks held, except by tests. */
     boolean finish(OutgoingConnection pending) throws IOException {
         IOException failure = pending.failure();
         if (failure != null) {
-            boolean closed = !isOpen(); // by another, which has ended the attempt
+            boolean closed = !isOpen(); // by another thread, which has ended the attempt
             close();
             throw closed ? new AsynchronousCloseException() : failure;
         }
@@ -402,7 +408,7 @@ abstract class ConnectingChannel extends DualChannel {
             return true;
         }
         if (!pending.isLeftToTcp()) {
-            throw new AsynchronousCloseException(); // by whom the stream was taken
+            throw new AsynchronousCloseException(); // whoever closed it took the stream
         }
         if (!pending.isTcpStarted()) {
             if (isBlocking()) {
@@ -410,7 +416,7 @@ abstract class ConnectingChannel extends DualChannel {
                 return true;
             }
             synchronized (stateLock) {
-                startTcpIfDue(pending); // unless whoever decided was about to, and has
+                startTcpIfDue(pending); // unless decided() was about to, and has
             }
             return false;
         }

@@ -18,9 +18,9 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Bytes in and out of a socket channel, and half closes: over RDMA by an {@link RdmaIo}, before that and over TCP by
- * the channel inside. Blocking calls end when another thread closes the channel or interrupts the caller, with the
- * JDK's exceptions.
+ * The part of a socket channel that reads, writes and half-closes: over RDMA with an {@link RdmaIo}, before that and
+ * over TCP with the inner channel. Blocking calls end with the JDK's exceptions when another thread closes the channel
+ * or interrupts the caller.
  */
 abstract class DataChannel extends ConnectingChannel {
 
@@ -28,7 +28,7 @@ abstract class DataChannel extends ConnectingChannel {
         super(provider, tcp, family);
     }
 
-    /** As {@link #io()}, but a blocking connect that is under way and holds the lock comes first, as with the JDK. */
+    /** Like {@link #io()}, but first waits, as the JDK does, for a blocking connect in progress: it holds the lock. */
     private RdmaIo io(ReentrantLock lock) throws IOException {
         if (state != State.UNDECIDED && state != State.PENDING) {
             return io();
@@ -44,7 +44,7 @@ abstract class DataChannel extends ConnectingChannel {
         }
     }
 
-    /** The RDMA connection, or null if the inner channel is to be asked. */
+    /** Returns the RDMA connection, or null if the inner channel is to be used. */
     private RdmaIo io() throws ClosedChannelException {
         RdmaIo current = io;
         if (current == null) {
@@ -71,7 +71,7 @@ abstract class DataChannel extends ConnectingChannel {
         return rdma == null ? readTcp(null, targets, offset, length) : readRdma(rdma, null, targets, offset, length);
     }
 
-    /** Into {@code one}, or if that is null into several; the same below. */
+    /** Reads into {@code one}, or if that is null into {@code targets}; the same applies below. */
     private long readTcp(ByteBuffer one, ByteBuffer[] targets, int offset, int length) throws IOException {
         try {
             return one != null ? tcp().read(one) : tcp().read(targets, offset, length);
@@ -95,7 +95,7 @@ abstract class DataChannel extends ConnectingChannel {
                 ensureOpen();
                 n = one != null ? rdma.readBlocking(one, 0) : rdma.readBlocking(targets, offset, length);
             } finally {
-                end(n != 0); // which says so, in place of any other exception, if the channel is closed
+                end(n != 0); // if the channel is closed, it reports that in place of any other exception
             }
             return n;
         } catch (SocketException e) {
@@ -105,13 +105,13 @@ abstract class DataChannel extends ConnectingChannel {
         }
     }
 
-    /** What a writer is told, be it of a close by another thread. */
+    /** Returns what to throw to a writer, including for a close by another thread. */
     final IOException failure(RdmaIo rdma, SocketException e) {
         return isOpen() ? rdma.ofWriter(e) : new AsynchronousCloseException();
     }
 
     /**
-     * The socket adaptor's.
+     * Reads for the socket adaptor.
      *
      * @param nanos 0 waits for ever
      */
@@ -164,7 +164,7 @@ abstract class DataChannel extends ConnectingChannel {
         return n;
     }
 
-    /** From {@code one}, or if that is null from several; the same below. */
+    /** Writes from {@code one}, or if that is null from {@code sources}; the same applies below. */
     private long writeTcp(ByteBuffer one, ByteBuffer[] sources, int offset, int length) throws IOException {
         try {
             return one != null ? tcp().write(one) : tcp().write(sources, offset, length);
@@ -180,7 +180,8 @@ abstract class DataChannel extends ConnectingChannel {
         try {
             ensureOpen();
             if (!isBlocking()) {
-                // First, as the JDK: a write that fails has heard of a reset, though the channel says something else.
+                // First, as in the JDK: a failed write counts as told of a reset, though the channel reports something
+                // else.
                 long n = one != null ? rdma.write(one) : rdma.write(sources, offset, length);
                 if (n == 0) {
                     rdma.ensureOutputOpen();
@@ -201,14 +202,14 @@ abstract class DataChannel extends ConnectingChannel {
             return n;
         } catch (SocketException e) {
             IOException told = failure(rdma, e);
-            rdma.ensureOutputOpen(); // it may have been shut while this one waited
+            rdma.ensureOutputOpen(); // it may have been shut while this write waited
             throw told;
         } finally {
             writeLock.unlock();
         }
     }
 
-    /** Throws what a write of a byte would, and sends nothing. */
+    /** Throws what writing a byte would throw, but sends nothing. */
     void probe() throws IOException {
         writeLock.lock();
         try {
@@ -222,7 +223,7 @@ abstract class DataChannel extends ConnectingChannel {
         }
     }
 
-    /** The socket adaptor's: all of it, or an exception. */
+    /** Writes all bytes for the socket adaptor, or throws an exception. */
     void writeFully(ByteBuffer source) throws IOException {
         writeLock.lock();
         try {

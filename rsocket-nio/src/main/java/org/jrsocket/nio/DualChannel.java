@@ -16,8 +16,8 @@ import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * A socket channel that becomes TCP or RDMA: which it is, and what it has for it. Until it is decided, and over TCP, a
- * channel of the JDK's inside does everything.
+ * The state of a socket channel that becomes TCP or RDMA: which of them it is, and what it needs for that. Until that
+ * is decided, and over TCP, an inner channel of the JDK's does everything.
  *
  * <pre>
  *              connect: RDMA is not tried
@@ -27,8 +27,8 @@ import org.jrsocket.stream.RdmaStream;
  *       port \---- accepted: TCP or RDMA at once                       close leads from each to CLOSED
  * </pre>
  *
- * Safe for use by many threads, as the JDK's: readers take turns, so do writers. Locks: read, write and state, as the
- * package has them.
+ * Safe for use by many threads, like the JDK's: readers take turns, and so do writers. The locks are those for reading,
+ * writing and the state that the package documentation describes.
  */
 abstract class DualChannel extends SocketChannel implements RdmaSelectable {
 
@@ -55,19 +55,19 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
     final ReentrantLock writeLock = new ReentrantLock();
     final ChannelOptions options;
 
-    final Object stateLock = new Object(); // nothing that waits is called with it
-    volatile State state = State.UNDECIDED; // written by to(), under stateLock as all of these
+    final Object stateLock = new Object(); // no call that waits is made while it is held
+    volatile State state = State.UNDECIDED; // written by to(), with stateLock held, as are all of these
     volatile OutgoingConnection connect; // while PENDING
     volatile RdmaStream stream;
     volatile RdmaIo io;
-    volatile SocketAddress remote; // once RDMA is tried, as the application gave it; kept for good
+    volatile SocketAddress remote; // set once RDMA is tried, as the application gave it; never cleared
     final ChannelKeys keys = new ChannelKeys();
-    volatile TcpConnection recorded; // null unless TCP carries it and events are recorded
+    volatile TcpConnection recorded; // null unless the connection uses TCP and events are recorded
 
     /**
-     * Not connected.
+     * Creates an unconnected channel.
      *
-     * @param tcp null for one that is about to {@link #attachStream} a stream
+     * @param tcp null for a channel that is about to {@link #attachStream} a stream
      */
     DualChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
         super(provider);
@@ -76,19 +76,19 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
         this.options = new ChannelOptions(provider, tcp);
     }
 
-    /** With stateLock, or before anybody else knows this channel. */
+    /** Changes the state. Called with stateLock held, or before any other thread knows this channel. */
     final void to(State next) {
         assert Thread.holdsLock(stateLock) || state == State.UNDECIDED;
         assert next.follows(state) : state + " to " + next;
         state = next;
     }
 
-    /** With stateLock, or before anybody else knows this channel. */
+    /** Makes the channel use RDMA. Called with stateLock held, or before any other thread knows this channel. */
     void attachStream(RdmaStream connected) {
         RdmaIo made;
         try {
             made = new RdmaIo(connected);
-        } catch (Error e) { // lack of memory: the stream would be nobody's
+        } catch (Error e) { // lack of memory: nothing would own the stream
             connected.abort();
             throw e;
         }
@@ -107,7 +107,7 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
         return options.tcp();
     }
 
-    // ---- the state, for those who go by it ----
+    // ---- state ----
 
     @Override
     public boolean isConnected() {
@@ -127,21 +127,21 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
         };
     }
 
-    /** What was accepted over RDMA, and is closed, has no inner channel that would say so. */
+    /** Throws if no inner channel can report the close: a closed channel that was accepted over RDMA has none. */
     final void ensureInner() throws ClosedChannelException {
         if (!options.hasTcp()) {
             throw new ClosedChannelException();
         }
     }
 
-    /** If the inner channel has closed itself. */
+    /** Closes this channel if the inner channel has closed itself. */
     void closeWithTcp() throws IOException {
         if (!tcp().isOpen()) {
             close();
         }
     }
 
-    /** As the JDK, which closes a channel that blocks before it does or refuses anything for an interrupted thread. */
+    /** Closes a blocking channel of an interrupted thread, as the JDK does before it does or refuses anything. */
     final void heedInterrupt() throws AsynchronousCloseException {
         if (isBlocking()) {
             begin();

@@ -10,7 +10,7 @@ import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
 import org.jrsocket.connect.OutgoingConnection;
 
-/** A socket channel's channel inside, which connects if RDMA does not. */
+/** The inner channel of a socket channel, which connects if RDMA does not. */
 final class InnerTcp implements OutgoingConnection.Tcp {
     private final SocketChannel tcp;
     private final SocketAddress address; // as the application gave it

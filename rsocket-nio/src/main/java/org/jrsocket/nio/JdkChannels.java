@@ -16,15 +16,15 @@ import java.nio.channels.spi.SelectorProvider;
 import org.jrsocket.os.NativeLibrary;
 
 /**
- * All that is used of {@code sun.nio.ch}; the same on JDK 17 and 25. The package must be open to this class: the agent
- * sees to it, without the agent an option of the JVM does.
+ * Everything that is used of {@code sun.nio.ch}, which is the same on JDK 17 and 25. The package must be open to this
+ * class: the agent opens it, and without the agent a JVM option does.
  */
 final class JdkChannels {
 
     /** The package of java.base that must be open to this module. */
     static final String PACKAGE = "sun.nio.ch";
 
-    /** What opens it to this class, wherever it is. */
+    /** The JVM option that opens it to this class, whichever module the class is in. */
     static final String FLAG = "--add-opens java.base/" + PACKAGE + "=" + NativeLibrary.moduleName(JdkChannels.class);
 
     private static final MethodHandle DEFAULT_PROVIDER;
@@ -86,7 +86,7 @@ final class JdkChannels {
                         .findGetter(epollSelector, "epfd", int.class)
                         .asType(MethodType.methodType(int.class, AbstractSelector.class));
             } catch (ReflectiveOperationException e) {
-                epollFd = null; // then two waits are joined by the service thread
+                epollFd = null; // then the service thread joins the two waits
             }
         }
         DEFAULT_PROVIDER = provider;
@@ -103,13 +103,16 @@ final class JdkChannels {
 
     private JdkChannels() {}
 
-    /** The agent opens the package to its own classes, which come before those of the class path alone. */
+    /**
+     * Returns whether the agent would help: it opens the package only to its own classes, which come before those of
+     * the class path, but before no others.
+     */
     private static boolean mayBeTheAgents() {
         return !JdkChannels.class.getModule().isNamed()
                 && JdkChannels.class.getClassLoader() == ClassLoader.getSystemClassLoader();
     }
 
-    /** @throws IllegalStateException the package is not open; the message says what to do */
+    /** @throws IllegalStateException if the package is not open; the message says what to do */
     static void ensureOpen() {
         if (FAILURE != null) {
             throw new IllegalStateException(
@@ -120,7 +123,7 @@ final class JdkChannels {
         }
     }
 
-    /** The JDK's own provider, whatever is set for the system. */
+    /** Returns the JDK's own provider, whatever is set for the system. */
     static SelectorProvider defaultProvider() {
         ensureOpen();
         try {
@@ -130,7 +133,7 @@ final class JdkChannels {
         }
     }
 
-    /** A provider of asynchronous channels as the JDK makes it when nobody names another. */
+    /** Returns a new provider of asynchronous channels, as the JDK creates it when no other is named. */
     static AsynchronousChannelProvider newAsynchronousProvider() {
         ensureOpen();
         try {
@@ -140,15 +143,15 @@ final class JdkChannels {
         }
     }
 
-    /** Whether it is a channel of the JDK's that JDK selectors take. */
+    /** Returns whether this is a channel of the JDK's that JDK selectors accept. */
     static boolean isJdkChannel(Channel channel) {
         return CHANNEL.isInstance(channel);
     }
 
     /**
-     * Registers with a JDK selector, as {@code channel.register} does, but leaves no trace in the channel: the channel
-     * knows only the key of the selector around it, so what it thinks of its registration is what that key says. That
-     * selector then {@linkplain #release releases} it.
+     * Registers a channel with a JDK selector, as {@code channel.register} does, but leaves no trace in the channel.
+     * The channel knows only the key of the outer selector, so that key alone decides whether it is registered. The
+     * outer selector then {@linkplain #release releases} it.
      */
     static SelectionKey register(
             AbstractSelector selector, AbstractSelectableChannel channel, int ops, Object attachment) {
@@ -159,7 +162,7 @@ final class JdkChannels {
         }
     }
 
-    /** Releases the descriptor of a channel that was closed while it was registered, and is registered no more. */
+    /** Releases the descriptor of a channel that was closed while it was registered, and no longer is. */
     static void release(Channel channel) {
         try {
             KILL.invokeExact(channel);
@@ -168,7 +171,7 @@ final class JdkChannels {
         }
     }
 
-    /** The descriptor of an open JDK channel. */
+    /** Returns the descriptor of an open JDK channel. */
     static int descriptor(Channel channel) {
         try {
             return (int) DESCRIPTOR.invokeExact(channel);
@@ -177,7 +180,7 @@ final class JdkChannels {
         }
     }
 
-    /** The descriptor of a JDK selector's epoll set, or -1 if it has none. */
+    /** Returns the descriptor of a JDK selector's epoll set, or -1 if it has none. */
     static int epollDescriptor(AbstractSelector selector) {
         if (EPOLL_FD == null || !EPOLL_SELECTOR.isInstance(selector)) {
             return -1;
@@ -189,7 +192,7 @@ final class JdkChannels {
         }
     }
 
-    /** Whether the JDK's TCP sockets are IPv6 sockets, which serve IPv4 too. */
+    /** Returns whether the JDK's TCP sockets are IPv6 sockets, which serve IPv4 too. */
     static boolean isIpv6() {
         try {
             return (boolean) IPV6.invokeExact();

@@ -4,10 +4,10 @@
  */
 package org.jrsocket.nio;
 
-/** Where the JDK's own channels differ from version to version, ours do as those of the JDK that runs them. */
+/** The JDK's version. Where its own channels differ between versions, ours behave as those of the running JDK. */
 final class JdkVersion {
 
-    /** JDK 24 or later. Tests compare our channels with the JDK's on 17 and 25; versions between are not tested. */
+    /** Whether this is JDK 24 or later. Tests compare our channels with the JDK's on 17 and 25, and not in between. */
     static final boolean AT_LEAST_24 = Runtime.version().feature() >= 24;
 
     private JdkVersion() {}

@@ -13,8 +13,8 @@ import java.nio.channels.SocketChannel;
 import org.jrsocket.connect.TcpPort;
 
 /**
- * A port on which TCP does not listen, or not yet: a TCP socket that is bound keeps it, and TCP clients are refused.
- * Its owner has a lock.
+ * A port on which TCP does not listen, or not yet: a bound TCP socket keeps it, and TCP clients are refused. Guarded by
+ * a lock of its owner.
  */
 final class KeptPort implements TcpPort {
 
@@ -24,7 +24,7 @@ final class KeptPort implements TcpPort {
     private final boolean shared;
     private volatile SocketChannel socket; // written under the owner's lock
 
-    /** @param shared whether others that say so too may be bound to the port ({@code SO_REUSEPORT}) */
+    /** @param shared whether other sockets that allow it too may be bound to the port ({@code SO_REUSEPORT}) */
     KeptPort(RSelectorProvider provider, ProtocolFamily family, SocketAddress wanted, boolean shared)
             throws IOException {
         this.provider = provider;
@@ -54,7 +54,7 @@ final class KeptPort implements TcpPort {
         return (InetSocketAddress) socket.getLocalAddress();
     }
 
-    /** The same, also after the close. */
+    /** Returns the same address, also after the close. */
     InetSocketAddress boundAddress() {
         return (InetSocketAddress) socket.socket().getLocalSocketAddress();
     }

@@ -10,7 +10,7 @@ import java.net.InetAddress;
 import java.net.SocketAddress;
 import java.net.SocketImpl;
 
-/** What stands under a socket adaptor, which overrides everything that would use it. */
+/** The {@code SocketImpl} of a socket adaptor, which overrides every method that would use it. */
 final class NoSocketImpl extends SocketImpl {
 
     private static AssertionError unused() {

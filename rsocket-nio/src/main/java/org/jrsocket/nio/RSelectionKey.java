@@ -16,8 +16,8 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamObserver;
 
 /**
- * One channel in one {@link RSelector}. Safe for use by many threads. The channel is one of ours or of the JDK's,
- * whose key in the JDK's selector then does the work.
+ * The key of one channel in one {@link RSelector}. The channel is one of ours, or one of the JDK's, whose key in the
+ * JDK's selector then does the work. Safe for use by many threads.
  */
 final class RSelectionKey extends AbstractSelectionKey implements StreamObserver {
 
@@ -25,29 +25,29 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     private final AbstractSelectableChannel channel;
     final RdmaSelectable member; // null for a channel of the JDK's
 
-    private volatile int interest; // written with this key's monitor
-    private SelectionKey inner; // in the JDK's selector; guarded by this key's monitor, as the next
+    private volatile int interest; // written with this key's monitor held
+    private SelectionKey inner; // in the JDK's selector; guarded by this key's monitor, as is the next field
     private int innerInterest;
     private volatile int ready; // written by the selecting thread
 
-    /** What of this key was found ready in the selection under way; the selecting thread's. */
+    /** The operations found ready in the current selection. For the selecting thread only. */
     int found;
-    /** The selecting thread's: it was ready and is to be looked at again. */
+    /** Whether the key was ready and is to be looked at again. For the selecting thread only. */
     boolean again;
-    /** The selecting thread's: it polls this key at every selection. */
+    /** Whether this key is polled at every selection. For the selecting thread only. */
     boolean hot;
-    /** The selecting thread's: its stream is armed, and nobody looks at it before that has an event. */
+    /** Whether the stream is armed; the key is not looked at until it has an event. For the selecting thread only. */
     boolean armed;
-    /** The selecting thread's: a message has arrived for this hot key, or others saw it change: to be polled. */
+    /** Whether to poll this hot key: a message arrived, or others saw it change. For the selecting thread only. */
     boolean arrived;
-    /** The selecting thread's: this hot key was ready when it was looked at last. */
+    /** Whether this hot key was ready when last looked at. For the selecting thread only. */
     boolean wasReady;
-    /** Selections in a row in which a hot key had nothing. */
+    /** The number of consecutive selections in which a hot key was not ready. */
     int idleRounds;
-    /** Its place in {@link SelectedKeys}, which alone uses it. */
+    /** The key's index in {@link SelectedKeys}; used only there. */
     int selectedAt = -1;
 
-    /** Guarded by the selector's descriptor lock: the stream whose descriptor is in the selector's epoll set. */
+    /** The stream whose descriptor is in the selector's epoll set. Guarded by the selector's descriptor lock. */
     RdmaStream watched;
 
     int watchedFd = -1;
@@ -123,7 +123,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
         }
     }
 
-    /** With the monitor. */
+    /** Called with this key's monitor held. */
     private void setInterest(int ops) {
         if (ops != interest) {
             selector.ensureOpen();
@@ -132,18 +132,18 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
         }
     }
 
-    /** The first interest; unlike a later one it is no error if key or selector are closed meanwhile. */
+    /** Sets the first interest. Unlike later, it is no error if the key or selector has been closed in the meantime. */
     synchronized void start(int ops) {
         interest = ops;
         refresh();
     }
 
-    /** The interest, whether or not the key is valid. */
+    /** Returns the interest, whether or not the key is valid. */
     int interest() {
         return interest;
     }
 
-    /** The interest or the state of the channel has changed: passes it on to the JDK's selector and has ours look. */
+    /** Passes a changed interest or channel state on to the JDK's selector, and has ours look at the key. */
     void refresh() {
         synchronized (this) {
             if (inner != null) {
@@ -154,9 +154,9 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
                     try {
                         inner.interestOps(ops);
                     } catch (CancelledKeyException | ClosedSelectorException e) {
-                        // closed inside; the outer one is about to be
+                        // the inner one is closed; the outer one is about to be
                     }
-                    selection().innerInterest(before, ops); // last: before, there would be nothing to take over
+                    selection().innerInterest(before, ops); // last: before that, there would be nothing to take over
                 }
             }
         }
@@ -167,14 +167,14 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
 
     // ---- the key in the JDK's selector ----
 
-    /** Set once, without interest so far. */
+    /** Sets the inner key, once. It has no interest yet. */
     synchronized void inner(SelectionKey key) {
         inner = key;
     }
 
     /**
-     * Has the JDK's selector watch the channel's TCP channel, without interest so far. Nothing happens to a key that
-     * has ended, or is about to because its selector or the TCP channel are closed.
+     * Has the JDK's selector watch the channel's TCP channel, without interest as yet. Does nothing if the key has
+     * ended, or is about to end because its selector or the TCP channel is closed.
      */
     void watchTcp(SelectableChannel tcp) {
         if (!isValid()) {
@@ -183,11 +183,11 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
         try {
             inner(tcp.register(selector.jdk(), 0, this));
         } catch (ClosedChannelException | ClosedSelectorException e) {
-            // closed inside, soon outside: the key is cancelled then
+            // closed inside, and soon outside: that cancels the key
         }
     }
 
-    /** Ends the key in the JDK's selector; that selector forgets it at its next selection. Harmless when repeated. */
+    /** Cancels the key in the JDK's selector, which forgets it at its next selection. Harmless when repeated. */
     synchronized void cancelInner() {
         if (inner != null) {
             inner.cancel();
@@ -205,12 +205,12 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
         return ready;
     }
 
-    /** What {@link #readyOps} says, whether or not the key is valid. */
+    /** Returns what {@link #readyOps} returns for a valid key, whether or not this key is valid. */
     int ready() {
         return ready;
     }
 
-    /** By the selecting thread. */
+    /** Sets the ready operations. For the selecting thread only. */
     void ready(int ops) {
         ready = ops;
     }
@@ -222,7 +222,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
         }
     }
 
-    /** Another selector took the stream's events, so that it is not armed any more: look, and arm again. */
+    /** Has the selector look and arm again: another selector took the stream's events, so it is no longer armed. */
     void onEventsTaken() {
         if (interest != 0) {
             selection().lookAt(this);
@@ -230,7 +230,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     }
 
     @Override
-    @SuppressWarnings("ObjectToString") // as the JDK's keys, which tell selectors apart by nothing else
+    @SuppressWarnings("ObjectToString") // like the JDK's keys, which tell selectors apart by nothing else
     public String toString() {
         String state = isValid() ? "interestOps=" + interest + ", readyOps=" + ready : "invalid";
         return "channel=" + channel + ", selector=" + selector + ", " + state;

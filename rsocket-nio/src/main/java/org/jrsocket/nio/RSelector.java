@@ -21,9 +21,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A selector for RDMA, TCP, datagrams and pipes together. What is not RDMA is in a selector of the JDK's inside. This
- * class has the keys, those that are selected, and the locks: its monitor, the set of selected keys and
- * {@code registrations}, in the order that the package has. {@link Selection} finds which keys are ready.
+ * A selector for RDMA, TCP, datagrams and pipes together. Everything except RDMA is in an inner selector of the JDK's.
+ * This class has the keys, the selected keys, and the locks: its monitor, the set of selected keys and {@code
+ * registrations}, in the order that the package documentation gives. {@link Selection} finds the keys that are ready.
  */
 final class RSelector extends AbstractSelector {
 
@@ -35,9 +35,9 @@ final class RSelector extends AbstractSelector {
     private final Object registrations = new Object();
 
     private final Selection selection;
-    private boolean inSelect; // with this lock
-    private boolean inFind; // the same, and it still needs what a close frees
-    private boolean closedInFind; // by the thread that was in there
+    private boolean inSelect; // guarded by this
+    private boolean inFind; // the same; the selection still needs what a close frees
+    private boolean closedInFind; // by the selecting thread itself
 
     RSelector(RSelectorProvider provider, AbstractSelector jdk) {
         this(provider, jdk, provider.context().settings().streamConfig().spinNanos());
@@ -47,7 +47,7 @@ final class RSelector extends AbstractSelector {
         this(provider, jdk, spinNanos, new HashSet<>(), 0);
     }
 
-    /** For one thread that selects again and again, and is the only one to touch the selected keys. */
+    /** Creates a selector for one thread, which selects again and again, and alone touches the selected keys. */
     static RSelector forEventLoop(RSelectorProvider provider, AbstractSelector jdk, long lookAfterNanos) {
         long spinNanos = provider.context().settings().streamConfig().spinNanos();
         return new RSelector(provider, jdk, spinNanos, new SelectedKeys(), lookAfterNanos);
@@ -197,7 +197,7 @@ final class RSelector extends AbstractSelector {
         return jdk;
     }
 
-    /** An interrupt wakes the selecting thread from here on. */
+    /** Lets an interrupt wake the selecting thread from now on. */
     void beginSleep() {
         begin();
     }
@@ -230,7 +230,7 @@ final class RSelector extends AbstractSelector {
                 } else {
                     key.inner(JdkChannels.register(jdk, channel, 0, key));
                 }
-            } catch (RuntimeException | Error e) { // no descriptor left, say
+            } catch (RuntimeException | Error e) { // for example, no descriptor is left
                 keys.remove(key);
                 if (key.member != null) {
                     key.member.leave(key);
@@ -255,14 +255,14 @@ final class RSelector extends AbstractSelector {
         for (Object key : gone) {
             ((RSelectionKey) key).cancelInner();
         }
-        // the JDK's selector forgets its keys before the channels forget ours, and can be registered again
+        // the JDK's selector has to forget its keys before the channels forget ours and can be registered again
         selection.selectTcpNow();
         for (Object key : gone) {
             end((RSelectionKey) key);
         }
     }
 
-    /** After the key inside has ended. */
+    /** Ends a key whose inner key has ended. */
     private void end(RSelectionKey key) {
         if (key.member != null) {
             key.member.leave(key);
@@ -280,10 +280,10 @@ final class RSelector extends AbstractSelector {
         List<SelectionKey> all = List.of();
         try {
             synchronized (registrations) {
-                all = List.copyOf(keys); // nobody registers after this
+                all = List.copyOf(keys); // no key is registered after this
             }
             for (SelectionKey key : all) {
-                key.channel().keyFor(this); // waits for a registration that is under way to be complete
+                key.channel().keyFor(this); // waits until a registration in progress is complete
             }
         } finally {
             jdk.close();
@@ -298,7 +298,7 @@ final class RSelector extends AbstractSelector {
         wakeup();
         synchronized (this) {
             synchronized (publicSelected) {
-                if (inFind) { // by this thread then, which closes it when it is through
+                if (inFind) { // then by this thread, which closes it when it has finished
                     closedInFind = true;
                 } else {
                     closeAll();

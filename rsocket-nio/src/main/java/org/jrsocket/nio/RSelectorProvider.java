@@ -32,9 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Channels and selectors that use RDMA where both ends can, and TCP elsewhere. Set for a whole JVM by
- * {@code -Djava.nio.channels.spi.SelectorProvider} or {@link #install}, or used by itself. Where the process has no
- * RDMA, and no rule insists on it, everything it opens is the JDK's own. Safe for use by many threads.
+ * A provider of channels and selectors that use RDMA where both ends can, and TCP elsewhere. It is set for a whole JVM
+ * by {@code -Djava.nio.channels.spi.SelectorProvider} or {@link #install}, or used by itself. If the process has no
+ * RDMA, and no rule insists on it, everything the provider opens is the JDK's own. Safe for use by many threads.
  */
 public final class RSelectorProvider extends SelectorProvider {
 
@@ -42,27 +42,28 @@ public final class RSelectorProvider extends SelectorProvider {
     private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
 
     /**
-     * What providers made by the no-argument constructor share.
+     * The objects shared by providers that the no-argument constructor created.
      *
-     * @param own whether it was made here, not brought by the agent for example
+     * @param own whether they were created here, and not passed in, by the agent for example
      */
     private record Shared(TransportContext context, TransportHolder holder, boolean own) {}
 
-    private static Shared shared; // guarded by the class
-    /** Whether a warning is due if there is no RDMA: {@code shared} was made here, so no agent has said it. */
+    private static Shared shared; // guarded by the class's monitor
+    /** Whether a warning is due if there is no RDMA: {@code shared} was created here, so no agent has given it. */
     private static final AtomicBoolean WARNING_DUE = new AtomicBoolean();
 
     private final SelectorProvider jdk;
     private final TransportContext context;
     private final TransportHolder holder;
     private volatile ClientDefaults clientDefaults;
-    /** A selector of the JDK's was handed out, which takes no channel of ours: so it stays with TCP, whatever comes. */
+    /** Whether a JDK selector was handed out, which takes no channel of ours: only TCP is used from then on. */
     private volatile boolean plainSelectors;
 
     /**
-     * With the settings of the system properties and the environment, unless {@link #share} brought others.
+     * Creates a provider with the settings of the system properties and the environment, unless {@link #share} gave
+     * others.
      *
-     * @throws IllegalStateException a setting cannot be used, or the JDK's internals are not open; the message says
+     * @throws IllegalStateException if a setting cannot be used, or the JDK's internals are not open; the message says
      *     what to do
      */
     public RSelectorProvider() {
@@ -96,20 +97,20 @@ public final class RSelectorProvider extends SelectorProvider {
         return shared;
     }
 
-    /** What providers made by the no-argument constructor share from now on. */
+    /** Sets what providers created by the no-argument constructor share from now on. */
     public static synchronized void share(TransportContext context, TransportHolder holder) {
         shared = new Shared(context, holder, false);
     }
 
-    /** The same as if it was made here; for tests. */
+    /** Does the same as if the arguments had been created here. For tests. */
     static synchronized void shareAsOwn(TransportContext context, TransportHolder holder) {
         shared = new Shared(context, holder, true);
     }
 
     /**
-     * Closes the RDMA transport of providers made by the no-argument constructor, if it was made here: what
-     * {@link #share} brought is somebody else's. Connections over RDMA are reset, what is asked for later uses TCP.
-     * Waits for the device to let go; harmless when repeated.
+     * Closes the RDMA transport of providers created by the no-argument constructor, if it was created here: what was
+     * passed to {@link #share} belongs to its caller. Connections over RDMA are reset, and later ones use TCP. Waits
+     * until the device has let go; harmless when repeated.
      */
     public static void closeShared() {
         Shared made;
@@ -117,19 +118,19 @@ public final class RSelectorProvider extends SelectorProvider {
             made = shared;
         }
         if (made != null && made.own) {
-            WARNING_DUE.set(false); // that there is none any more is no news
+            WARNING_DUE.set(false); // that RDMA is now gone needs no warning
             made.holder.close();
         }
     }
 
     /**
-     * Makes this the provider of the whole JVM, which works only before anybody has used NIO sockets.
+     * Makes this the provider of the whole JVM. That works only before NIO sockets are used for the first time.
      *
-     * @throws IOException another provider is in use already, or the program brings one of its own
+     * @throws IOException if another provider is in use already, or the program brings one of its own
      */
     public static synchronized void install(TransportContext context, TransportHolder holder) throws IOException {
         JdkChannels.ensureOpen();
-        BroughtProviders.ensureFound(RSelectorProvider.class); // the JDK's own does not survive one that fails
+        BroughtProviders.ensureFound(RSelectorProvider.class); // one that fails takes the JDK's own with it
         share(context, holder);
         if (System.getProperty(PROPERTY) == null) {
             BroughtProviders.ensureNone(SelectorProvider.class, "selector provider");
@@ -147,7 +148,7 @@ public final class RSelectorProvider extends SelectorProvider {
         }
     }
 
-    // ---- what is opened ----
+    // ---- opening ----
 
     @Override
     public SocketChannel openSocketChannel() throws IOException {
@@ -156,7 +157,8 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
-     * Families as the JDK's {@code SocketChannel.open(ProtocolFamily)} takes them; UNIX gives a channel of the JDK's.
+     * Opens a socket channel of a family that the JDK's {@code SocketChannel.open(ProtocolFamily)} accepts; UNIX gives
+     * a channel of the JDK's.
      */
     @Override
     public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
@@ -174,7 +176,7 @@ public final class RSelectorProvider extends SelectorProvider {
             return tcp;
         }
         if (clientDefaults == null) {
-            // here, where a lack of descriptors is somebody's to hear
+            // here, where the caller can be told of a lack of descriptors
             try (SocketChannel client = jdk.openSocketChannel()) {
                 clientDefaults = new ClientDefaults(client.supportedOptions(), ChannelOptions.keepIdle(client));
             } catch (IOException e) {
@@ -225,7 +227,7 @@ public final class RSelectorProvider extends SelectorProvider {
         return jdk.openPipe();
     }
 
-    /** What inetd or systemd passed on; a connection of the JDK's, over TCP, that our selectors take too. */
+    /** Returns what inetd or systemd passed on: a connection of the JDK's, over TCP, which our selectors accept too. */
     @Override
     public Channel inheritedChannel() throws IOException {
         return jdk.inheritedChannel();
@@ -234,36 +236,36 @@ public final class RSelectorProvider extends SelectorProvider {
     // ---- for transports that are built on this provider ----
 
     /**
-     * Asks for RDMA.
+     * Makes sure that this process has RDMA.
      *
-     * @throws VerbsUnavailableException the reason why this process has none
+     * @throws VerbsUnavailableException if it has none; the exception says why
      */
     public void ensureRdma() throws VerbsUnavailableException {
         holder.transport();
     }
 
     /**
-     * A selector for an event loop: one thread, which selects again and again, and which alone touches the selected
-     * keys. While something is ready at each selection, what the kernel has to tell may be reported by a later one,
-     * some microseconds later; and a selected key costs no memory.
+     * Opens a selector for an event loop: one thread, which selects again and again, and which alone touches the
+     * selected keys. While each selection finds something ready, what the kernel reports may be left to a later one,
+     * some microseconds later. A selected key costs no memory.
      */
     public AbstractSelector openEventLoopSelector() throws IOException {
         return openSelector(true);
     }
 
     /**
-     * The RDMA connection of a channel, for lending memory to it and borrowing from it beside the channel's own reads
-     * and writes; null if it is not connected over RDMA. Whoever uses it sees to it that one thread at a time reads,
-     * and one writes; the channel closes it. A key of such a channel is ready for OP_CONNECT when
-     * {@link RdmaStream#isAcknowledged} says so.
+     * Returns the RDMA connection of a channel, for lending memory to it and borrowing from it alongside the channel's
+     * own reads and writes; null if the channel is not connected over RDMA. The caller makes sure that one thread at a
+     * time reads, and one writes; the channel closes the connection. A key of such a channel is ready for OP_CONNECT
+     * when {@link RdmaStream#isAcknowledged} is true.
      */
     public static RdmaStream streamOf(SocketChannel channel) {
         return channel instanceof RSocketChannel ours ? ours.stream() : null;
     }
 
     /**
-     * Says how many milliseconds the owner of a channel that does not block gives the connect to come, 0 for no limit:
-     * RDMA leaves half of them to TCP, as with the time limit of a socket. To end the connect is the owner's.
+     * Sets how many milliseconds the owner of a non-blocking channel allows for the connect to come, 0 for no limit:
+     * RDMA leaves half of them to TCP, as with the time limit of a socket. Ending the connect is up to the owner.
      */
     public static void limitConnect(SocketChannel channel, int millis) {
         if (channel instanceof RSocketChannel ours) {
@@ -272,8 +274,8 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
-     * What to throw for a write to the {@linkplain #streamOf stream} that failed: what the channel's own write would
-     * throw. It is a reset only if nobody has heard of the reset before.
+     * Returns what to throw for a failed write to the {@linkplain #streamOf stream}: what the channel's own write would
+     * throw. It is a reset only if no one has been told of the reset before.
      */
     public static IOException failureOfWrite(SocketChannel channel, SocketException e) {
         RSocketChannel ours = (RSocketChannel) channel;
@@ -281,9 +283,9 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
-     * Has to be asked for each read of the {@linkplain #streamOf stream} that fails: whether to report the end of the
-     * stream instead, because a writer was the first to hear of the reset. If not, the reader counts as told, and later
-     * writes fail with a broken pipe.
+     * Returns whether to report the end of the stream in place of a failed read, because a writer was told of the reset
+     * first. Must be called for each read of the {@linkplain #streamOf stream} that fails: if it returns false, the
+     * reader counts as told, and later writes fail with a broken pipe.
      */
     public static boolean isTheEndOnly(SocketChannel channel, SocketException e) {
         return ((RSocketChannel) channel).rdma().isTheEndOnly(e);
@@ -291,7 +293,7 @@ public final class RSelectorProvider extends SelectorProvider {
 
     // ---- for other packages of this project ----
 
-    /** Closes a channel that a selector has, for one that is no selectable channel itself. */
+    /** Closes a channel that is registered with a selector, on behalf of a channel that is not selectable itself. */
     public static void closeAtOnce(SocketChannel channel) throws IOException {
         if (channel instanceof RSocketChannel ours) {
             ours.closeAtOnce();
@@ -300,16 +302,16 @@ public final class RSelectorProvider extends SelectorProvider {
         }
     }
 
-    /** The JDK's own provider of asynchronous channels, whatever is set for the system. */
+    /** Returns a new provider of asynchronous channels of the JDK's own, whatever is set for the system. */
     public static AsynchronousChannelProvider newJdkAsynchronousProvider() {
         return JdkChannels.newAsynchronousProvider();
     }
 
     /**
-     * Whether channels and selectors of ours are needed. They are even while RDMA is there but cannot be started, for
-     * want of a descriptor for example: each connection finds out for itself, and a selector of the JDK's would never
-     * take those that have RDMA. They also are while everything is to use TCP, and then nothing is opened to find out:
-     * policy and rules can be changed.
+     * Returns whether channels and selectors of ours are needed. They are even while RDMA is present but cannot be
+     * started, for lack of a descriptor for example: each connection finds out for itself, and a selector of the JDK's
+     * would never accept those that have RDMA. They are also needed while everything is to use TCP, because policy and
+     * rules can be changed; nothing is opened then to find out.
      */
     public boolean isRdmaUsable() {
         if (plainSelectors) {
@@ -349,20 +351,20 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     /**
-     * Of a client channel of the JDK's.
+     * The defaults of a client channel of the JDK's.
      *
      * @param keepIdle seconds until the first keep-alive probe
      */
     record ClientDefaults(Set<SocketOption<?>> options, int keepIdle) {}
 
-    /** For accepted channels, so there is a server channel, whose opening saw to it. */
+    /** Returns the client defaults. For accepted channels: opening their server channel has set the defaults. */
     ClientDefaults clientDefaults() {
         return clientDefaults;
     }
 
     /**
-     * Whether an RDMA connection of a channel of this family can have the address; if not, the JDK says what is wrong
-     * with it.
+     * Returns whether an RDMA connection of a channel of this family can have the address; if not, the JDK reports what
+     * is wrong with it.
      */
     static boolean fits(ProtocolFamily family, InetAddress address) {
         return address instanceof Inet4Address || family != StandardProtocolFamily.INET && JdkChannels.isIpv6();

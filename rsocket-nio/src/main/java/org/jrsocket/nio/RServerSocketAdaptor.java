@@ -22,7 +22,7 @@ import java.security.PrivilegedAction;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** {@link ServerSocketChannel#socket()} of our channels. Safe for use by many threads. */
+/** What {@link ServerSocketChannel#socket()} returns for our channels. Safe for use by many threads. */
 @SuppressWarnings("UnsynchronizedOverridesSynchronized") // the channel has locks of its own, as the JDK's adaptor does
 final class RServerSocketAdaptor extends ServerSocket {
 
@@ -34,7 +34,7 @@ final class RServerSocketAdaptor extends ServerSocket {
         this.channel = channel;
     }
 
-    /** See {@link RSocketAdaptor#of}. */
+    /** Creates an adaptor; see {@link RSocketAdaptor#of}. */
     @SuppressWarnings("removal") // of the security manager: JDK 17 has one
     static RServerSocketAdaptor of(RServerSocketChannel channel) {
         return AccessController.doPrivileged(
@@ -69,7 +69,7 @@ final class RServerSocketAdaptor extends ServerSocket {
         return local == null ? -1 : local.getPort();
     }
 
-    /** On a channel that does not block: accepts a connection if one waits. */
+    /** Accepts a connection; on a non-blocking channel, only if one is waiting. */
     @Override
     public Socket accept() throws IOException {
         try {
@@ -167,7 +167,7 @@ final class RServerSocketAdaptor extends ServerSocket {
 
     @Override
     public void setPerformancePreferences(int connectionTime, int latency, int bandwidth) {
-        // as the JDK: nothing
+        // does nothing, as in the JDK
     }
 
     @Override

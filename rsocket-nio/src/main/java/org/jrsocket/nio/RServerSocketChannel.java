@@ -30,16 +30,16 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * A listening channel: one of the JDK's for TCP, which settles the port ({@link ServerPort}), and an RDMA listener on
- * the same address and port where policy and devices allow. Without one, the JDK's does everything. Safe for use by
- * many threads, as the JDK's.
+ * A listening channel: a channel of the JDK's for TCP, which determines the port ({@link ServerPort}), and an RDMA
+ * listener on the same address and port where policy and devices allow one. Without it, the JDK's channel does
+ * everything. Safe for use by many threads, like the JDK's.
  */
 final class RServerSocketChannel extends ServerSocketChannel implements RdmaSelectable {
 
-    /** Where nobody names one, or one below 1; the JDK's. */
+    /** The backlog if none is given, or one below 1; the same as in the JDK. */
     static final int DEFAULT_BACKLOG = 50;
 
-    /** Whether a blocking accept without a time limit sees a close before it waits, as with later JDKs. */
+    /** Whether a blocking accept without a time limit checks for a close before it waits, as in later JDKs. */
     private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
     private final RSelectorProvider provider;
@@ -48,7 +48,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private final Object stateLock = new Object();
     private final ChannelKeys keys = new ChannelKeys();
     private final ServerPort port;
-    private volatile DualListener dual; // null: TCP alone; written under stateLock
+    private volatile DualListener dual; // null if TCP listens alone; written with stateLock held
     private final BufferSizes buffers = new BufferSizes();
     private final InheritedOptions inherited = new InheritedOptions();
     private ServerSocket socket;
@@ -73,7 +73,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         boolean harmed = false;
         try {
             synchronized (stateLock) {
-                ensureOpen(); // a close that is under way has seen that there is no listener yet
+                ensureOpen(); // a close in progress has seen no listener yet
                 if (port.refusesTcp()) {
                     throw new AlreadyBoundException();
                 }
@@ -91,7 +91,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             }
         } finally {
             if (harmed) {
-                close(); // without stateLock, for which a close by another waits, and this one for that
+                close(); // without stateLock: a close by another thread waits for it, and this one for that close
             }
         }
         keys.refresh();
@@ -107,13 +107,13 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     /**
-     * With stateLock. Now that connections come from two sides, a blocking accept waits for both, and the TCP channel
-     * itself never waits.
+     * Listens on both transports. Connections come from two sides now, so a blocking accept waits for both, and the TCP
+     * channel itself never waits. Called with stateLock held.
      */
     private void listenOnBoth(DualListener opened) throws IOException {
         try {
             if (!port.refusesTcp() && opened.isRdmaAlone()) {
-                port.refuseTcp(); // a rule for the port that TCP chose
+                port.refuseTcp(); // there is a rule for the port that TCP chose
             }
             port.tcp().configureBlocking(false);
         } catch (IOException e) {
@@ -148,7 +148,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     /**
-     * The socket adaptor's.
+     * Accepts for the socket adaptor.
      *
      * @param nanos more than 0
      */
@@ -169,8 +169,8 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     /**
-     * The RDMA listener, null if TCP listens alone. With acceptLock. Waits for a bind that is under way: whoever was in
-     * the TCP channel already would hold up its change of mode, and close with it.
+     * Returns the RDMA listener, null if TCP listens alone. Waits for a bind in progress: a thread already in the TCP
+     * channel would hold up its change of mode, and close with it. Called with acceptLock held.
      */
     private DualListener bound() throws IOException {
         assert acceptLock.isHeldByCurrentThread();
@@ -189,7 +189,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         return current;
     }
 
-    /** As the JDK, which closes first if the thread is interrupted. */
+    /** Refuses an accept on an unbound channel, and like the JDK closes first if the thread is interrupted. */
     private void refuseUnbound() throws IOException {
         boolean blocking = isBlocking();
         try {
@@ -228,14 +228,14 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         }
     }
 
-    /** A thread interrupted in there closes the inner channel: then this one closes too. */
+    /** Closes this channel if a thread that was interrupted in the inner channel has closed that. */
     private void closeWithTcp() throws IOException {
         if (!port.tcp().isOpen()) {
             close();
         }
     }
 
-    /** Makes channels of what is accepted; with acceptLock. */
+    /** Makes channels of accepted connections. Used with acceptLock held. */
     private final class Accepting implements DualListener.Acceptor<SocketChannel> {
 
         @Override
@@ -249,14 +249,14 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             try {
                 Rights.checkAccept(stream.remoteAddress());
             } catch (SecurityException e) {
-                stream.close(); // and not reset, as one of TCP's
+                stream.close(); // and not reset, as with TCP
                 throw e;
             }
             return new RSocketChannel(provider, stream, inherited.values());
         }
     }
 
-    /** With acceptLock. */
+    /** Waits for a connection. Called with acceptLock held. */
     private SocketChannel acceptBlocking(DualListener rdma, long nanos) throws IOException {
         assert acceptLock.isHeldByCurrentThread();
         long start = System.nanoTime();
@@ -289,7 +289,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         return accepted;
     }
 
-    /** An interrupt takes from the caller what has been accepted already. */
+    /** Ends a blocking accept. If it was interrupted, a connection already accepted is closed. */
     private void endAccept(SocketChannel accepted, boolean timedOut) throws IOException {
         boolean interrupted = true;
         try {
@@ -297,7 +297,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             interrupted = false;
         } finally {
             if (interrupted && accepted != null) {
-                accepted.close(); // nobody else knows it
+                accepted.close(); // nothing else refers to it
             }
         }
     }
@@ -309,7 +309,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             rdma = dual;
         }
         if (rdma != null) {
-            rdma.close(); // first: the service thread watches the other's descriptor for it
+            rdma.close(); // first: the service thread watches the descriptor of the port for it
         }
         port.close();
     }
@@ -320,9 +320,10 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         try {
             synchronized (stateLock) {
                 keys.endCancelled();
-                ensureOpen(); // closed while this one waited for an accept
+                ensureOpen(); // it may have been closed while this thread waited for an accept
                 if (dual == null) {
-                    // with stateLock, because of bind; it has nobody to wait for, who would hold acceptLock
+                    // with stateLock, because of bind; it waits for no other thread, which would have to hold
+                    // acceptLock
                     port.tcp().configureBlocking(block);
                 }
             }
@@ -338,7 +339,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         return port.address();
     }
 
-    /** For the socket adaptor, which still knows it after the close. */
+    /** Returns the bound address for the socket adaptor, which still knows it after the close. */
     InetSocketAddress boundAddress() {
         return port.boundAddress();
     }
@@ -392,7 +393,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     @Override
     public int tcpInterest(int interest) {
-        // a socket that does not listen is "ready" all the time: it has hung up
+        // a socket that does not listen is always "ready", as one that has hung up
         return port.refusesTcp() ? 0 : interest;
     }
 

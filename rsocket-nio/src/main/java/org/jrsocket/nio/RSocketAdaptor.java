@@ -24,13 +24,13 @@ import java.security.PrivilegedExceptionAction;
 import java.util.Set;
 
 /**
- * {@link SocketChannel#socket()} of our channels. What is TCP's is asked of the inner channel's own adaptor. Safe for
- * use by many threads.
+ * The socket that {@link SocketChannel#socket()} of our channels returns. Over TCP, it asks the inner channel's own
+ * adaptor. Safe for use by many threads.
  */
 @SuppressWarnings("UnsynchronizedOverridesSynchronized") // the channel has locks of its own, as the JDK's adaptor does
 final class RSocketAdaptor extends Socket {
 
-    /** Whether the adaptor itself looks for an unresolved address, and closes over it, as with later JDKs. */
+    /** Whether the adaptor itself checks for an unresolved address, and closes if there is one, as in later JDKs. */
     private static final boolean CLOSES_WHEN_UNRESOLVED = JdkVersion.AT_LEAST_24;
 
     private final RSocketChannel channel;
@@ -41,7 +41,7 @@ final class RSocketAdaptor extends Socket {
         this.channel = channel;
     }
 
-    /** Asks for no right of the application's: {@code Socket} wants one of whoever makes a kind of its own. */
+    /** Creates an adaptor. {@code Socket} demands a permission for a socket of another kind; our own suffices. */
     @SuppressWarnings("removal") // of the security manager: JDK 17 has one
     static RSocketAdaptor of(RSocketChannel channel) {
         try {
@@ -89,7 +89,7 @@ final class RSocketAdaptor extends Socket {
             throw new SocketException("Already connected");
         }
         try {
-            tcp().connect(address); // fails, with the JDK's words
+            tcp().connect(address); // fails, with the JDK's message
             throw new UnknownHostException(address.toString());
         } finally {
             close();
@@ -101,7 +101,7 @@ final class RSocketAdaptor extends Socket {
         try {
             channel.bind(local);
         } catch (UnresolvedAddressException e) {
-            throw SocketErrors.socket(e); // not as of a connect
+            throw SocketErrors.socket(e); // not as for a connect
         } catch (Exception e) {
             throw SocketErrors.io(e);
         }
@@ -188,8 +188,8 @@ final class RSocketAdaptor extends Socket {
     }
 
     /**
-     * rsocket has no urgent data; the byte is dropped, as a receiver does by default (SO_OOBINLINE off). Who sends it
-     * to learn whether the connection is alive gets the answer.
+     * Sends urgent data over TCP. rsocket has none, so over RDMA the byte is dropped, as a receiver does by default
+     * (SO_OOBINLINE off). A program that sends it to learn whether the connection is alive gets the answer.
      */
     @Override
     public void sendUrgentData(int data) throws IOException {
@@ -391,7 +391,7 @@ final class RSocketAdaptor extends Socket {
 
     @Override
     public void setPerformancePreferences(int connectionTime, int latency, int bandwidth) {
-        // as the JDK: nothing
+        // does nothing, as in the JDK
     }
 
     @Override

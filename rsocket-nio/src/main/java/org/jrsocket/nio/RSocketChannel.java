@@ -21,25 +21,26 @@ import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * A socket channel of ours: closing, options, and what selectors ask. Safe for use by many threads, as the JDK's.
+ * A socket channel of ours, with its closing, its options, and what selectors ask. Safe for use by many threads, like
+ * the JDK's.
  */
 final class RSocketChannel extends DataChannel {
 
     private Socket socket; // guarded by stateLock
     private volatile boolean closesAtOnce;
 
-    /** Not connected. */
+    /** Creates an unconnected channel. */
     RSocketChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
         super(provider, tcp, family);
     }
 
-    /** Accepted over TCP. */
+    /** Creates a channel for a connection accepted over TCP. */
     RSocketChannel(RSelectorProvider provider, SocketChannel tcp) {
         this(provider, tcp, null);
         to(State.TCP);
     }
 
-    /** Accepted over TCP by a server that listens on both. */
+    /** Creates a channel for a connection accepted over TCP by a server that listens on both. */
     static RSocketChannel accepted(RSelectorProvider provider, SocketChannel tcp) {
         RSocketChannel channel = new RSocketChannel(provider, tcp);
         channel.recorded =
@@ -49,7 +50,7 @@ final class RSocketChannel extends DataChannel {
     }
 
     /**
-     * Accepted over RDMA.
+     * Creates a channel for a connection accepted over RDMA.
      *
      * @param inherited the options that were set on the listener
      */
@@ -72,7 +73,7 @@ final class RSocketChannel extends DataChannel {
             stateLock.notifyAll();
         }
         for (RSelectionKey key : keys.all()) {
-            key.selection().unwatch(key); // before the descriptor can become another's
+            key.selection().unwatch(key); // before the descriptor can be reused
         }
         if (pending != null) {
             RdmaStream made = linger() == 0 ? pending.takeStream() : null;
@@ -89,15 +90,16 @@ final class RSocketChannel extends DataChannel {
         TcpConnection.closed(recorded);
     }
 
-    /** Closes as if no selector had it: with unread data the peer sees a reset, and not the end first. */
+    /** Closes as if no selector had the channel: with unread data, the peer sees a reset without the end first. */
     void closeAtOnce() throws IOException {
         closesAtOnce = true;
         close();
     }
 
     /**
-     * For how long the close waits, as SO_LINGER has it. As with the JDK's channels no selector's thread waits, and
-     * nobody who takes the channel from a thread that is inside: that one would have to wait, too, for being told.
+     * Returns how long the close waits, in the terms of SO_LINGER. As with the JDK's channels, a selector's thread does
+     * not wait, nor does a thread that closes the channel while another is inside: that one would be told only after
+     * the wait.
      */
     private int linger() {
         int seconds = options.linger();
@@ -105,7 +107,7 @@ final class RSocketChannel extends DataChannel {
         return seconds > 0 && (inside || isSelected()) ? -1 : seconds;
     }
 
-    /** Then the JDK shuts the output, and leaves the rest of the close to the next selection. */
+    /** Returns whether a selector has it. The JDK then shuts the output, and the next selection does the rest. */
     private boolean isSelected() {
         return !isBlocking() && isRegistered();
     }
@@ -115,10 +117,10 @@ final class RSocketChannel extends DataChannel {
         readLock.lock();
         writeLock.lock();
         try {
-            ensureOpen(); // closed while this one waited for a reader or writer
+            ensureOpen(); // it may have been closed while this thread waited for a reader or writer
             keys.endCancelled();
             if (!configurePending(block) && options.hasTcp()) {
-                tcp().configureBlocking(block); // without stateLock: it waits for whoever reads or writes in there
+                tcp().configureBlocking(block); // without stateLock: it waits for threads that read or write inside
             }
         } finally {
             writeLock.unlock();
@@ -127,10 +129,10 @@ final class RSocketChannel extends DataChannel {
     }
 
     /**
-     * With both locks. While a connect is pending nobody waits in the inner channel; and whoever decides on the
-     * connect, with stateLock, must not find the mode changing.
+     * Changes the mode while a connect is pending. No thread waits in the inner channel then, and the thread that
+     * decides on the connect, with stateLock held, must not find the mode changing. Called with both locks held.
      *
-     * @return false if none is pending
+     * @return false if no connect is pending
      */
     private boolean configurePending(boolean block) throws IOException {
         assert readLock.isHeldByCurrentThread() && writeLock.isHeldByCurrentThread();
@@ -161,12 +163,12 @@ final class RSocketChannel extends DataChannel {
         return peer != null ? peer : tcp().getRemoteAddress();
     }
 
-    /** For the socket adaptor, which still knows it after the close; null where RDMA was not tried. */
+    /** Returns the address for the socket adaptor, which still knows it after the close; null if RDMA was not tried. */
     InetSocketAddress rdmaRemote() {
         return (InetSocketAddress) remote;
     }
 
-    /** The stream, once connected over RDMA. */
+    /** Returns the stream, once connected over RDMA. */
     @Override
     public RdmaStream stream() {
         return stream;
@@ -225,7 +227,7 @@ final class RSocketChannel extends DataChannel {
     @Override
     public void leave(RSelectionKey key) {
         synchronized (stateLock) {
-            // While a close still finds it here: after that the descriptor may be another's.
+            // While a close still finds it here: after that the descriptor may have been reused.
             key.selection().unwatch(key);
             keys.remove(key);
         }

@@ -13,23 +13,23 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ResetNews;
 
-/** What a channel does over RDMA. The channel sees to it that one reader and one writer at a time are inside. */
+/** The input and output of a channel over RDMA. The channel lets one reader and one writer in at a time. */
 final class RdmaIo {
 
-    /** What completions of sends make a connection ready for; see {@link #now}. */
+    /** The operations that a connection can become ready for when sends complete; see {@link #now}. */
     static final int SENDS = SelectionKey.OP_WRITE | SelectionKey.OP_CONNECT;
 
     private final RdmaStream stream;
     private volatile boolean inputShut;
     private volatile boolean outputShut;
     private final ResetNews news = new ResetNews();
-    private volatile SocketException reset; // that a reader was told of; written by readers, one at a time
+    private volatile SocketException reset; // the one that a reader was told of; written by readers, one at a time
 
     RdmaIo(RdmaStream stream) {
         this.stream = stream;
     }
 
-    /** As the JDK: a reader that has been told of a reset hears of nothing else, even if it asks for nothing. */
+    /** Throws if a reader was told of a reset: as in the JDK, it is told so each time, even if it asks for nothing. */
     private void ensureNoReset() throws SocketException {
         SocketException told = reset;
         if (told != null) {
@@ -39,7 +39,7 @@ final class RdmaIo {
         }
     }
 
-    /** Without waiting: 0 if nothing is there, -1 at the end. */
+    /** Reads without waiting. Returns 0 if there is nothing to read, -1 at the end. */
     int read(ByteBuffer target) throws IOException {
         ensureNoReset();
         if (inputShut) {
@@ -56,7 +56,7 @@ final class RdmaIo {
         }
     }
 
-    /** As {@link ResetNews#isTheEndOnly}. */
+    /** Returns what {@link ResetNews#isTheEndOnly} returns, and remembers a reset of which the reader is told. */
     boolean isTheEndOnly(SocketException e) {
         boolean end = news.isTheEndOnly(e);
         if (!end && ResetNews.isFailure(e)) {
@@ -65,7 +65,7 @@ final class RdmaIo {
         return end;
     }
 
-    /** As {@link #read(ByteBuffer)}, into several in turn. */
+    /** Reads as {@link #read(ByteBuffer)} does, into several buffers in turn. */
     long read(ByteBuffer[] targets, int offset, int length) throws IOException {
         ensureNoReset();
         if (inputShut) {
@@ -75,7 +75,7 @@ final class RdmaIo {
         return readNow(targets, offset, length, 0);
     }
 
-    /** @param before bytes that were read already, and are to be told of whatever happens now */
+    /** @param before the number of bytes that were read before, which are reported whatever happens now */
     private long readNow(ByteBuffer[] targets, int offset, int length, long before) throws IOException {
         long sum = before;
         try {
@@ -97,10 +97,10 @@ final class RdmaIo {
                 throw e;
             }
         }
-        return sum; // after a failure too: it is the next read's
+        return sum; // after a failure too: the next read reports it
     }
 
-    /** As the JDK has it: whether or not there is anything to read, but not after {@link #shutdownInput}. */
+    /** Refuses a read-only buffer, as the JDK does: even with nothing to read, but not after {@link #shutdownInput}. */
     private void checkWritable(ByteBuffer target) {
         if (!inputShut && target.isReadOnly()) {
             throw new IllegalArgumentException("Read-only buffer");
@@ -114,7 +114,7 @@ final class RdmaIo {
     }
 
     /**
-     * Waits for the first bytes.
+     * Reads, and waits for the first bytes.
      *
      * @param nanos 0 waits for ever
      */
@@ -137,7 +137,7 @@ final class RdmaIo {
         }
     }
 
-    /** As {@link #readBlocking(ByteBuffer, long)}, into several in turn, for ever. */
+    /** Reads as {@link #readBlocking(ByteBuffer, long)} does, into several buffers in turn, without a time limit. */
     long readBlocking(ByteBuffer[] targets, int offset, int length) throws IOException {
         ensureNoReset();
         checkWritable(targets, offset, length);
@@ -154,12 +154,12 @@ final class RdmaIo {
         return more ? readNow(targets, first + 1, rest, n) : n;
     }
 
-    /** Without waiting; what there is room for. Nothing can be written whatever has become of the peer. */
+    /** Writes what there is room for, without waiting. Writing no bytes succeeds whatever has become of the peer. */
     int write(ByteBuffer source) throws IOException {
         return source.hasRemaining() ? stream.write(source) : 0;
     }
 
-    /** As {@link #write(ByteBuffer)}, from several in turn. */
+    /** Writes as {@link #write(ByteBuffer)} does, from several buffers in turn. */
     long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         return hasRemaining(sources, offset, length) ? stream.write(sources, offset, length) : 0;
     }
@@ -174,8 +174,8 @@ final class RdmaIo {
     }
 
     /**
-     * All of {@code one}, or if that is null of several; less if that became impossible meanwhile, which the next write
-     * is told.
+     * Writes all of {@code one}, or if that is null of {@code sources}; less if that becomes impossible on the way, of
+     * which the next write is told.
      */
     long writeBlocking(ByteBuffer one, ByteBuffer[] sources, int offset, int length) throws IOException {
         long sum = 0;
@@ -195,12 +195,12 @@ final class RdmaIo {
         return sum;
     }
 
-    /** What a writer is told, which is not what a reader is told, and no SocketException. */
+    /** Returns what to throw to a writer, which differs from what a reader is told, and is no SocketException. */
     IOException ofWriter(SocketException e) {
         return new IOException(news.toWriter(e), e);
     }
 
-    /** As the JDK: whether it was shut before the write or while that waited. */
+    /** Throws if the output is shut: as in the JDK, whether that was before the write or while it waited. */
     void ensureOutputOpen() throws AsynchronousCloseException {
         if (outputShut) {
             throw new AsynchronousCloseException();
@@ -233,15 +233,16 @@ final class RdmaIo {
         return stream.available();
     }
 
-    /** As {@link RdmaStream#probe}. */
+    /** Probes the stream; see {@link RdmaStream#probe}. */
     void probe() throws IOException {
         stream.probe();
     }
 
     /**
-     * Closes as SO_LINGER says: 0 resets, more than 0 waits that many seconds for what was written to arrive.
+     * Closes the stream as SO_LINGER says: 0 resets, more than 0 waits up to that many seconds for what was written to
+     * arrive.
      *
-     * @param endFirst whether the peer reads the end before a reset because of unread data
+     * @param endFirst whether the peer reads the end before a reset that is due to unread data
      */
     void close(int linger, boolean endFirst) {
         if (linger == 0) {
@@ -259,9 +260,10 @@ final class RdmaIo {
     }
 
     /**
-     * What is ready of {@code interest}.
+     * Returns the operations of {@code interest} that are ready.
      *
-     * @param poll whether to poll if that is not all; else any thread, with locks of the stream held perhaps
+     * @param poll whether to poll if not all of them are; if false, any thread may call this, even with locks of the
+     *     stream held
      */
     int readyOps(int interest, boolean poll) {
         int ops = now(interest);

@@ -9,34 +9,33 @@ import org.jrsocket.stream.RdmaStream;
 /** A channel of ours, as selectors see it. All methods may be called by any thread and do not block. */
 interface RdmaSelectable {
 
-    /** The key begins: the channel tells it from now on of its inner TCP channel, its stream and its progress. */
+    /** Adds a key, which the channel tells from now on of its inner TCP channel, its stream and its progress. */
     void join(RSelectionKey key);
 
-    /** The key has ended. */
+    /** Removes a key that has ended. */
     void leave(RSelectionKey key);
 
-    /** What of {@code interest} the channel inside the JDK's selector is to watch. */
+    /** Returns the operations of {@code interest} for which the JDK's selector is to watch the inner channel. */
     int tcpInterest(int interest);
 
     /**
-     * What is ready of {@code interest}, apart from what the JDK's selector sees.
+     * Returns the operations of {@code interest} that are ready, apart from what the JDK's selector sees.
      *
-     * @param poll whether to make what progress can be made without waiting
+     * @param poll whether to make the progress that is possible without waiting
      */
     int readyOps(int interest, boolean poll);
 
-    /**
-     * Whether something of {@code interest} may be ready, as far as can be told without progress and without a lock.
-     */
+    /** Returns whether anything of {@code interest} may be ready, as far as can be told without progress or a lock. */
     default boolean mayBeReady(int interest) {
         return true;
     }
 
     /**
-     * The selector of {@code key} has taken events of the stream: it is not armed any more, and others must look, too.
+     * Tells the other keys that the selector of {@code key} has taken events of the stream: it is no longer armed, so
+     * they must look too.
      */
     default void eventsTaken(RSelectionKey key) {}
 
-    /** The stream whose completion channel wakes a selector, or null. */
+    /** Returns the stream whose completion channel wakes a selector, or null. */
     RdmaStream stream();
 }

@@ -9,9 +9,9 @@ import java.util.List;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * Which keys a selection looks at, and which of them it has found ready. It looks at those that the last one found
- * ready, those in the {@link UpdateQueue}, and the hot ones; every other key is armed, or has no interest. The
- * selecting thread's own.
+ * The keys that a selection looks at, and those that it has found ready. It looks at the keys that the last selection
+ * found ready, those in the {@link UpdateQueue}, and the hot ones; every other key is armed, or has no interest. Used
+ * only by the selecting thread.
  */
 final class ReadyKeys {
 
@@ -20,7 +20,7 @@ final class ReadyKeys {
     private List<RSelectionKey> again = new ArrayList<>(); // found ready, and not hot
     private List<RSelectionKey> lastAgain = new ArrayList<>();
     private final BusyPollSet hot = new BusyPollSet();
-    private int armed; // keys of which only the epoll set can tell that they became ready
+    private int armed; // the number of keys of which only the epoll set can tell that they became ready
 
     ReadyKeys(UpdateQueue queue) {
         this.queue = queue;
@@ -36,12 +36,12 @@ final class ReadyKeys {
         return found.size();
     }
 
-    /** Found ready by the selection under way. */
+    /** Returns a key that the current selection has found ready. */
     RSelectionKey get(int index) {
         return found.get(index);
     }
 
-    /** The selection is over. */
+    /** Forgets what was found, at the end of a selection. */
     void clear() {
         for (int i = 0; i < found.size(); i++) {
             found.get(i).found = 0;
@@ -49,19 +49,19 @@ final class ReadyKeys {
         found.clear();
     }
 
-    /** Whether there are keys to {@linkplain #pollHot poll}. */
+    /** Returns whether there are keys to {@linkplain #pollHot poll}. */
     boolean hasHot() {
         return hot.size() > 0;
     }
 
-    /** Whether the epoll set has to be asked. */
+    /** Returns whether the epoll set has to be asked. */
     boolean hasArmed() {
         return armed > 0;
     }
 
     // ---- looking ----
 
-    /** Adds to what is ready of the key. */
+    /** Adds operations to those found ready of the key. */
     void found(RSelectionKey key, int ops) {
         if (key.found == 0) {
             found.add(key);
@@ -89,7 +89,7 @@ final class ReadyKeys {
                 look(last.get(looked), true);
             }
         } finally {
-            for (; looked < last.size(); looked++) { // a look has failed: the rest is the next selection's
+            for (; looked < last.size(); looked++) { // a look has failed: the rest is left to the next selection
                 queue.add(last.get(looked));
             }
             last.clear();
@@ -114,7 +114,8 @@ final class ReadyKeys {
     }
 
     /**
-     * Looks at a key that is not armed any more. If that fails, for lack of memory say, the next selection looks again.
+     * Looks at a key that is no longer armed. If that fails, for example for lack of memory, the next selection looks
+     * again.
      *
      * @param active whether it was ready a moment ago
      */
@@ -134,7 +135,7 @@ final class ReadyKeys {
         disarmed(key);
         if (!key.isValid() || key.hot) {
             key.arrived = true;
-            return; // the hot ones have their turn
+            return; // the hot keys have their own turn
         }
         int interest = key.interest();
         int ops = interest == 0 ? 0 : key.member.readyOps(interest, true);
@@ -150,7 +151,7 @@ final class ReadyKeys {
         }
     }
 
-    /** A key that is not hot is ready: the next selection has to look again. */
+    /** Adds a ready key that is not hot, and has the next selection look at it again. */
     private void foundAgain(RSelectionKey key, int ops) {
         found(key, ops);
         if (!key.again) {
@@ -159,7 +160,7 @@ final class ReadyKeys {
         }
     }
 
-    /** As {@link #armOnce}; as with {@link #look}, a failure leaves the key to the next selection. */
+    /** Does the same as {@link #armOnce}; as with {@link #look}, a failure leaves the key to the next selection. */
     private boolean arm(RSelectionKey key) {
         boolean tried = false;
         try {
@@ -173,7 +174,7 @@ final class ReadyKeys {
         }
     }
 
-    /** Lets the next thing that happens to the key's stream wake us; whether there was nothing yet. */
+    /** Lets the next event of the key's stream wake the selector. Returns whether nothing was ready yet. */
     private boolean armOnce(RSelectionKey key) {
         RdmaStream stream = key.member.stream();
         int interest = key.interest();
@@ -181,7 +182,7 @@ final class ReadyKeys {
             return true;
         }
         stream.arm((interest & RdmaIo.SENDS) != 0);
-        int ops = key.member.readyOps(interest, false); // it has polled just now
+        int ops = key.member.readyOps(interest, false); // it has just polled
         if (ops == 0) {
             if (!key.hot && !key.armed) {
                 key.armed = true;
@@ -206,9 +207,9 @@ final class ReadyKeys {
     }
 
     /**
-     * Polls the hot keys; whether any of them is ready.
+     * Polls the hot keys, and returns whether any of them is ready.
      *
-     * @param counts whether this is a new selection, in which unused keys age
+     * @param counts whether this is a new selection, in which idle keys age
      * @param nanos how long to wait for a message
      */
     boolean pollHot(boolean counts, long nanos) {
@@ -217,9 +218,9 @@ final class ReadyKeys {
         for (int i = hot.size() - 1; i >= 0; i--) {
             RSelectionKey key = hot.get(i);
             int interest = key.interest();
-            // Room to write comes without a message, too.
+            // Room to write can also come without a message.
             boolean polled = key.arrived || (interest & RdmaIo.SENDS) != 0;
-            boolean look = polled || key.wasReady; // until it is not ready any more, whatever the application takes
+            boolean look = polled || key.wasReady; // until it is no longer ready, whatever the application takes
             int ops = look && interest != 0 && key.isValid() ? key.member.readyOps(interest, polled) : 0;
             key.arrived = false;
             key.wasReady = ops != 0;

@@ -10,17 +10,17 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * A gathering write that names a buffer more than once. The JDK sends it each time, from where it stood before the
- * call; read one after the other, it would be empty the second time.
+ * Helpers for a gathering write that names a buffer more than once. The JDK sends the buffer each time, from where it
+ * stood before the call; if the buffers were read in turn, it would be empty the second time.
  */
 final class Repeated {
 
-    /** Beyond so many, comparing each with each takes longer than making a set of them. */
+    /** The number of buffers beyond which comparing each with each takes longer than making a set. */
     private static final int FEW = 16;
 
     private Repeated() {}
 
-    /** Whether some buffer is there more than once. Allocates nothing for a few. */
+    /** Returns whether a buffer occurs more than once. Allocates nothing for a few buffers. */
     @SuppressWarnings("ReferenceEquality") // the same buffer is meant, not the same content
     static boolean isIn(ByteBuffer[] buffers, int offset, int length) {
         if (length > FEW) {
@@ -42,7 +42,7 @@ final class Repeated {
         return false;
     }
 
-    /** The same bytes in buffers of which none is there twice. */
+    /** Returns the same bytes in buffers of which none occurs twice. */
     static ByteBuffer[] views(ByteBuffer[] buffers, int offset, int length) {
         ByteBuffer[] views = new ByteBuffer[length];
         for (int i = 0; i < length; i++) {
@@ -51,7 +51,7 @@ final class Repeated {
         return views;
     }
 
-    /** After {@code n} bytes of the views were sent: each buffer is where its last part in that ends. */
+    /** Moves each buffer to the end of its last part that was sent, after {@code n} bytes of the views were sent. */
     static void advance(ByteBuffer[] buffers, int offset, ByteBuffer[] views, long n) {
         long left = n;
         for (int i = 0; i < views.length && left > 0; i++) {

@@ -7,15 +7,15 @@ package org.jrsocket.nio;
 import java.net.InetSocketAddress;
 
 /**
- * Asks a security manager about RDMA connections, in the words in which the JDK's own channels ask about TCP's. JDK 24
- * and later have none.
+ * Checks with a security manager for RDMA connections, in the same way as the JDK's own channels do for TCP. JDK 24 and
+ * later have no security manager.
  */
 @SuppressWarnings("removal")
 final class Rights {
 
     private Rights() {}
 
-    /** @throws SecurityException the caller may not connect to it */
+    /** @throws SecurityException if the caller may not connect to it */
     static void checkConnect(InetSocketAddress remote) {
         SecurityManager manager = System.getSecurityManager();
         if (manager != null) {
@@ -23,7 +23,7 @@ final class Rights {
         }
     }
 
-    /** @throws SecurityException the caller may not have a connection from it */
+    /** @throws SecurityException if the caller may not accept a connection from it */
     static void checkAccept(InetSocketAddress remote) {
         SecurityManager manager = System.getSecurityManager();
         if (manager != null) {

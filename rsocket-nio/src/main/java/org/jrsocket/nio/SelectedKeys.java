@@ -12,8 +12,8 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * Keys of one selector that are selected. Unlike a {@code HashSet} it allocates nothing for a key, and it is less
- * forgiving: one thread at a time may touch it. For event loops, which see to that.
+ * The selected keys of one selector. Unlike a {@code HashSet}, it allocates nothing for a key, and it is less
+ * forgiving: only one thread at a time may touch it. For event loops, which make sure of that.
  */
 final class SelectedKeys extends AbstractSet<SelectionKey> {
 
@@ -33,7 +33,7 @@ final class SelectedKeys extends AbstractSet<SelectionKey> {
 
     private boolean isIn(RSelectionKey key) {
         int at = key.selectedAt;
-        return at >= 0 && at < size && keys[at] == key; // it may be another selector's
+        return at >= 0 && at < size && keys[at] == key; // the key may be another selector's
     }
 
     @Override
@@ -61,7 +61,7 @@ final class SelectedKeys extends AbstractSet<SelectionKey> {
         return true;
     }
 
-    /** The last one takes its place. */
+    /** Removes the key at an index; the last key takes its place. */
     private void removeAt(int at) {
         keys[at].selectedAt = -1;
         RSelectionKey last = keys[--size];
@@ -114,7 +114,7 @@ final class SelectedKeys extends AbstractSet<SelectionKey> {
             }
             check();
             removable = false;
-            removeAt(--next); // and the one that takes its place is the next
+            removeAt(--next); // the key that takes its place is the next
         }
 
         private void check() {

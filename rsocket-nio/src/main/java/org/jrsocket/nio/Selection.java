@@ -17,26 +17,27 @@ import org.jrsocket.stream.SpinBudget;
 import org.jrsocket.stream.Threads;
 
 /**
- * How a selector finds the keys that are ready, and waits until there is one.
+ * The part of a selector that finds the keys that are ready, and waits until there is one.
  *
  * <p>It looks only at keys that may be ready: those found ready the last time (readiness is a level, not an event),
- * those in the {@link UpdateQueue}, where anybody puts a key whose state changed, and the {@link BusyPollSet}. Any
- * other key's stream is <em>armed</em>: the next thing to happen to it makes its descriptor readable. So a selection
- * costs as much as is ready, however many keys there are.
+ * those in the {@link UpdateQueue}, to which any thread adds a key whose state has changed, and those in the {@link
+ * BusyPollSet}. The stream of any other key is <em>armed</em>: its next event makes its descriptor readable. So the
+ * cost of a selection depends on how many keys are ready, not on how many there are.
  *
  * <p>The descriptors are in an epoll set of ours, together with the JDK selector's own epoll set. Every selection takes
- * what that set has, also one that does not sleep, because it must not or because something else is ready already. That
- * is one system call, and none while no stream is armed and no other channel has an interest. The selector of an event
- * loop does so every {@value #YIELD_NANOS} ns at most: its thread selects again and again, so nothing is late by more
- * than that, and a busy loop makes next to no system calls.
+ * the events of our set, even one that does not sleep because it must not, or because something else is ready already.
+ * That takes one system call, and none while no stream is armed and no other channel has an interest. The selector of
+ * an event loop does so at most once every {@value #YIELD_NANOS} ns: its thread selects again and again, so no event is
+ * late by more than that, and a busy loop makes hardly any system calls.
  *
- * <p>With nothing ready it polls the hot keys for a while, and the epoll set now and then. Then it arms the hot ones
- * too, and sleeps: in the JDK's selector when there are no streams, else in the epoll set. No wake-up is lost: a
- * sleeper says where it sleeps, then looks at the queue and at the wake-up flag once more; others change those first,
- * and then look whether anybody sleeps. The wake-up flag is taken before a look: what happened before the wake-up is
- * seen.
+ * <p>If nothing is ready, it polls the hot keys for a while, and the epoll set now and then. Then it arms the hot keys
+ * too, and sleeps: in the JDK's selector if there are no streams, otherwise in the epoll set. No wake-up is lost: a
+ * sleeper says where it sleeps, and then checks the queue and the wake-up flag once more; other threads change those
+ * first, and then check whether it sleeps. The wake-up flag is taken before a look, so whatever happened before the
+ * wake-up is seen.
  *
- * <p>One thread at a time selects, with the selector's lock; what says "any thread" takes none.
+ * <p>One thread at a time selects, with the selector's lock held. Methods that any thread may call do not take that
+ * lock.
  */
 final class Selection {
 
@@ -44,9 +45,9 @@ final class Selection {
     private static final int IN_JDK = 1;
     private static final int IN_EPOLL = 2;
 
-    /** How long one call into native code polls the hot keys: nothing else is seen meanwhile. */
+    /** How long one call into native code polls the hot keys: nothing else is seen in that time. */
     private static final long SLICE_NANOS = 5_000;
-    /** How long only the hot keys are polled, before a look at the epoll set, and a yield. */
+    /** How long only the hot keys are polled before a look at the epoll set and a yield. */
     static final long YIELD_NANOS = 50_000;
 
     private final RSelector selector;
@@ -58,15 +59,15 @@ final class Selection {
     private volatile boolean tcpChanged; // the JDK's selector has something to take over
     private final AtomicBoolean woken = new AtomicBoolean();
     private volatile int asleep = AWAKE; // written by the selecting thread
-    private Thread selecting; // written by the thread that selects alone, so that it knows itself
+    private Thread selecting; // written only by the selecting thread, so that it recognises itself
 
-    // The selecting thread's.
+    // Used only by the selecting thread.
     private final ReadyKeys ready = new ReadyKeys(queue);
     private final Consumer<SelectionKey> collector = this::collect;
     private final SpinBudget budget;
-    private final long lookAfterNanos; // a look at the epoll set is omitted when the last one is not so long ago
-    private long lookedAt; // by the clock, if lookAfterNanos counts
-    private long looks; // that were system calls
+    private final long lookAfterNanos; // a look at the epoll set is omitted if the last one was more recent
+    private long lookedAt; // the time of the last look, if lookAfterNanos is set
+    private long looks; // only those that were system calls
 
     Selection(
             RSelector selector, RSelectorProvider provider, AbstractSelector jdk, long spinNanos, long lookAfterNanos) {
@@ -80,10 +81,10 @@ final class Selection {
     }
 
     /**
-     * Finds what is ready, and waits for it.
+     * Finds the keys that are ready, and waits until there is one.
      *
      * @param nanos 0 does not wait, negative waits for ever
-     * @return what was found, until it is {@link #over}
+     * @return what was found; valid until {@link #over}
      */
     ReadyKeys find(long nanos) throws IOException {
         selecting = Thread.currentThread();
@@ -104,9 +105,9 @@ final class Selection {
         long start = nanos > 0 ? System.nanoTime() : 0;
         long waitStart = 0;
         boolean over = nanos == 0;
-        boolean slept = false; // and took what the epoll set had
+        boolean slept = false; // and took the events of the epoll set
         for (; ; ) {
-            boolean ended = takeWakeup() || Thread.currentThread().isInterrupted(); // before it looks, see above
+            boolean ended = takeWakeup() || Thread.currentThread().isInterrupted(); // before the look, see above
             over |= ended;
             ready.lookAround();
             if (ended || !slept && isLookDue()) {
@@ -126,7 +127,7 @@ final class Selection {
                 }
                 if (spin(left)) {
                     if (!ready.isEmpty()) {
-                        break; // what else there is, the next selection sees
+                        break; // the next selection sees what else there is
                     }
                     continue;
                 }
@@ -152,7 +153,7 @@ final class Selection {
 
     // ---- polling ----
 
-    /** Polls for a while; whether there is something to look at. */
+    /** Polls for a while, and returns whether there is something to look at. */
     private boolean spin(long left) throws IOException {
         if (!ready.hasHot()) {
             return false;
@@ -179,7 +180,7 @@ final class Selection {
                         return true;
                     }
                     if (budget.mayGiveWay()) {
-                        Thread.yield(); // whoever else wants this CPU, perhaps the very one we wait for, gets it
+                        Thread.yield(); // lets others have this CPU, perhaps the very thread we wait for
                     }
                     last = System.nanoTime();
                     if (budget.gaveWay(last - now)) {
@@ -195,7 +196,7 @@ final class Selection {
 
     // ---- the epoll set, TCP and the rest ----
 
-    /** Takes what the epoll set and the JDK's selector have by now; whether there was anything to take. */
+    /** Takes the events that the epoll set and the JDK's selector have by now, and returns whether there were any. */
     private boolean lookAtDescriptors() throws IOException {
         boolean streams = !descriptors.isEmpty();
         boolean covered = streams && descriptors.coverJdk();
@@ -214,7 +215,7 @@ final class Selection {
         return n > 0 || !ready.isEmpty();
     }
 
-    /** For tests: how many looks have asked the kernel. */
+    /** Returns how many looks have asked the kernel. For tests. */
     long looks() {
         return looks;
     }
@@ -223,11 +224,11 @@ final class Selection {
         try {
             ready.found((RSelectionKey) inner.attachment(), inner.readyOps());
         } catch (CancelledKeyException e) {
-            // cancelled since: nothing to report
+            // cancelled in the meantime: nothing to report
         }
     }
 
-    /** Has the JDK's selector take over what was changed in it, and take what is ready there. */
+    /** Has the JDK's selector take over any changes made in it, and takes what is ready there. */
     void selectTcpNow() throws IOException {
         if (tcpChanged || tcpInterested.get() > 0) {
             tcpChanged = false;
@@ -235,7 +236,7 @@ final class Selection {
         }
     }
 
-    /** A key in the JDK's selector has got another interest. Any thread. */
+    /** Notes that a key in the JDK's selector has another interest. Any thread may call this. */
     void innerInterest(int before, int now) {
         if (before == 0 && now != 0) {
             tcpInterested.incrementAndGet();
@@ -247,7 +248,7 @@ final class Selection {
 
     // ---- sleeping ----
 
-    /** Returns whether it slept. */
+    /** Sleeps in the epoll set. Returns whether it slept. */
     private boolean sleepInEpoll(long left) throws IOException {
         int n;
         asleep = IN_EPOLL;
@@ -287,7 +288,7 @@ final class Selection {
         }
     }
 
-    /** With streams, the service thread watches their descriptors for us. Returns whether it slept. */
+    /** Sleeps in the JDK's selector, while the service thread watches any streams. Returns whether it slept. */
     private boolean sleepInJdk(long left) throws IOException {
         boolean streams = !descriptors.isEmpty();
         asleep = IN_JDK;
@@ -313,7 +314,7 @@ final class Selection {
         return true;
     }
 
-    /** Ends the selection under way, or the next one. Any thread. */
+    /** Ends the current selection, or the next one. Any thread may call this. */
     void wakeUp() {
         if (!woken.getAndSet(true)) {
             wakeSleeper();
@@ -329,30 +330,30 @@ final class Selection {
         }
     }
 
-    /** Whether the calling thread is looking for ready keys here: what its polls bring it sees by itself. */
+    /** Returns whether the calling thread is looking for ready keys here: it sees what its polls bring by itself. */
     boolean isLooking() {
         return selecting == Thread.currentThread();
     }
 
-    /** The key may have become ready, or its interest changed. Any thread; must not block. */
+    /** Queues a key that may be ready, or whose interest has changed. Any thread may call this; must not block. */
     void lookAt(RSelectionKey key) {
         if (queue.add(key)) {
             wakeSleeper();
         }
     }
 
-    /** The key's channel is a stream from now on. Any thread. */
+    /** Watches the stream that the key's channel uses from now on. Any thread may call this. */
     void watch(RSelectionKey key, RdmaStream stream) {
         descriptors.add(key, stream);
         lookAt(key);
     }
 
-    /** Before a stream closes. Any thread. */
+    /** Stops watching the key's stream, before that closes. Any thread may call this. */
     void unwatch(RSelectionKey key) {
         descriptors.remove(key);
     }
 
-    /** The key has ended. */
+    /** Forgets a key that has ended. */
     void forget(RSelectionKey key) {
         descriptors.remove(key);
         ready.disarmed(key);

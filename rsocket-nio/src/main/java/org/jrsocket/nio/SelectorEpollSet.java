@@ -19,7 +19,7 @@ import org.jrsocket.stream.ServiceLoop;
  */
 final class SelectorEpollSet {
 
-    /** In place of a descriptor number in what the epoll set reports. */
+    /** The values that the epoll set reports in place of a descriptor number. */
     private static final long WAKE = -1;
 
     private static final long JDK = -2;
@@ -28,11 +28,11 @@ final class SelectorEpollSet {
 
     private final int jdkDescriptor; // -1 if unknown
 
-    private final Object lock = new Object(); // before a stream's
+    private final Object lock = new Object(); // taken before a stream's
     // Guarded by lock; the epoll set's own waits are not.
     private Epoll epoll;
-    private volatile EventFd wake; // read without it
-    private RSelectionKey[] keys = new RSelectionKey[64]; // by descriptor
+    private volatile EventFd wake; // read without the lock
+    private RSelectionKey[] keys = new RSelectionKey[64]; // indexed by descriptor
     private volatile int size;
     private boolean closed;
     private ServiceLoop.Watch watch;
@@ -41,7 +41,7 @@ final class SelectorEpollSet {
         this.jdkDescriptor = jdkDescriptor;
     }
 
-    /** Whether the JDK selector's descriptors are in the set too. */
+    /** Returns whether the JDK selector's descriptors are in the set too. */
     boolean coverJdk() {
         return jdkDescriptor >= 0;
     }
@@ -50,7 +50,7 @@ final class SelectorEpollSet {
         return size == 0;
     }
 
-    /** Lets the stream's events be reported for this key. One that is freed already has none. */
+    /** Has the stream's events reported for this key. A stream that has been freed already has none. */
     void add(RSelectionKey key, RdmaStream stream) {
         synchronized (lock) {
             if (closed || key.watched == stream) {
@@ -65,8 +65,7 @@ final class SelectorEpollSet {
                 if (fd >= keys.length) {
                     keys = Arrays.copyOf(keys, Math.max(fd + 1, 2 * keys.length));
                 }
-                // Another's may be there still: of a stream that its own failure has freed, and whose number this one
-                // got.
+                // Another key may still be there: that of a stream freed by its own failure, whose number this one got.
                 if (keys[fd] != null) {
                     forget(keys[fd]);
                 }
@@ -80,7 +79,7 @@ final class SelectorEpollSet {
         }
     }
 
-    /** With lock. */
+    /** Opens the set if there is none yet. Called with the lock held. */
     private void open() throws IOException {
         assert Thread.holdsLock(lock);
         if (epoll == null) {
@@ -92,7 +91,7 @@ final class SelectorEpollSet {
                 if (coverJdk()) {
                     set.add(jdkDescriptor, Epoll.IN, JDK);
                 }
-            } catch (IOException | Error e) { // no descriptor left, say: the next one to register tries again
+            } catch (IOException | Error e) { // for example, no descriptor is left: the next to register tries again
                 if (waker != null) {
                     waker.close();
                 }
@@ -104,7 +103,7 @@ final class SelectorEpollSet {
         }
     }
 
-    /** Before the stream is closed: its number may then be another's. Harmless when repeated. */
+    /** Removes the key's stream before it is closed: its number may then be another's. Harmless when repeated. */
     void remove(RSelectionKey key) {
         synchronized (lock) {
             if (key.watched != null && !closed) {
@@ -114,7 +113,7 @@ final class SelectorEpollSet {
         }
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void forget(RSelectionKey key) {
         assert Thread.holdsLock(lock);
         keys[key.watchedFd] = null;
@@ -124,13 +123,13 @@ final class SelectorEpollSet {
     }
 
     /**
-     * Ends a wait that is under way or about to be. Takes no lock: observers of streams come here, which must
-     * not wait, whatever their threads hold.
+     * Ends a wait that is in progress or about to begin. Takes no lock: observers of streams call this, and must not
+     * wait, whatever locks their threads hold.
      */
     void signal() {
         EventFd waker = wake;
         if (waker != null) {
-            waker.signal(); // nothing, once it is closed
+            waker.signal(); // does nothing once it is closed
         }
     }
 
@@ -144,12 +143,12 @@ final class SelectorEpollSet {
         return epoll.await(nanos);
     }
 
-    /** What an event was for. */
+    /** Returns whether an event was for the JDK's selector. */
     boolean isJdk(int index) {
         return epoll.data(index) == JDK;
     }
 
-    /** The key whose stream has an event, or null; a wake-up is taken care of. */
+    /** Returns the key whose stream has an event, or null; a wake-up is taken care of. */
     RSelectionKey take(int index) {
         long data = epoll.data(index);
         if (data < 0) {
@@ -163,10 +162,10 @@ final class SelectorEpollSet {
         synchronized (lock) {
             key = data < keys.length ? keys[(int) data] : null;
             if (key == null) {
-                return null; // removed meanwhile
+                return null; // removed in the meantime
             }
             if (!key.isValid()) {
-                remove(key); // the channel may be blocking by now, and its events a reader's
+                remove(key); // the channel may be blocking by now, and its events meant for a reader
                 return null;
             }
             stream = key.watched;
@@ -187,7 +186,7 @@ final class SelectorEpollSet {
         }
     }
 
-    /** When nobody waits any more. */
+    /** Closes the set. Called when no thread waits any more. */
     void close() {
         synchronized (lock) {
             if (closed) {

@@ -20,18 +20,18 @@ import org.jrsocket.connect.TcpPort;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * The TCP side of a server channel, which settles its port: a channel of the JDK's, and where the policy wants no TCP a
- * {@link KeptPort}. Either may have to be replaced while the server channel binds, because RDMA wants another port or
- * TCP clients are to be refused. Changed with the server channel's state lock; read without it.
+ * The TCP side of a server channel, which determines its port: a channel of the JDK's and, where the policy excludes
+ * TCP, a {@link KeptPort}. Either may have to be replaced while the server channel binds, because RDMA needs another
+ * port or TCP clients are to be refused. Modified with the server channel's state lock held; read without it.
  */
 final class ServerPort {
 
     private final RSelectorProvider provider;
     private final ProtocolFamily family; // null for the JDK's default
-    private final Object stateLock; // the server channel's, as the keys are
+    private final Object stateLock; // the server channel's, like the keys
     private final ChannelKeys keys;
     private volatile ServerSocketChannel tcp; // replaced only by bind
-    private volatile KeptPort kept; // where the policy wants no TCP; tcp is unbound then
+    private volatile KeptPort kept; // set where the policy excludes TCP; tcp is unbound then
 
     ServerPort(
             RSelectorProvider provider,
@@ -46,12 +46,12 @@ final class ServerPort {
         this.keys = keys;
     }
 
-    /** The JDK's channel, which has the options; never bound where TCP is {@linkplain #refusesTcp refused}. */
+    /** Returns the JDK's channel, which has the options; never bound where TCP is {@linkplain #refusesTcp refused}. */
     ServerSocketChannel tcp() {
         return tcp;
     }
 
-    /** Whether RDMA listens alone: TCP clients are refused. */
+    /** Returns whether RDMA listens alone, and TCP clients are refused. */
     boolean refusesTcp() {
         return kept != null;
     }
@@ -64,7 +64,7 @@ final class ServerPort {
         return kept != null ? kept.address() : tcp.getLocalAddress();
     }
 
-    /** The same, also after the close; null if it is unbound. */
+    /** Returns the same address, also after the close; null if unbound. */
     InetSocketAddress boundAddress() {
         KeptPort port = kept;
         if (port != null) {
@@ -77,14 +77,14 @@ final class ServerPort {
     }
 
     /**
-     * Binds: TCP listens, or is {@linkplain #refusesTcp refused}, and RDMA where it can. With stateLock, of an open
-     * channel.
+     * Binds the port: TCP listens, or is {@linkplain #refusesTcp refused}, and RDMA listens where it can. Called with
+     * stateLock held, for an open channel.
      *
      * @param wanted null for any port
      * @param backlog as the application gave it, for TCP
-     * @param rdmaBacklog the one for RDMA
+     * @param rdmaBacklog the backlog for RDMA
      * @return null if TCP listens alone
-     * @throws IOException as of the JDK's channel; if TCP is bound by then, the channel has to be closed
+     * @throws IOException as from the JDK's channel; if TCP is bound by then, the channel has to be closed
      */
     DualListener bind(SocketAddress wanted, int backlog, int rdmaBacklog, StreamConfig config) throws IOException {
         assert Thread.holdsLock(stateLock);
@@ -106,8 +106,8 @@ final class ServerPort {
     }
 
     /**
-     * Opens an RDMA listener that has its port alone, where the policy wants no TCP. TCP never listens there: a channel
-     * that did, and is registered, could not give up its port at once.
+     * Opens an RDMA listener that has its port to itself, where the policy excludes TCP. TCP never listens there: a
+     * registered channel that did could not give up its port at once.
      *
      * @return null if the policy allows TCP
      */
@@ -117,7 +117,7 @@ final class ServerPort {
             DualListener opened =
                     isRdmaAlone(port.address()) ? DualListener.open(provider.context(), port, backlog, config) : null;
             if (opened != null && !opened.isRdmaAlone()) {
-                opened.close(); // there is no such rule for the port that was free
+                opened.close(); // there is no such rule for the free port that was found
                 opened = null;
             }
             if (opened != null) {
@@ -132,17 +132,17 @@ final class ServerPort {
     }
 
     /**
-     * Keeps a port that somebody asked for, without listening, until both can listen. Clients wait for such a port,
-     * those of a server that was restarted; they take what answers first.
+     * Keeps a port that was asked for, without listening, until both transports can listen. Clients of a restarted
+     * server wait for such a port, and use whichever answers first.
      *
-     * @return null if nobody asked for a port, or nobody but TCP is to listen there, or TCP has to say what is wrong
+     * @return null if no port was asked for, or only TCP is to listen there, or TCP has to report what is wrong
      */
     private KeptPort reserve(InetSocketAddress wanted) {
         if (wanted.getPort() == 0 || provider.context().policy(Rules.Action.BIND, wanted) == Policy.TCP) {
             return null;
         }
         try {
-            // without this option, nobody else may be bound to the port
+            // without this option, no other socket may be bound to the port
             return tcp.getOption(StandardSocketOptions.SO_REUSEADDR)
                     ? new KeptPort(provider, family, wanted, isShared())
                     : null;
@@ -151,7 +151,7 @@ final class ServerPort {
         }
     }
 
-    /** RDMA listens first: clients that it refused while TCP listened already would stay with TCP once connected. */
+    /** Lets RDMA listen first: clients that it refused while TCP already listened would connect to TCP and stay. */
     private DualListener openBeforeTcp(
             KeptPort reserved, SocketAddress wanted, int backlog, int rdmaBacklog, StreamConfig config)
             throws IOException {
@@ -173,7 +173,7 @@ final class ServerPort {
         }
     }
 
-    /** Whether the policy may want no TCP: of a port that is yet to be chosen, some rule may say so. */
+    /** Returns whether the policy may exclude TCP: for a port that is yet to be chosen, some rule may do so. */
     private boolean mayBeRdmaAlone(InetSocketAddress local) {
         return local.getPort() == 0 ? provider.context().mayUse(Policy.RDMA) : isRdmaAlone(local);
     }
@@ -187,7 +187,7 @@ final class ServerPort {
                 && tcp.getOption(StandardSocketOptions.SO_REUSEPORT);
     }
 
-    /** The port that TCP listens on, for an RDMA listener beside it; with stateLock. */
+    /** The port that TCP listens on, for an RDMA listener beside it. Used with stateLock held. */
     final class BoundPort implements TcpPort {
         private final InetSocketAddress wanted; // null for any
         private final int backlog;
@@ -218,7 +218,7 @@ final class ServerPort {
         }
     }
 
-    /** TCP clients are refused from now on: a socket that does not listen keeps the port. With stateLock. */
+    /** Refuses TCP clients from now on: a socket that does not listen keeps the port. Called with stateLock held. */
     void refuseTcp() throws IOException {
         InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
         replaceTcp(fresh -> {});
@@ -230,8 +230,8 @@ final class ServerPort {
     }
 
     /**
-     * Another TCP channel with the same options takes the place of this one, and is set up before this one goes; with
-     * stateLock.
+     * Replaces the TCP channel by another with the same options, which is set up before the old one is closed. Called
+     * with stateLock held.
      */
     private void replaceTcp(Setup setup) throws IOException {
         assert Thread.holdsLock(stateLock);

@@ -15,15 +15,15 @@ import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
 
-/** What a socket adaptor throws where its channel throws something else: as {@code sun.nio.ch.Net}, to the words. */
+/** The exceptions of a socket adaptor in place of its channel's: those of {@code sun.nio.ch.Net}, to the word. */
 final class SocketErrors {
 
-    /** Later JDKs do. */
+    /** Whether {@code AlreadyConnectedException} is translated, as in later JDKs. */
     private static final boolean TRANSLATES_CONNECTED = JdkVersion.AT_LEAST_24;
 
     private SocketErrors() {}
 
-    /** For methods that throw any IOException; channel exceptions pass as they are. */
+    /** Translates for methods that throw any IOException; channel exceptions pass as they are. */
     static IOException io(Exception e) {
         if (e instanceof IOException io) {
             return io;
@@ -34,7 +34,7 @@ final class SocketErrors {
         return socket(e);
     }
 
-    /** For methods that throw only SocketException. */
+    /** Translates for methods that throw only SocketException. */
     static SocketException socket(Exception e) {
         if (e instanceof SocketException socket) {
             return socket;

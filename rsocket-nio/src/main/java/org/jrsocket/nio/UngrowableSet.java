@@ -10,8 +10,8 @@ import java.util.Iterator;
 import java.util.Set;
 
 /**
- * A view of a set from which elements can be removed, but none added: what {@code Selector.selectedKeys()} has to be.
- * As thread-safe as the set.
+ * A view of a set from which elements can be removed, but to which none can be added, as {@code
+ * Selector.selectedKeys()} requires. As thread-safe as the set.
  */
 final class UngrowableSet<E> extends AbstractSet<E> {
 

@@ -8,8 +8,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Keys that may have become ready: any thread adds, the selecting thread takes all at once. Allocates nothing. A key is
- * in it once at most.
+ * A queue of keys that may have become ready: any thread adds, the selecting thread takes all at once. Allocates
+ * nothing. A key is in it at most once.
  */
 final class UpdateQueue {
 
@@ -28,7 +28,7 @@ final class UpdateQueue {
 
     private volatile RSelectionKey head;
 
-    /** Whether it was not in the queue before. */
+    /** Adds a key. Returns whether it was not in the queue before. */
     boolean add(RSelectionKey key) {
         if (key.queued || !QUEUED.compareAndSet(key, false, true)) {
             return false;
@@ -45,18 +45,16 @@ final class UpdateQueue {
         return head == null;
     }
 
-    /** Takes all; walk them with {@link #after}. */
+    /** Takes all keys; walk them with {@link #after}. */
     RSelectionKey takeAll() {
         return head == null ? null : (RSelectionKey) HEAD.getAndSet(this, null);
     }
 
-    /**
-     * The next of those taken; {@code key} may be added again from now on, so it is to be looked at only after this.
-     */
+    /** Returns the next key taken. {@code key} may be added again from now on, so look at it only after this. */
     static RSelectionKey after(RSelectionKey key) {
         RSelectionKey next = key.nextInQueue;
         key.nextInQueue = null;
-        key.queued = false; // volatile: what others did before they found it true is seen by the look that follows
+        key.queued = false; // volatile: the look that follows sees what others did before they found it true
         return next;
     }
 }
