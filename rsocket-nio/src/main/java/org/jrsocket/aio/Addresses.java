@@ -9,7 +9,7 @@ import java.net.SocketAddress;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
 
-/** What is wrong with an address, in the JDK's words. */
+/** Checks addresses, and throws what the JDK throws for a wrong one. */
 final class Addresses {
 
     private Addresses() {}

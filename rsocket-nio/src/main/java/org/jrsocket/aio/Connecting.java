@@ -16,7 +16,7 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.Future;
 
 /**
- * How a channel becomes connected, which is tried once: a channel that cannot connect is closed.
+ * The connecting of a channel, which is tried only once: a channel that cannot connect is closed.
  *
  * <p>The lock is the channel's {@link Readiness}.
  */
@@ -32,13 +32,13 @@ final class Connecting {
     private final SocketChannel channel;
     private final Readiness readiness;
 
-    // Written with readiness.
+    // Written with readiness held.
     private volatile State state;
     private SocketAddress target; // as the application gave it
-    private volatile SocketAddress remote; // the same, once connected
+    private volatile SocketAddress remote; // the same address, once connected
     private WaitingOperation<Void> pending;
 
-    /** @param remote of a channel that is connected already, or null */
+    /** @param remote the remote address of a channel that is connected already, or null */
     Connecting(RAsynchronousSocketChannel owner, SocketChannel channel, Readiness readiness, SocketAddress remote) {
         this.owner = owner;
         this.channel = channel;
@@ -51,7 +51,7 @@ final class Connecting {
         return state == State.CONNECTING;
     }
 
-    /** Null unless connected. */
+    /** Returns the remote address, or null unless connected. */
     SocketAddress remote() {
         return remote;
     }
@@ -87,7 +87,7 @@ final class Connecting {
                     return future;
                 }
             }
-        } catch (SecurityException e) { // as of an address that is none: nothing has begun
+        } catch (SecurityException e) { // as for a wrong address: nothing has begun
             synchronized (readiness) {
                 state = State.UNCONNECTED;
             }
@@ -98,7 +98,7 @@ final class Connecting {
         return Handlers.tellAtOnce(owner.group(), handler, attachment, null, failure == null ? null : failed(failure));
     }
 
-    /** With readiness; as {@link Readiness#await}. */
+    /** Waits like {@link Readiness#await}. Called with readiness held. */
     private Throwable await(WaitingOperation<Void> operation) {
         Throwable failure = readiness.await(SelectionKey.OP_CONNECT);
         if (failure == null) {
@@ -118,9 +118,9 @@ final class Connecting {
     }
 
     /**
-     * Closes the channel before anybody hears of the failure.
+     * Closes the channel before the failure is reported.
      *
-     * @return what they hear
+     * @return what to report
      */
     private Throwable failed(Throwable failure) {
         Throwable told = Handlers.translate(failure);
@@ -132,7 +132,7 @@ final class Connecting {
         return told;
     }
 
-    /** The connect that waits, or null. It is the caller's from now on. */
+    /** Returns the connect that waits, or null. From now on it belongs to the caller. */
     WaitingOperation<Void> take() {
         synchronized (readiness) {
             WaitingOperation<Void> taken = pending;
@@ -141,7 +141,7 @@ final class Connecting {
         }
     }
 
-    /** The selector says that it is time. */
+    /** Goes on with the connect, when the selector reports it. */
     void proceed(boolean direct) {
         WaitingOperation<Void> waited;
         synchronized (readiness) {
@@ -155,7 +155,7 @@ final class Connecting {
         try {
             if (channel.finishConnect()) {
                 synchronized (readiness) {
-                    readiness.giveUp(SelectionKey.OP_CONNECT); // else a selector of the JDK's finds it over and over
+                    readiness.giveUp(SelectionKey.OP_CONNECT); // otherwise a JDK selector finds it over and over
                 }
                 connected();
             } else {

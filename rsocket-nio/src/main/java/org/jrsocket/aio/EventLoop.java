@@ -19,37 +19,37 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * The threads of a group and the selector that they share. One of them, the leader, selects; what it finds, they handle
- * one by one.
+ * The threads of a group and the selector that they share. One of them, the leader, selects; they all handle what it
+ * finds, one event at a time.
  *
- * <p>A leader that has found one thing handles it itself, and stays the leader: to wake another thread for each message
- * would take longer than most handlers do. If there is more to do than that, others are woken. If its handler takes
+ * <p>A leader that has found one event handles it itself, and stays the leader: waking another thread for each message
+ * would take longer than most handlers do. If there is more to do, others are woken. If the leader's handler takes
  * long, the lead is taken from it: by a thread that comes back from its own work, or else at the {@link #tick}, which
- * wakes one. After that the lead is passed on at each find for a while ({@link #generous}).
+ * wakes one. After that, for a while, the lead is passed on at each find ({@link #generous}).
  *
- * <p>Threads of the pool call handlers. An internal thread, in groups whose pool is not a fixed one, only finishes
- * operations, so it is always there; it leads while no thread of the pool is free to.
+ * <p>Threads of the pool call handlers. In groups whose pool is not a fixed one there is also an internal thread. It
+ * only finishes operations, so it is always available, and it leads while no thread of the pool is free.
  *
- * <p>{@code lock} is never held while a channel's {@link Readiness} is taken, nor during a selection; the package has
- * the whole order.
+ * <p>{@code lock} is never held while a channel's {@link Readiness} is taken, nor during a selection; the package
+ * documentation has the whole order.
  */
 final class EventLoop {
 
-    /** Ticks without work until there are no more of them. */
+    /** The number of ticks without work after which ticking stops. */
     private static final int QUIET_TICKS = 20;
 
-    /** Finds at which the lead is passed on after it had to be taken from somebody. */
+    /** The number of finds at which the lead is passed on after it had to be taken from a thread. */
     private static final int GENEROUS = 64;
 
-    /** Where threads come from. */
+    /** The source of threads. */
     interface Threads {
-        /** @throws RejectedExecutionException there are no more */
+        /** @throws RejectedExecutionException if there are no more */
         void start(Worker worker);
 
-        /** Soon, on another thread, {@link EventLoop#tick}. */
+        /** Has another thread call {@link EventLoop#tick} soon. */
         void scheduleTick();
 
-        /** The selector has failed, and nobody selects any more. */
+        /** Called when the selector has failed, and no thread selects any more. */
         void failed(IOException e);
     }
 
@@ -64,18 +64,18 @@ final class EventLoop {
     private final Deque<Readiness> ready = new ArrayDeque<>();
     private final Deque<Worker> idle = new ArrayDeque<>(); // of the pool
     private final Deque<Worker> idleInternal = new ArrayDeque<>();
-    private Worker leader; // selects, or will when it comes back from a handler; null: who is free next
+    private Worker leader; // selects, or will when it comes back from a handler; null: the next free thread leads
     private boolean selecting;
     private long selections;
     private int workers;
-    private boolean broken; // the selector has failed: nobody selects any more
+    private boolean broken; // the selector has failed: no thread selects any more
     private boolean ending;
     private boolean ticking;
-    private int quiet; // ticks in a row in which the leader waited
+    private int quiet; // consecutive ticks in which the leader waited
     private long turnsAtTick;
     private int generous;
 
-    private final List<Readiness> found = new ArrayList<>(); // of whoever selects
+    private final List<Readiness> found = new ArrayList<>(); // used by the thread that selects
     private final Consumer<SelectionKey> collector = this::collect;
 
     EventLoop(RAsynchronousChannelGroup group, Selector selector, Threads threads) {
@@ -94,7 +94,7 @@ final class EventLoop {
         private final Condition called = lock.newCondition();
         // Guarded by lock.
         private boolean waits;
-        private boolean works; // on what next() gave it
+        private boolean works; // is busy with what next() gave it
         private long turns;
 
         // What next() gave it.
@@ -120,7 +120,7 @@ final class EventLoop {
                         }
                     } catch (IOException e) {
                         threads.failed(e);
-                        continue; // with what that leaves to do: there may be no other thread
+                        continue; // with what is left to do: there may be no other thread
                     }
                     if (task != null) {
                         task.run();
@@ -137,7 +137,7 @@ final class EventLoop {
         }
     }
 
-    /** Starts so many threads of the pool, and so many internal ones. */
+    /** Starts the given numbers of threads of the pool, and of internal threads. */
     void start(int pooled, int internal) {
         for (int i = 0; i < pooled + internal; i++) {
             Worker worker = new Worker(i >= pooled);
@@ -145,7 +145,7 @@ final class EventLoop {
             try {
                 threads.start(worker);
             } catch (RejectedExecutionException e) {
-                count(-1); // an executor that takes fewer; the JDK does with what it gets, too
+                count(-1); // an executor that takes fewer; the JDK makes do with them too
             } catch (RuntimeException | Error e) {
                 count(-1);
                 throw e;
@@ -163,9 +163,9 @@ final class EventLoop {
     }
 
     /**
-     * On a thread of the pool.
+     * Runs a task on a thread of the pool.
      *
-     * @throws RejectedExecutionException all of them have ended
+     * @throws RejectedExecutionException if all of them have ended
      */
     void execute(Runnable task) {
         lock.lock();
@@ -214,12 +214,12 @@ final class EventLoop {
         }
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void begin(Worker me) {
         me.works = true;
         me.turns++;
         if (!tasks.isEmpty() || !ready.isEmpty()) {
-            callSomebody(); // who calls the next
+            callSomebody(); // and that one calls the next
         }
         if (leader == me) {
             if (generous > 0) {
@@ -234,7 +234,7 @@ final class EventLoop {
         }
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private boolean mayLead(Worker me) {
         if (me.internal && !idle.isEmpty()) {
             if (leader == null || leader == me) {
@@ -243,14 +243,14 @@ final class EventLoop {
             }
             return false;
         }
-        // A thread that is here is better than one that is away, and one that calls handlers than one that does not.
+        // A thread that is here is preferred to one that is away, and one that calls handlers to one that does not.
         return leader == null || leader == me || leader.works || leader.internal && !me.internal;
     }
 
-    /** With lock, which it gives up meanwhile. */
+    /** Called with the lock held, which it releases while it waits. */
     private void lead(Worker me) throws IOException {
         leader = me;
-        if (selecting) { // the one that led before, which is to come out
+        if (selecting) { // the previous leader, which has to come out
             selector.wakeup();
             while (selecting && leader == me) {
                 selected.awaitUninterruptibly();
@@ -260,12 +260,12 @@ final class EventLoop {
         try {
             select(false);
         } catch (IOException e) {
-            broken = true; // the next one would fare no better
+            broken = true; // the next selection would fare no better
             throw e;
         }
     }
 
-    /** With lock, which it gives up meanwhile. */
+    /** Called with the lock held, which it releases while it selects. */
     private void select(boolean now) throws IOException {
         assert !selecting;
         selecting = true;
@@ -274,7 +274,7 @@ final class EventLoop {
             if (now) {
                 selector.selectNow(collector);
             } else {
-                Thread.interrupted(); // with it a selection would return at once, and so would all that follow
+                Thread.interrupted(); // while interrupted, this selection and all that follow would return at once
                 selector.select(collector);
             }
             for (int i = 0; i < found.size(); i++) {
@@ -302,11 +302,11 @@ final class EventLoop {
             channel.seen = key.readyOps();
             found.add(channel);
         } catch (CancelledKeyException e) {
-            // closed meanwhile: nobody waits any more
+            // closed in the meantime: no operation waits any more
         }
     }
 
-    /** With lock. Returns false if everybody has something to do. */
+    /** Wakes an idle thread. Returns false if all threads are busy. Called with the lock held. */
     private boolean callSomebody() {
         Worker called = idle.poll();
         if (called == null) {
@@ -320,7 +320,7 @@ final class EventLoop {
         return true;
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void waitForCall(Worker me) {
         (me.internal ? idleInternal : idle).push(me);
         me.waits = true;
@@ -329,17 +329,17 @@ final class EventLoop {
         }
     }
 
-    /** With lock. If there is no memory or no thread for it now, whoever finds something next tries again. */
+    /** Schedules a tick; if there is no memory or thread for it now, the next find tries again. With the lock held. */
     private void tickLater() {
         try {
             threads.scheduleTick();
             ticking = true;
         } catch (OutOfMemoryError e) {
-            // a leader that is away for long keeps the lead meanwhile
+            // until then, a leader that is away for long keeps the lead
         }
     }
 
-    /** From time to time while there is work: takes the lead from a thread that is away for long. */
+    /** Takes the lead from a thread that is away for long. Called from time to time while there is work. */
     void tick() {
         lock.lock();
         try {
@@ -368,8 +368,8 @@ final class EventLoop {
     // ---- the end ----
 
     /**
-     * A channel was closed: when this returns the selector has forgotten it, and what the kernel keeps for it, such as
-     * its port, is free.
+     * Makes the selector forget a channel that was closed. When this returns, what the kernel keeps for the channel,
+     * such as its port, is free.
      */
     void forget() {
         lock.lock();
@@ -377,7 +377,8 @@ final class EventLoop {
             if (!selector.isOpen()) {
                 return;
             }
-            // One that is under way may have dealt with what was cancelled before, and only tells now what it found.
+            // A selection in progress may have dealt with cancelled keys already, and may only be reporting what it
+            // found.
             long enough = selections + (selecting ? 2 : 1);
             while (selections < enough) {
                 if (selecting) {
@@ -391,13 +392,13 @@ final class EventLoop {
                 }
             }
         } catch (IOException | ClosedSelectorException e) {
-            // the thread that selects next has to do with it; or the group has ended meanwhile
+            // the next thread that selects has to deal with it, or the group has ended in the meantime
         } finally {
             lock.unlock();
         }
     }
 
-    /** Soon the threads end, after what there is to do. */
+    /** Ends the threads soon, once they have done what there is to do. */
     void end() {
         lock.lock();
         try {
@@ -442,8 +443,8 @@ final class EventLoop {
             threads.start(new Worker(gone.internal));
             started = true;
         } catch (RejectedExecutionException e) {
-            // there are fewer from now on
-        } finally { // also when no thread can be had
+            // there are fewer threads from now on
+        } finally { // also if no thread can be had
             if (!started) {
                 lock.lock();
                 try {
@@ -455,7 +456,7 @@ final class EventLoop {
         }
     }
 
-    /** With lock. */
+    /** Called with the lock held. */
     private void leave() {
         workers--;
         if (workers == 0 && ending) {
@@ -467,7 +468,7 @@ final class EventLoop {
         try {
             selector.close();
         } catch (IOException e) {
-            // it is the end of it all the same
+            // it is closed all the same
         }
     }
 }

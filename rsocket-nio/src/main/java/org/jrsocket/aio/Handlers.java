@@ -12,16 +12,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Calls completion handlers: on threads of the channel's group alone. A thread of the group that starts an operation
- * which is complete at once calls the handler itself, but only so often in one turn: the stack and the patience of
- * other channels have an end. After that, and on other threads, the pool is asked.
+ * Calls completion handlers, only on threads of the channel's group. A thread of the group that starts an operation
+ * which completes at once calls the handler itself, but only a limited number of times in one turn, because the stack
+ * is limited and other channels are waiting. After that, and on other threads, the pool calls it.
  */
 final class Handlers {
 
-    /** How many handlers a thread calls in one turn; the JDK's setting. */
+    /** The most handlers that a thread calls in one turn; the JDK's setting. */
     private static final int MOST = Math.max(1, Integer.getInteger("sun.nio.ch.maxCompletionHandlersOnStack", 16));
 
-    /** What a thread of a group has called since its turn began. */
+    /** The number of handlers that a thread of a group has called since its turn began. */
     private static final class Turn {
         final RAsynchronousChannelGroup group;
         int calls;
@@ -35,7 +35,7 @@ final class Handlers {
 
     private Handlers() {}
 
-    /** The calling thread is one of the group's pool, and begins a turn. */
+    /** Begins a turn of the calling thread, which is one of the group's pool. */
     static void begin(RAsynchronousChannelGroup group) {
         Turn turn = TURN.get();
         if (turn == null || turn.group != group) {
@@ -46,7 +46,7 @@ final class Handlers {
     }
 
     /**
-     * Tells of an operation that is complete at once. By the thread that started it.
+     * Reports an operation that is complete at once. Called by the thread that started it.
      *
      * @param handler null for a future
      * @return the future, or null
@@ -65,12 +65,12 @@ final class Handlers {
     }
 
     /**
-     * Tells of an operation that had to wait.
+     * Reports an operation that had to wait.
      *
      * @param future null if there is a handler
      * @param handler null if there is a future
      * @param direct whether this thread may call handlers
-     * @return false if nobody will ever have the value, because the future was cancelled before
+     * @return false if no one will ever get the value, because the future has been cancelled
      */
     static <V> boolean tell(
             RAsynchronousChannelGroup group,
@@ -91,14 +91,14 @@ final class Handlers {
         return true;
     }
 
-    /** What to tell of an operation whose channel was closed while it was under way; other failures as they are. */
+    /** Returns what to report if the channel was closed during an operation; other failures are returned unchanged. */
     static Throwable translate(Throwable failure) {
         return failure instanceof ClosedChannelException && !(failure instanceof AsynchronousCloseException)
                 ? new AsynchronousCloseException()
                 : failure;
     }
 
-    /** At once if this thread is one of the group's and has not called too many, else on the pool. */
+    /** Calls the handler: at once if this is a thread of the group that has not called too many, else on the pool. */
     private static <V, A> void deliver(
             RAsynchronousChannelGroup group,
             CompletionHandler<V, ? super A> handler,
@@ -124,9 +124,9 @@ final class Handlers {
     }
 
     /**
-     * To a thread of the pool.
+     * Hands the call of a handler over to a thread of the pool.
      *
-     * @throws ShutdownChannelGroupException the pool has ended
+     * @throws ShutdownChannelGroupException if the pool has ended
      */
     static <V, A> void handOver(
             RAsynchronousChannelGroup group,
@@ -143,13 +143,13 @@ final class Handlers {
         }
     }
 
-    /** By a thread of the pool. */
+    /** Calls a handler. Called by a thread of the pool. */
     static <V, A> void call(CompletionHandler<V, ? super A> handler, A attachment, V value, Throwable failure) {
         if (failure == null) {
             handler.completed(value, attachment);
         } else {
             handler.failed(failure, attachment);
         }
-        Thread.interrupted(); // what this handler left behind is not for the next
+        Thread.interrupted(); // an interrupt that this handler left behind is not for the next
     }
 }

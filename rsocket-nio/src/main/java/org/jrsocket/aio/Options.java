@@ -10,7 +10,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NetworkChannel;
 import java.util.Objects;
 
-/** What is wrong with asking a channel for an option, in the JDK's order and words. */
+/** Checks the use of socket options, in the JDK's order and with its messages. */
 final class Options {
 
     private Options() {}
@@ -24,7 +24,7 @@ final class Options {
         }
     }
 
-    /** The JDK's blocking channels say something else of these than its asynchronous ones, whose casts fail. */
+    /** Checks values that the JDK's blocking channels refuse differently from its asynchronous ones, which cast. */
     static void checkValue(SocketOption<?> name, Object value) throws SocketException {
         if (value == null) {
             throw new IllegalArgumentException("Invalid option value");

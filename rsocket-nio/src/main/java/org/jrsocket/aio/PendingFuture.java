@@ -20,20 +20,20 @@ final class PendingFuture<V> implements Future<V> {
     private final AsynchronousChannel channel;
     private final Runnable onCancel;
 
-    /** @param onCancel what the channel refuses from then on: nobody knows how far the operation got */
+    /** @param onCancel has the channel refuse further operations, because no one knows how far this one got */
     PendingFuture(AsynchronousChannel channel, Runnable onCancel) {
         this.channel = channel;
         this.onCancel = onCancel;
     }
 
-    /** One that is complete. */
+    /** Returns a future that is complete. */
     static <V> PendingFuture<V> of(V value, Throwable failure) {
         PendingFuture<V> complete = new PendingFuture<>(null, null);
         complete.set(value, failure);
         return complete;
     }
 
-    /** @return false if it was cancelled before */
+    /** @return false if it has been cancelled */
     synchronized boolean set(V value, Throwable failure) {
         return failure == null ? outcome.complete(value) : outcome.completeExceptionally(failure);
     }
@@ -51,7 +51,7 @@ final class PendingFuture<V> implements Future<V> {
             try {
                 channel.close();
             } catch (IOException e) {
-                // it is closed all the same, and nobody asked how
+                // it is closed all the same, and the caller did not ask how
             }
         }
         return true;
@@ -76,7 +76,7 @@ final class PendingFuture<V> implements Future<V> {
         }
     }
 
-    /** As the JDK's, it needs no unit for the outcome of an operation that had to wait, once there is one. */
+    /** Waits for the outcome. As in the JDK, the unit may be null if an operation that had to wait is complete. */
     @Override
     public V get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         if (channel != null && outcome.isDone()) {
@@ -89,7 +89,7 @@ final class PendingFuture<V> implements Future<V> {
         }
     }
 
-    /** Later JDKs give it a message. */
+    /** Returns an exception without a message, which later JDKs give it. */
     private static CancellationException cancelled(CancellationException e) {
         CancellationException plain = new CancellationException();
         plain.initCause(e);

@@ -27,15 +27,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Channels that share a selector and a pool of threads. In a fixed pool all threads look after the selector, and call
- * the handlers of what they find; so do the threads that another pool starts with. While none of them is free, a thread
- * of ours looks after the selector, and such a pool runs the handlers as tasks. Safe for use by many threads.
+ * A group of channels that share a selector and a pool of threads. In a fixed pool, all threads serve the selector, and
+ * call the handlers for what they find; so do the initial threads of any other pool. While none of those is free, a
+ * thread of ours serves the selector, and the pool runs the handlers as tasks. Safe for use by many threads.
  */
 final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implements Executor {
 
     private static final Logger LOG = LoggerFactory.getLogger(RAsynchronousChannelGroup.class);
 
-    /** How long a thread that selects may be away before another does. */
+    /** How long the thread that selects may be away before another one does. */
     private static final long TICK_MILLIS = 1;
 
     private final ExecutorService pool;
@@ -43,13 +43,13 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
     private final EventLoop loop;
     private final ScheduledThreadPoolExecutor timer;
 
-    private final Set<AsynchronousChannel> channels = new HashSet<>(); // guarded by itself, as the next two
+    private final Set<AsynchronousChannel> channels = new HashSet<>(); // guarded by itself, as are the next two
     private boolean shutdown;
     private boolean ended;
 
     /**
-     * @param fixed whether {@code threads} is all that the pool has
-     * @param threads how many threads of the pool look after the selector
+     * @param fixed whether the pool has only {@code threads} threads
+     * @param threads how many threads of the pool serve the selector
      */
     RAsynchronousChannelGroup(
             RAsynchronousChannelProvider provider,
@@ -109,9 +109,9 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
     // ---- threads ----
 
     /**
-     * On a thread of the pool.
+     * Runs a task on a thread of the pool.
      *
-     * @throws RejectedExecutionException the pool has ended
+     * @throws RejectedExecutionException if the pool has ended
      */
     void executeOnPool(Runnable task) {
         if (fixed) {
@@ -124,7 +124,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
         }
     }
 
-    /** As the JDK's groups, which are executors, too: with the rights of the caller. */
+    /** Runs a task with the rights of the caller. Like the JDK's groups, this one is an executor too. */
     @Override
     @SuppressWarnings("removal") // JDK 17 has programs with a security manager
     public void execute(Runnable task) {
@@ -141,7 +141,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
                 caller));
     }
 
-    /** @return null if the group has ended, which fails what waits */
+    /** @return null if the group has ended, which makes waiting operations fail */
     Future<?> schedule(Runnable task, long timeout, TimeUnit unit) {
         try {
             return timer.schedule(task, timeout, unit);
@@ -150,14 +150,14 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
         }
     }
 
-    /** For tests: how many tasks are scheduled. */
+    /** Returns how many tasks are scheduled. For tests. */
     int timers() {
         return timer.getQueue().size();
     }
 
     // ---- channels ----
 
-    /** @throws ShutdownChannelGroupException no more of them */
+    /** @throws ShutdownChannelGroupException if the group takes no more channels */
     void add(AsynchronousChannel channel) {
         synchronized (channels) {
             if (shutdown) {
@@ -167,14 +167,14 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
         }
     }
 
-    /** Before anybody opens what the group would not take. */
+    /** Throws if the group takes no more channels, before one is opened for it. */
     void ensureTakesChannels() {
         if (isShutdown()) {
             throw new ShutdownChannelGroupException();
         }
     }
 
-    /** The channel is closed, and nobody waits for it. */
+    /** Removes a channel that is closed, and for which no operation waits. */
     void remove(AsynchronousChannel channel) {
         synchronized (channels) {
             channels.remove(channel);
@@ -215,7 +215,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
         endThreads();
     }
 
-    /** Whoever may shut the group down needs no right to the threads. */
+    /** Ends the threads. A caller that may shut the group down needs no right to them. */
     @SuppressWarnings("removal") // JDK 17 has programs with a security manager
     private void endThreads() {
         AccessController.doPrivileged(

@@ -21,9 +21,9 @@ import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.stream.Threads;
 
 /**
- * Asynchronous socket channels that use RDMA where both ends can, and TCP elsewhere. Set for a whole JVM by
- * {@code -Djava.nio.channels.spi.AsynchronousChannelProvider} or {@link #install}. Where the process has no RDMA, and
- * no rule insists on it, everything it opens is the JDK's own. Safe for use by many threads.
+ * A provider of asynchronous socket channels that use RDMA where both ends can, and TCP elsewhere. It is set for a
+ * whole JVM by {@code -Djava.nio.channels.spi.AsynchronousChannelProvider} or {@link #install}. If the process has no
+ * RDMA, and no rule insists on it, everything the provider opens is the JDK's own. Safe for use by many threads.
  */
 public final class RAsynchronousChannelProvider extends AsynchronousChannelProvider {
 
@@ -31,23 +31,24 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
 
     private final RSelectorProvider selectors;
     private final AsynchronousChannelProvider jdk;
-    private volatile AsynchronousChannelGroup defaultGroup; // written with this; lives as long as the process
+    private volatile AsynchronousChannelGroup defaultGroup; // written under this monitor; lives as long as the process
 
-    /** On the streams of {@link RSelectorProvider#RSelectorProvider()}. */
+    /** Creates a provider on the streams of {@link RSelectorProvider#RSelectorProvider()}. */
     public RAsynchronousChannelProvider() {
         this(new RSelectorProvider());
     }
 
-    /** On the streams of {@code selectors}. */
+    /** Creates a provider on the streams of {@code selectors}. */
     public RAsynchronousChannelProvider(RSelectorProvider selectors) {
         this.selectors = selectors;
         this.jdk = RSelectorProvider.newJdkAsynchronousProvider();
     }
 
     /**
-     * Makes this the provider of the whole JVM, if nobody named another. Works before the first asynchronous channel.
+     * Makes this the provider of the whole JVM, unless another one is named. Works only before the first asynchronous
+     * channel.
      *
-     * @throws IOException the program brings a provider of its own
+     * @throws IOException if the program brings a provider of its own
      */
     public static void install() throws IOException {
         if (System.getProperty(PROPERTY) == null) {
@@ -82,7 +83,7 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
         }
         int threads = Math.max(0, initialSize);
         if (executor instanceof ThreadPoolExecutor pool && pool.getMaximumPoolSize() == Integer.MAX_VALUE) {
-            threads = initialSize < 0 ? Runtime.getRuntime().availableProcessors() : 0; // as the JDK has it
+            threads = initialSize < 0 ? Runtime.getRuntime().availableProcessors() : 0; // as in the JDK
         }
         return group(executor, false, threads);
     }
@@ -91,7 +92,7 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
         return new RAsynchronousChannelGroup(this, selectors, pool, fixed, threads);
     }
 
-    /** Of channels for which nobody names a group; null where it is the JDK's. */
+    /** Returns the group of channels that are opened without one; null if that is the JDK's. */
     private AsynchronousChannelGroup defaultGroup() throws IOException {
         AsynchronousChannelGroup made = defaultGroup;
         if (made == null) {
@@ -106,7 +107,7 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
         return made;
     }
 
-    /** With our rights: it is everybody's, whoever needs it first. */
+    /** Creates the default group with our own rights: all callers share it, whichever of them needs it first. */
     @SuppressWarnings("removal") // JDK 17 has programs with a security manager
     private AsynchronousChannelGroup newDefaultGroup() throws IOException {
         try {
@@ -174,7 +175,7 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
         return RAsynchronousServerSocketChannel.over(selectors.openServerSocketChannel(), ours);
     }
 
-    /** If not, the JDK's provider says what is wrong with it, or it is of a process without RDMA. */
+    /** Returns whether a group is ours. If not, the JDK's provider serves it, or reports what is wrong with it. */
     private boolean isOurs(AsynchronousChannelGroup group) {
         return group instanceof RAsynchronousChannelGroup && group.provider() == this;
     }

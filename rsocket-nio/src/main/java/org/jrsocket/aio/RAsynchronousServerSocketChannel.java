@@ -23,10 +23,10 @@ import java.util.Set;
 import java.util.concurrent.Future;
 
 /**
- * A listening channel over a non-blocking one of ours, which takes connections from RDMA and from TCP. Safe for use by
+ * A listening channel over a non-blocking one of ours, which accepts connections over RDMA and TCP. Safe for use by
  * many threads.
  *
- * <p>The lock is {@link Readiness}.
+ * <p>The lock is its {@link Readiness}.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // where there is a handler there is no future
 final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketChannel implements Readiness.Handler {
@@ -35,11 +35,11 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
     private final ServerSocketChannel channel;
     private final Readiness readiness;
 
-    // Written with readiness.
+    // Written with readiness held.
     private volatile boolean closed;
     private boolean killed;
-    private boolean busy; // an accept is on its way
-    private WaitingOperation<AsynchronousSocketChannel> accepting; // null unless it waits
+    private boolean busy; // an accept is in progress
+    private WaitingOperation<AsynchronousSocketChannel> accepting; // null unless an accept waits
 
     private RAsynchronousServerSocketChannel(RAsynchronousChannelGroup group, ServerSocketChannel channel) {
         super(group.provider());
@@ -49,9 +49,9 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
     }
 
     /**
-     * Over {@code channel}, which is closed if this fails.
+     * Creates a channel over {@code channel}, which is closed if this fails.
      *
-     * @throws ShutdownChannelGroupException the group takes no more
+     * @throws ShutdownChannelGroupException if the group takes no more channels
      */
     static RAsynchronousServerSocketChannel over(ServerSocketChannel channel, RAsynchronousChannelGroup group)
             throws IOException {
@@ -115,7 +115,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
             try {
                 operation = WaitingOperation.of(
                         handler == null ? new PendingFuture<>(this, this::kill) : null, handler, attachment);
-            } catch (Error e) { // lack of memory: nothing was begun
+            } catch (Error e) { // lack of memory: nothing has begun
                 end();
                 throw e;
             }
@@ -140,7 +140,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
                 throw new NotYetBoundException();
             }
         } catch (IOException e) {
-            // closed meanwhile, which the accept is about to find
+            // closed in the meantime, which the accept is about to find
         }
         synchronized (readiness) {
             if (killed) {
@@ -159,14 +159,14 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         }
     }
 
-    /** An accept was cancelled, and may have dropped a connection: no more of them. */
+    /** Refuses further accepts, because one was cancelled and may have dropped a connection. */
     private void kill() {
         synchronized (readiness) {
             killed = true;
         }
     }
 
-    /** Without waiting. */
+    /** Accepts without waiting. */
     private AsynchronousSocketChannel take() throws IOException {
         SocketChannel accepted = channel.accept();
         try {
@@ -176,7 +176,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         }
     }
 
-    /** With readiness; as {@link Readiness#await}. */
+    /** Waits like {@link Readiness#await}. Called with readiness held. */
     private Throwable await(WaitingOperation<AsynchronousSocketChannel> operation) {
         Throwable failure = readiness.await(SelectionKey.OP_ACCEPT);
         if (failure == null) {
@@ -249,7 +249,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         } finally {
             try {
                 if (readiness.isRegistered()) {
-                    group.loop().forget(); // else clients could go on connecting
+                    group.loop().forget(); // otherwise clients could go on connecting
                 }
                 if (pending != null) {
                     pending.tell(group, null, new AsynchronousCloseException(), false);

@@ -26,8 +26,8 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.nio.RSelectorProvider;
 
 /**
- * A socket channel whose work is done by a non-blocking one of ours inside, over RDMA or over TCP. Safe for use by many
- * threads.
+ * A socket channel whose work is done by an inner non-blocking channel of ours, over RDMA or over TCP. Safe for use by
+ * many threads.
  *
  * <p>Its parts, {@link Connecting}, {@link Reading} and {@link Writing}, share a lock: {@link Readiness}.
  */
@@ -41,7 +41,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
     private final Transfer reading;
     private final Transfer writing;
 
-    private volatile boolean closed; // written with readiness
+    private volatile boolean closed; // written with readiness held
 
     private RAsynchronousSocketChannel(RAsynchronousChannelGroup group, SocketChannel channel, SocketAddress remote) {
         super(group.provider());
@@ -54,9 +54,9 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
     }
 
     /**
-     * Over {@code channel}, connected or not, which is closed if this fails.
+     * Creates a channel over {@code channel}, connected or not, which is closed if this fails.
      *
-     * @throws java.nio.channels.ShutdownChannelGroupException the group takes no more
+     * @throws java.nio.channels.ShutdownChannelGroupException if the group takes no more channels
      */
     static RAsynchronousSocketChannel over(SocketChannel channel, RAsynchronousChannelGroup group) throws IOException {
         boolean done = false;
@@ -116,7 +116,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         connecting.start(target, attachment, Objects.requireNonNull(handler, "'handler' is null"));
     }
 
-    /** A connect was cancelled: the connection may be there or not. */
+    /** Refuses reads and writes, because a connect was cancelled and the connection may or may not exist. */
     void refuseTransfers() {
         reading.kill();
         writing.kill();
@@ -214,7 +214,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         boolean writable = (ops & SelectionKey.OP_WRITE) != 0 && writing.take();
         boolean readable = (ops & SelectionKey.OP_READ) != 0 && reading.take();
         if (writable) {
-            writing.proceed(direct && !readable); // two handlers in a row would hold each other up
+            writing.proceed(direct && !readable); // one handler would hold up the other
         }
         if (readable) {
             reading.proceed(direct);
@@ -285,7 +285,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
                 }
             } finally {
                 if (readiness.isRegistered()) {
-                    group.loop().selector().wakeup(); // which then forgets it
+                    group.loop().selector().wakeup(); // which then forgets the channel
                 }
                 group.remove(this);
             }
@@ -293,8 +293,9 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
     }
 
     /**
-     * A channel of the JDK's that a selector knows sends the end of the stream when it is closed, and a reset because
-     * of unread data later. Its asynchronous channels send the reset alone, which reads of the peer fail with.
+     * Has a close with unread data send only a reset, which makes reads of the peer fail, as the JDK's asynchronous
+     * channels do. A JDK channel that is registered with a selector sends the end of the stream when it is closed, and
+     * the reset later.
      */
     private void resetIfUnread() {
         boolean overTcp = connecting.remote() != null && RSelectorProvider.streamOf(channel) == null;
@@ -302,7 +303,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
             return;
         }
         try {
-            if (channel.socket().getInputStream().available() > 0) { // takes nothing from a read that is under way
+            if (channel.socket().getInputStream().available() > 0) { // takes nothing from a read in progress
                 channel.setOption(StandardSocketOptions.SO_LINGER, 0);
             }
         } catch (IOException e) {
@@ -341,7 +342,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         return channel.getOption(name);
     }
 
-    /** As the JDK's, which know fewer than their blocking kin. */
+    /** Returns the options of the JDK's asynchronous channels, which support fewer than the blocking ones. */
     @Override
     public Set<SocketOption<?>> supportedOptions() {
         Set<SocketOption<?>> options = new HashSet<>(channel.supportedOptions());
@@ -353,7 +354,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
 
     @Override
     public String toString() {
-        String inner = channel.toString(); // says what there is to say, and whether it is RDMA
+        String inner = channel.toString(); // describes the channel, and whether it uses RDMA
         return AsynchronousSocketChannel.class.getName() + inner.substring(inner.indexOf('['));
     }
 }

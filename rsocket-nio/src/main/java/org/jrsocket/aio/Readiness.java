@@ -13,21 +13,22 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 
 /**
- * One channel in its group's selector. Its monitor is the channel's lock: guards the key and the operations that wait.
+ * The registration of one channel with its group's selector. Its monitor is the channel's lock, which guards the key
+ * and the operations that wait.
  *
- * <p>An interest is given up late: when the selector reports it and nobody waits. So a channel that is read again and
- * again never has its key changed. What is found while an earlier find is still to be handled is given up at once, else
- * the selector would find it over and over.
+ * <p>An interest is given up late: when the selector reports it and no operation waits. So a channel that is read again
+ * and again never has its key changed. What is found before an earlier find has been handled is given up at once,
+ * because otherwise the selector would find it over and over.
  */
 final class Readiness {
 
-    /** What handles it: the channel that the application has. */
+    /** The handler of what is ready: the channel that the application has. */
     interface Handler {
-        /** Whether anybody may still wait. */
+        /** Returns whether operations may still wait. */
         boolean isOpen();
 
         /**
-         * @param ops of the selection key
+         * @param ops the ready operations of the selection key
          * @param direct whether this thread may call handlers
          */
         void onReady(int ops, boolean direct);
@@ -37,11 +38,11 @@ final class Readiness {
     private final SelectableChannel channel;
     private final Handler handler;
 
-    private SelectionKey key; // null until the first wait; guarded by this, as the next two
+    private SelectionKey key; // null until the first wait; guarded by this, as are the next two
     private int armed;
     private int found; // and not handled yet
 
-    /** The selecting thread's: what it has just found. */
+    /** The operations that the selecting thread has just found; used only by that thread. */
     int seen;
 
     Readiness(Selector selector, SelectableChannel channel, Handler handler) {
@@ -51,9 +52,9 @@ final class Readiness {
     }
 
     /**
-     * From now on these are reported. With this.
+     * Has these operations reported from now on. Called with this monitor held.
      *
-     * @return null, or how the operation fails that wants to wait, because the channel or the group is closed
+     * @return null, or how the operation that wants to wait fails, because the channel or the group is closed
      */
     AsynchronousCloseException await(int ops) {
         assert Thread.holdsLock(this);
@@ -82,19 +83,19 @@ final class Readiness {
         }
     }
 
-    /** Nobody waits for these any more. With this. */
+    /** Stops reporting operations for which nothing waits any more. Called with this monitor held. */
     void giveUp(int ops) {
         assert Thread.holdsLock(this);
         if (key != null && (armed & ops) != 0) {
             try {
                 arm(armed & ~ops);
             } catch (CancelledKeyException | ClosedSelectorException e) {
-                // closed, so it reports nothing any more
+                // closed, so nothing is reported any more
             }
         }
     }
 
-    /** By the thread that selects. Returns whether it is to be handled. */
+    /** Records what was found. Returns whether it is to be handled. Called by the selecting thread. */
     synchronized boolean found() {
         if (found == 0) {
             found = seen;
@@ -115,7 +116,7 @@ final class Readiness {
         handler.onReady(ops, direct);
     }
 
-    /** Whether the selector knows the channel, and has to be told of its end. */
+    /** Returns whether the selector knows the channel, and has to be told of its end. */
     synchronized boolean isRegistered() {
         return key != null;
     }

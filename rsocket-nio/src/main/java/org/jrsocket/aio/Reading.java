@@ -11,11 +11,11 @@ import java.nio.channels.ReadPendingException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
-/** What a channel receives. */
+/** The receiving direction of a channel. */
 final class Reading extends Transfer {
 
     private final SocketChannel channel;
-    private boolean failureTold; // of the operation on its way, as its buffers
+    private boolean failureTold; // accessed like the buffers of the operation in progress
 
     Reading(RAsynchronousSocketChannel owner, SocketChannel channel, Readiness readiness) {
         super(owner, readiness, SelectionKey.OP_READ);
@@ -37,7 +37,7 @@ final class Reading extends Transfer {
     @Override
     long attempt(ByteBuffer[] many) throws IOException {
         if (failureTold) {
-            return hasRemaining(many) ? -1 : 0; // as the JDK's, which without room does not look
+            return hasRemaining(many) ? -1 : 0; // as in the JDK, which does not look if there is no room
         }
         try {
             return channel.read(many);
@@ -46,7 +46,7 @@ final class Reading extends Transfer {
         }
     }
 
-    /** As the JDK's: one read fails, with no SocketException, and those after it find the end of the stream. */
+    /** Returns what a failed read throws: as in the JDK, no SocketException; later reads find the stream's end. */
     private IOException told(SocketException e) {
         failureTold = true;
         return new IOException(e.getMessage(), e);

@@ -13,8 +13,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One direction of a channel, in which one operation at a time is on its way. The operation tries at once, and again
- * whenever the selector says so; between tries it <em>waits</em>, which is when a close or its time limit may take it.
+ * One direction of a channel, in which one operation at a time is in progress. The operation tries at once, and again
+ * whenever the selector reports it ready; between tries it <em>waits</em>, and only then may a close or its time limit
+ * take it.
  *
  * <p>The lock is the channel's {@link Readiness}.
  */
@@ -29,10 +30,10 @@ abstract class Transfer {
     private boolean waiting;
     private boolean killed;
     private boolean shut;
-    private boolean late; // timed out while it tried
-    private long serial; // of the operation that its timer is for
+    private boolean late; // timed out during a try
+    private long serial; // identifies the operation that the timer is for
 
-    // Of the operation on its way: whoever has it, by busy and waiting, reads and writes these.
+    // Of the operation in progress: accessed by the thread that has it, as busy and waiting tell.
     private ByteBuffer one; // or null
     private ByteBuffer[] many;
     private CompletionHandler<Object, Object> handler; // or null
@@ -46,25 +47,25 @@ abstract class Transfer {
         this.op = op;
     }
 
-    /** Moves what can be moved without waiting; as the channel's call. */
+    /** Moves what can be moved without waiting, and returns what the channel's call returns. */
     abstract long attempt(ByteBuffer one) throws IOException;
 
-    /** The same, with several. */
+    /** Does the same with several buffers. */
     abstract long attempt(ByteBuffer[] many) throws IOException;
 
-    /** How an operation fails once this direction is shut; null if it finds the end of the stream. */
+    /** Returns how an operation fails once this direction is shut; null if it finds the end of the stream. */
     abstract IOException afterShut();
 
-    /** What is thrown while another operation is on its way. */
+    /** Returns what to throw while another operation is in progress. */
     abstract IllegalStateException pending();
 
-    /** The message for operations after a time limit or a cancellation. */
+    /** Returns the message for operations after a timeout or a cancellation. */
     abstract String refusal();
 
     // ---- starting ----
 
     /**
-     * Starts an operation of the application's.
+     * Starts an operation for the application.
      *
      * @param one null if there are {@code many}
      * @param many null if there is {@code one}
@@ -90,8 +91,8 @@ abstract class Transfer {
         };
     }
 
-    /** Tells of an operation that is complete at once. */
-    @SuppressWarnings("unchecked") // the handler takes what its operation has
+    /** Reports an operation that is complete at once. */
+    @SuppressWarnings("unchecked") // the handler accepts what its operation returns
     private <A> Future<?> tell(
             ByteBuffer[] many, long n, Throwable failure, A attachment, CompletionHandler<?, ? super A> handler) {
         Object value = failure == null ? value(many, n) : null;
@@ -105,7 +106,7 @@ abstract class Transfer {
         NOTHING_TO_DO
     }
 
-    /** An operation gets its turn now, or never. */
+    /** Admits an operation now, or not at all: it does not wait for its turn. */
     private Admission admit(boolean somethingToDo) {
         synchronized (lock) {
             if (killed) {
@@ -125,7 +126,7 @@ abstract class Transfer {
         }
     }
 
-    /** Once admitted. */
+    /** Starts an operation that was admitted. */
     @SuppressWarnings("unchecked") // the handler of the caller's attachment
     private <A> Future<?> start(
             ByteBuffer one,
@@ -149,7 +150,7 @@ abstract class Transfer {
             PendingFuture<Object> result = handler == null ? new PendingFuture<>(channel, this::kill) : null;
             try {
                 failure = suspend(result, timeout, unit);
-            } catch (RuntimeException | Error e) { // whoever hears that need not expect that the handler is called
+            } catch (RuntimeException | Error e) { // a caller that gets this need not expect a call of the handler
                 release(false);
                 throw e;
             }
@@ -160,7 +161,7 @@ abstract class Transfer {
         return finishAtOnce(n, Handlers.translate(failure));
     }
 
-    /** With a time limit perhaps; as {@link Readiness#await}. */
+    /** Waits like {@link Readiness#await}, with a time limit if there is one. */
     private Throwable suspend(PendingFuture<Object> result, long timeout, TimeUnit unit) {
         synchronized (lock) {
             if (timeout > 0) { // first, as it may fail
@@ -205,7 +206,7 @@ abstract class Transfer {
         return false;
     }
 
-    /** Of one buffer an Integer, of many a Long. */
+    /** Returns an Integer for one buffer, a Long for many. */
     private static Object value(ByteBuffer[] many, long n) {
         if (many == null) {
             return (int) n;
@@ -213,7 +214,7 @@ abstract class Transfer {
         return n;
     }
 
-    /** With lock; as {@link Readiness#await}. */
+    /** Waits like {@link Readiness#await}. Called with the lock held. */
     private Throwable suspend() {
         Throwable failure = channel.readiness().await(op);
         if (failure == null) {
@@ -224,7 +225,7 @@ abstract class Transfer {
 
     // ---- going on ----
 
-    /** Whether there is an operation that waited and is the caller's now. */
+    /** Takes the operation that waits, if any. Returns whether there was one, which now belongs to the caller. */
     boolean take() {
         synchronized (lock) {
             if (!waiting) {
@@ -236,7 +237,7 @@ abstract class Transfer {
         }
     }
 
-    /** After {@link #take}. */
+    /** Tries again, after {@link #take}. */
     void proceed(boolean direct) {
         long n = 0;
         Throwable failure = null;
@@ -256,7 +257,7 @@ abstract class Transfer {
         finish(failure == null ? value(many, n) : null, Handlers.translate(failure), direct);
     }
 
-    /** Ends an operation that is the caller's: it was taken, or its time limit took it. */
+    /** Ends an operation that belongs to the caller: it was taken, or its time limit took it. */
     private void finish(Object value, Throwable failure, boolean direct) {
         CompletionHandler<Object, Object> told = handler;
         Object with = attachment;
@@ -269,7 +270,7 @@ abstract class Transfer {
         Handlers.tell(channel.group(), result, told, with, value, failure, direct);
     }
 
-    /** The next may start. */
+    /** Releases the operation, so that the next one may start. */
     private void release(boolean kill) {
         synchronized (lock) {
             one = null;
@@ -291,7 +292,7 @@ abstract class Transfer {
                 return;
             }
             if (!waiting) {
-                late = true; // it is trying, perhaps in vain
+                late = true; // it is trying now, perhaps in vain
                 return;
             }
             waiting = false;
@@ -301,19 +302,19 @@ abstract class Transfer {
 
     // ---- ends ----
 
-    /** The channel is closed. */
+    /** Fails an operation that was taken, because the channel is closed. */
     void fail(Throwable failure) {
         finish(null, failure, false);
     }
 
-    /** Nobody knows how far an operation got: no more of them. */
+    /** Refuses further operations, because no one knows how far the last one got. */
     void kill() {
         synchronized (lock) {
             killed = true;
         }
     }
 
-    /** @return false if it was shut before */
+    /** @return false if it was already shut */
     boolean shut() {
         synchronized (lock) {
             boolean first = !shut;

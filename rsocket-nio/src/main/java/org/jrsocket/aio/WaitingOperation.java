@@ -7,8 +7,9 @@ package org.jrsocket.aio;
 import java.nio.channels.CompletionHandler;
 
 /**
- * Who hears the outcome of an operation that waits for the selector: a future or a handler. {@link Transfer}, whose
- * operations follow one another for as long as the channel lives, has these in fields of its own and allocates nothing.
+ * The recipient of the outcome of an operation that waits for the selector: a future or a handler. {@link Transfer},
+ * whose operations follow one another for as long as the channel lives, has these in fields of its own and allocates
+ * nothing.
  *
  * @param future null if there is a handler
  * @param handler null if there is a future
@@ -21,7 +22,7 @@ record WaitingOperation<V>(PendingFuture<V> future, CompletionHandler<V, Object>
         return new WaitingOperation<>(future, (CompletionHandler<V, Object>) handler, attachment);
     }
 
-    /** As {@link Handlers#tell}. */
+    /** Reports the outcome; see {@link Handlers#tell}. */
     boolean tell(RAsynchronousChannelGroup group, V value, Throwable failure, boolean direct) {
         return Handlers.tell(group, future, handler, attachment, value, failure, direct);
     }

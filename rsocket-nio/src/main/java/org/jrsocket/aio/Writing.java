@@ -11,7 +11,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.WritePendingException;
 
-/** What a channel sends. */
+/** The sending direction of a channel. */
 final class Writing extends Transfer {
 
     private final RAsynchronousSocketChannel owner;
@@ -41,7 +41,7 @@ final class Writing extends Transfer {
         }
     }
 
-    /** A write that waited when the output was shut. */
+    /** Returns what to throw for a write that was waiting when the output was shut. */
     private IOException shutMeanwhile(ClosedChannelException e) {
         return isShut() && owner.isOpen() ? new IOException("Broken pipe") : e;
     }

@@ -5,31 +5,32 @@
 /**
  * Asynchronous socket channels: {@link org.jrsocket.aio.RAsynchronousChannelProvider} with its groups and channels.
  *
- * <p>Each channel has a non-blocking channel of {@code nio} inside, which is over RDMA or TCP, and each group one
- * selector of it. So which transport a connection gets, and what its bytes do, is not this package's: it tries, waits
- * for the selector, tries again, and calls completion handlers on the right threads.
+ * <p>Each channel has an inner non-blocking channel of {@code nio}, which is over RDMA or TCP, and each group has one
+ * selector of that package. So this package does not decide which transport a connection gets, nor move its bytes: it
+ * tries, waits for the selector, tries again, and calls completion handlers on the right threads.
  *
- * <p>May use {@code nio}, by what {@code java.nio.channels} has, the provider and {@code BroughtProviders}; the threads
- * of {@code stream}; and slf4j.
+ * <p>May use {@code nio}, through the types of {@code java.nio.channels}, the provider and {@code BroughtProviders};
+ * the threads of {@code stream}; and slf4j.
  *
  * <p>From top to bottom: provider, channels, {@code Connecting}, {@code Transfer}, group, {@code EventLoop},
  * {@code Readiness}, {@code WaitingOperation}, {@code Handlers}, {@code PendingFuture}. Arrows that point up:
  *
  * <ul>
- *   <li>A transfer is one direction of a channel, and has that channel's group and key; so has its connecting.
- *   <li>A channel and a group know the provider that made them: the JDK's constructors want it.
+ *   <li>A transfer is one direction of a channel, and uses that channel's group and key, as {@code Connecting} does.
+ *   <li>A channel and a group know the provider that made them: the JDK's constructors demand it.
  *   <li>{@code EventLoop} and {@code Handlers} know the group whose threads they run on: handlers belong to it.
  * </ul>
  *
- * <p>Locks, in the order in which they may be taken; a thread need not have those above, and none calls a handler:
+ * <p>Locks, in the order in which they may be taken; a thread need not hold those above, and no handler is called with
+ * any of them held:
  *
  * <ol>
- *   <li>The provider's monitor, with which it makes the default group.
+ *   <li>The provider's monitor, held while it makes the default group.
  *   <li>{@code EventLoop}'s lock, or a {@code PendingFuture}'s monitor.
- *   <li>A channel's {@code Readiness}; never with {@code EventLoop}'s lock.
- *   <li>All of {@code nio}'s: with {@code Readiness} those of registering and of keys, with {@code EventLoop}'s lock
- *       those of the selector, which it closes once nobody selects any more. During a selection nobody holds any of
- *       those above.
+ *   <li>A channel's {@code Readiness}; never while {@code EventLoop}'s lock is held.
+ *   <li>All locks of {@code nio}: with {@code Readiness} held, those for registering and for keys; with
+ *       {@code EventLoop}'s lock held, those of the selector, which it closes once no thread selects any more. During a
+ *       selection, none of those above is held.
  *   <li>The group's set of channels, its timer and its pool.
  * </ol>
  */
