@@ -7,9 +7,10 @@ package org.jrsocket.agent;
 import java.lang.instrument.Instrumentation;
 
 /**
- * {@code -javaagent:rsocket.jar}: what the JVM calls. Before it does, it loads all types in the signatures of this
- * class's methods, with the class loader in which it found this class. That need not be the one where the agent's
- * classes belong ({@link BootPath}). So no signature here has a type of ours; all else is in {@link Installation}.
+ * The entry point of {@code -javaagent:rsocket.jar}. Before the JVM calls it, it loads all types in the signatures of
+ * this class's methods, with the class loader in which it found this class. That need not be the one to which the
+ * agent's classes belong ({@link BootPath}). So no signature here has a type of ours; everything else is in
+ * {@link Installation}.
  */
 public final class Agent {
 
@@ -29,7 +30,7 @@ public final class Agent {
         }
     }
 
-    /** One line on stderr. */
+    /** Prints one line on stderr. */
     static void say(String line) {
         System.err.println("jrsocket: " + line.replaceAll("\\s*\\R\\s*", " "));
     }

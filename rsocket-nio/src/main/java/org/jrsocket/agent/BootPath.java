@@ -33,18 +33,18 @@ final class BootPath {
 
     private static final String OPTION = "-javaagent:";
 
-    /** Classes that are loaded once a program uses ours, but not when the JVM has only called {@link Agent}. */
+    /** Classes that are loaded once a program uses ours, but not if the JVM has only called {@link Agent}. */
     private static final Set<String> OURS =
             Set.of("org.jrsocket.connect.TransportContext", "org.jrsocket.stream.RdmaTransport");
 
     private BootPath() {}
 
     /**
-     * If this class is not on the boot class path, puts the agent's jar there and calls the agent from there. Not where
-     * the agent is attached to a program that already uses classes of ours.
+     * Puts the agent's jar on the boot class path and calls the agent from there, if this class is not on it yet. Does
+     * not do so if the agent is attached to a program that already uses classes of ours.
      *
      * @param entry the agent's method that the JVM has called
-     * @return whether that was done; else the caller works itself, and does without what the boot class path gives
+     * @return whether that was done; if not, the caller does the work itself, without what the boot class path gives
      */
     static boolean handOn(String entry, String arguments, Instrumentation instrumentation) {
         if (BootPath.class.getClassLoader() == null || entry.equals("agentmain") && isInUse(instrumentation)) {
@@ -67,15 +67,15 @@ final class BootPath {
         try {
             there.invoke(null, arguments, instrumentation);
         } catch (InvocationTargetException | IllegalAccessException e) {
-            // The agent lets nothing through. What this method threw would end the JVM.
+            // The agent lets no exception through. One that this method threw would end the JVM.
             Agent.say("TCP only: " + (e.getCause() == null ? e : e.getCause()));
         }
         return true;
     }
 
     /**
-     * Whether the program uses classes of ours from its own class path. With the agent's on the boot class path, the
-     * JVM would take all that are loaded later from there, and the two sets of classes do not work together.
+     * Returns whether the program uses classes of ours from its own class path. With the agent's on the boot class
+     * path, the JVM would load all further classes from there, and the two sets of classes do not work together.
      */
     static boolean isInUse(Instrumentation instrumentation) {
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
@@ -87,10 +87,10 @@ final class BootPath {
     }
 
     /**
-     * Whether the JVM took this class from another jar than the agent's: one called rsocket.jar that lies beside it,
-     * perhaps of another version. For the boot class path's copy, when the JVM starts.
+     * Checks whether the JVM took this class from a jar other than the agent's: one called rsocket.jar that lies beside
+     * it, perhaps of another version. For the copy on the boot class path, when the JVM starts.
      *
-     * @return what to tell the operator; null if all is as it should be, or if nobody can say
+     * @return what to tell the operator; null if all is as it should be, or if that cannot be determined
      */
     static String mistaken() {
         if (BootPath.class.getClassLoader() != null) {
@@ -99,22 +99,22 @@ final class BootPath {
         return mistaken(agents());
     }
 
-    /** The files that options of this JVM name as agents. */
+    /** Returns the files that options of this JVM name as agents. */
     private static List<File> agents() {
         String fromProcess = "";
         try (FileInputStream in = new FileInputStream("/proc/self/cmdline")) {
             fromProcess = new String(in.readAllBytes(), Charset.defaultCharset());
         } catch (IOException e) {
-            // no /proc: then nobody can say
+            // no /proc: then it cannot be determined
         }
         return agents(fromProcess, System.getenv("JAVA_TOOL_OPTIONS"), System.getenv("JDK_JAVA_OPTIONS"));
     }
 
     /**
-     * The same.
+     * Returns the same from the given options.
      *
-     * @param commandLine its arguments, each with a NUL behind it
-     * @param others options with blanks between, or null
+     * @param commandLine the arguments of the command line, each followed by a NUL
+     * @param others options separated by blanks, or null
      */
     static List<File> agents(String commandLine, String... others) {
         StringBuilder options = new StringBuilder(commandLine);
@@ -136,7 +136,7 @@ final class BootPath {
     static String mistaken(List<File> agents) {
         String mistaken = null;
         for (File agent : agents) {
-            File real = real(agent); // the JVM looks beside what a link leads to
+            File real = real(agent); // the JVM looks beside the target of a link
             File beside = new File(real.getParentFile(), NAME);
             if (real.getName().equals(NAME)) {
                 return null;
@@ -153,13 +153,13 @@ final class BootPath {
         try {
             return file.getCanonicalFile();
         } catch (IOException e) {
-            return file; // nobody can say
+            return file; // it cannot be determined
         }
     }
 
     /**
-     * The agent's jar: that of this class, unless the JVM found the class in another one on the class path, the
-     * program's; then the one that an option names. Null if there is none, or if nobody says.
+     * Returns the agent's jar: the one that has this class, unless the JVM found the class in another jar on the
+     * program's class path; then the one that an option names. Null if there is none, or if it cannot be determined.
      */
     private static Path jar() throws URISyntaxException {
         CodeSource source = BootPath.class.getProtectionDomain().getCodeSource();

@@ -21,10 +21,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** What {@code ping} and {@code perf} have in common. */
+/** The options that {@code ping} and {@code perf} have in common. */
 final class ClientOptions {
 
-    /** {@code HOST} alone means this port; a string, for annotations. */
+    /** The port that {@code HOST} alone means; a string, for annotations. */
     static final String PORT = "7470";
 
     @Spec(Spec.Target.MIXEE)
@@ -49,13 +49,13 @@ final class ClientOptions {
             description = "no progress on standard error")
     private boolean quiet;
 
-    /** With RDMA opened, if there is any, so that the first connection does not have to. */
+    /** Opens a context, and RDMA if there is any, so that the first connection does not have to. */
     static TransportContext context(Settings settings) throws ConfigurationException {
         TransportHolder holder = TransportHolder.rdmaCore();
         try {
             holder.transport();
         } catch (VerbsUnavailableException e) {
-            // whoever connects is told
+            // each connect reports it
         }
         return TransportContext.open(settings, holder);
     }
@@ -72,7 +72,7 @@ final class ClientOptions {
         }
     }
 
-    /** Looks the host up; null, with a line on stderr, if that fails. */
+    /** Looks the host up. Returns null, after a line on stderr, if that fails. */
     static InetSocketAddress resolve(Peer peer, Main main) {
         try {
             return peer.resolve();
@@ -82,7 +82,7 @@ final class ClientOptions {
         }
     }
 
-    /** Bytes: {@code 64}, {@code 64k}, {@code 1m}. */
+    /** A number of bytes: {@code 64}, {@code 64k}, {@code 1m}. */
     static final class Size implements ITypeConverter<Integer> {
         private static final int MAX = 16 << 20;
 
@@ -96,13 +96,13 @@ final class ClientOptions {
                     return (int) number << shift;
                 }
             } catch (NumberFormatException e) {
-                // said below
+                // reported below
             }
             throw new TypeConversionException("'" + value + "' is no size from 1 to 16m");
         }
     }
 
-    /** Seconds, not 0, as nanoseconds: {@code 5}, {@code 0.2}. */
+    /** A number of seconds above 0, converted to nanoseconds: {@code 5}, {@code 0.2}. */
     static final class Seconds implements ITypeConverter<Long> {
         @Override
         public Long convert(String value) {
@@ -112,7 +112,7 @@ final class ClientOptions {
                     return Math.max(1, (long) (seconds * 1e9));
                 }
             } catch (NumberFormatException e) {
-                // said below
+                // reported below
             }
             throw new TypeConversionException("'" + value + "' is no number of seconds above 0, up to 86400");
         }

@@ -7,7 +7,7 @@ package org.jrsocket.agent;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaStream;
 
-/** One RDMA connection, at one moment, as open data. */
+/** The numbers of one RDMA connection at one moment, as open data. */
 public final class ConnectionNumbers {
 
     private final RdmaStream stream;
@@ -28,7 +28,7 @@ public final class ConnectionNumbers {
         open = stream.isOpen();
     }
 
-    /** So far always RDMA: what TCP carries is the JDK's own. */
+    /** Returns the transport, so far always RDMA: connections over TCP are the JDK's own. */
     public String getTransport() {
         return "RDMA";
     }
@@ -53,32 +53,32 @@ public final class ConnectionNumbers {
         return stream.deviceName();
     }
 
-    /** Since it was established. */
+    /** Returns the time since the connection was established. */
     public long getAgeMillis() {
         return ageMillis;
     }
 
-    /** By the application. */
+    /** Returns the bytes that the application has read. */
     public long getBytesRead() {
         return bytesRead;
     }
 
-    /** By the application. */
+    /** Returns the bytes that the application has written. */
     public long getBytesWritten() {
         return bytesWritten;
     }
 
-    /** Memory that the device holds pinned for it. */
+    /** Returns the bytes of memory that the device holds pinned for the connection. */
     public long getRegisteredBytes() {
         return registeredBytes;
     }
 
-    /** How often what was written had to wait for the peer to make room. */
+    /** Returns how often what was written had to wait for the peer to make room. */
     public long getStalls() {
         return stalls;
     }
 
-    /** Whether the application has not closed it. */
+    /** Returns whether the application has not closed the connection. */
     public boolean isOpen() {
         return open;
     }

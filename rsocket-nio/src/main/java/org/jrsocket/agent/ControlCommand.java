@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code ctl}: what {@link TransportMXBean} of another JVM shows and does. */
+/** The command {@code ctl}, which shows and controls what the {@link TransportMXBean} of another JVM offers. */
 @Command(
         name = "ctl",
         mixinStandardHelpOptions = true,

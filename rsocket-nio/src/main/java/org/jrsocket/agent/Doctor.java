@@ -27,10 +27,10 @@ import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
-/** Tells people what this host has for RDMA, and what a connection would use. */
+/** Reports what this host has for RDMA, and what a connection would use. */
 final class Doctor {
 
-    /** Exit status. */
+    /** The exit status if the peer cannot be reached at all. */
     private static final int UNREACHABLE = 3;
 
     private static final int TCP_MILLIS = 5_000;
@@ -50,7 +50,7 @@ final class Doctor {
     }
 
     /**
-     * @param peer to try as well, or null
+     * @param peer a peer to try as well, or null
      * @return 0 if RDMA can be used here (and reaches the peer), 1 if not, 3 if the peer cannot be reached at all
      */
     int run(Peer peer) throws ConfigurationException {
@@ -109,7 +109,7 @@ final class Doctor {
         return device.ports().stream().anyMatch(DeviceInfo.Port::active);
     }
 
-    /** Whether a connection on this device would have what it needs, as far as that can be tried. */
+    /** Returns whether a connection on this device would have what it needs, as far as that can be tried. */
     private boolean tryQueuePair(DeviceInfo device) throws VerbsUnavailableException {
         InetAddress address = device.ports().stream()
                 .filter(DeviceInfo.Port::active)
@@ -137,7 +137,7 @@ final class Doctor {
     }
 
     /**
-     * By trying, on all addresses and a port of the device's choice.
+     * Returns what a server listens over, found by trying on all addresses and a port of the device's choice.
      *
      * @param refuses whether there are devices, and connections may use none of them
      */

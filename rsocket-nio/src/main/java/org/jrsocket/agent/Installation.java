@@ -26,9 +26,9 @@ import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * What the agent does: makes a JVM's sockets ours where the host has RDMA. Where it has none, says so in one line and
- * leaves the JVM alone. Only a configuration that cannot be used stops the JVM, and only one that starts: nothing ends
- * a program that runs.
+ * The work of the agent: it makes a JVM's sockets ours if the host has RDMA. If the host has none, the agent says so in
+ * one line and leaves the JVM alone. Only a configuration that cannot be used stops the JVM, and only a JVM that is
+ * starting: nothing ends a program that is running.
  */
 final class Installation {
 
@@ -38,8 +38,8 @@ final class Installation {
     private static final String NIO_PROPERTY = "java.nio.channels.spi.SelectorProvider";
 
     /**
-     * Its class is loaded when the first server socket is made. The JDK lets none of its own accept with a Socket that
-     * stands on a factory's SocketImpl, as TLS servers do.
+     * The class that is loaded when the first server socket is created. The JDK lets none of its own server sockets
+     * accept with a Socket that is based on a factory's SocketImpl, as TLS servers do.
      */
     private static final String SERVER_SOCKET = "java.net.ServerSocket";
 
@@ -50,9 +50,7 @@ final class Installation {
     private static final String HAS_SERVERS = "the agent was attached after the JVM's first server socket, "
             + "which might accept no more; start the JVM with -javaagent";
 
-    /**
-     * What does its work for the first time under an application's security manager has to be loaded before (JDK 17).
-     */
+    /** Classes that may first be used under an application's security manager, and so are loaded before (JDK 17). */
     private static final List<String> NEEDED_LATER = List.of(
             "org.jrsocket.net.RSocketImpl",
             "org.jrsocket.net.RServerSocketImpl",
@@ -68,11 +66,11 @@ final class Installation {
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
-    private static volatile TransportContext installed; // once its sockets are this JVM's
+    private static volatile TransportContext installed; // set once its sockets are this JVM's
 
     private Installation() {}
 
-    /** Before {@code main}. */
+    /** Starts the agent before {@code main}. */
     static void begin(String arguments, Instrumentation instrumentation) {
         String mistaken = BootPath.mistaken();
         if (mistaken != null) {
@@ -81,7 +79,7 @@ final class Installation {
         start(arguments, instrumentation, TransportHolder.rdmaCore());
     }
 
-    /** When the agent is attached. */
+    /** Starts the agent when it is attached. */
     static void attach(String arguments, Instrumentation instrumentation) {
         if (Installation.class.getClassLoader() == null && BootPath.isInUse(instrumentation)) {
             Agent.say(IN_USE);
@@ -95,12 +93,12 @@ final class Installation {
             run(arguments, instrumentation, holder, false);
         } catch (ConfigurationException e) {
             Agent.say(e.getMessage());
-            // a program that runs otherwise than it was told to is worse than one that does not run
+            // a program that runs differently from what it was told is worse than one that does not run
             Runtime.getRuntime().halt(1);
         }
     }
 
-    /** Leaves this JVM's own sockets to TCP: for commands, which use RDMA beside them and compare it with TCP. */
+    /** Leaves this JVM's own sockets to TCP. For commands, which use RDMA directly and compare it with TCP. */
     static void standAside() {
         TransportContext context = installed;
         if (context != null) {
@@ -108,7 +106,7 @@ final class Installation {
         }
     }
 
-    /** What was made before stays as it is, and has to go on working. */
+    /** Starts an attached agent. Sockets made before stay as they are, and have to go on working. */
     static void attach(String arguments, Instrumentation instrumentation, TransportHolder holder) {
         try {
             run(arguments, instrumentation, holder, true);
@@ -133,7 +131,7 @@ final class Installation {
             install(context, holder, instrumentation, attached);
         } catch (ConfigurationException e) {
             throw e;
-        } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must live
+        } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must go on
             if (context != null) {
                 tcpOnly(context, attached, null, e.toString());
             } else {
@@ -156,7 +154,7 @@ final class Installation {
         RSelectorProvider.share(context, holder);
         installed = context;
         try {
-            if (context.mayUseRdma()) { // else nothing of RDMA is opened, before policy or rules change at run time
+            if (context.mayUseRdma()) { // otherwise nothing of RDMA is opened until policy or rules change at run time
                 sayMissing(context, holder.provider());
             }
         } catch (VerbsUnavailableException e) {
@@ -185,7 +183,7 @@ final class Installation {
         }
     }
 
-    /** Nobody would notice a device that is spelt wrongly. Looking costs time, so only where devices are named. */
+    /** Warns of missing devices, as a misspelt one would go unnoticed. Looking takes time: only for named devices. */
     private static void sayMissing(TransportContext context, VerbsProvider provider) {
         if (!context.namesDevices()) {
             return;
@@ -200,7 +198,10 @@ final class Installation {
         }
     }
 
-    /** @param module of the class; there are few of it, and a name is made for each class that is asked for its own */
+    /**
+     * @param module the module of the class: few classes are in it, and each class that is asked for its name has to
+     *     make it
+     */
     static boolean isLoaded(Module module, String name, Instrumentation instrumentation) {
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (loaded.getModule() == module && loaded.getName().equals(name)) {
@@ -248,7 +249,7 @@ final class Installation {
             RSelectorProvider.install(context, holder);
             NettyBypass bypass = new NettyBypass(context.settings().log());
             instrumentation.addTransformer(bypass);
-            if (attached) { // too late for the properties, which are set next
+            if (attached) { // too late for the properties that are set next
                 bypass.look(instrumentation.getAllLoadedClasses());
             }
             NettyNatives.leaveOut(System.getProperties());
@@ -267,10 +268,10 @@ final class Installation {
     }
 
     /**
-     * Some sockets of this JVM cannot be ours.
+     * Reports that some sockets of this JVM cannot be ours.
      *
-     * @param kind which; null for all
-     * @throws ConfigurationException some connection must use RDMA, and would use TCP unnoticed
+     * @param kind which sockets; null for all
+     * @throws ConfigurationException if some connection must use RDMA, and would use TCP unnoticed
      */
     private static void tcpOnly(TransportContext context, boolean attached, Kind kind, String reason)
             throws ConfigurationException {
@@ -282,7 +283,7 @@ final class Installation {
         }
         if (!context.mayUse(Policy.RDMA)) {
             warn(context.settings().log(), what + ": " + reason);
-        } else if (attached) { // nothing ends a program that runs, but it hears of it
+        } else if (attached) { // nothing ends a program that is running, but it is told
             Agent.say(what + ", and connections that must use RDMA do not fail: " + reason);
         } else {
             throw new ConfigurationException(

@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Which of this JVM's sockets are ours, and why others are the JDK's: for people. Any thread. */
+/** A record for people of which sockets of this JVM are ours, and why others are the JDK's. Any thread may use it. */
 final class InstalledSockets {
 
-    /** What a JVM has ours of, each by itself. */
+    /** The kinds of sockets that can be ours, independently of one another. */
     enum Kind {
         SOCKETS("java.net sockets"),
         CHANNELS("NIO channels"),
@@ -38,24 +38,24 @@ final class InstalledSockets {
         STATES.put(kind, "ours");
     }
 
-    /** Only says so where nothing else has been said. */
+    /** Records that a kind is the JDK's, unless something has been recorded already. */
     static void jdks(Kind kind, String reason) {
         STATES.putIfAbsent(kind, "the JDK's (" + reason + ")");
     }
 
-    /** The same of all kinds. */
+    /** Does the same for all kinds. */
     static void jdks(String reason) {
         for (Kind kind : Kind.values()) {
             jdks(kind, reason);
         }
     }
 
-    /** @param netty the name of its packages; its connections are neither ours nor the JDK's */
+    /** @param netty the name of the copy's packages; its connections are neither ours nor the JDK's */
     static void bypassed(String netty, String transport) {
         BYPASSES.put(netty, "TCP by " + transport);
     }
 
-    /** In one line. */
+    /** Describes everything in one line. */
     static String describe() {
         Map<String, String> all = new LinkedHashMap<>();
         synchronized (STATES) {

@@ -10,14 +10,14 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jrsocket.stream.StreamConfig;
 
-/** What this process may pin, from proc(5). */
+/** The memory that this process may pin, from proc(5). */
 final class LockedMemory {
 
     private static final int CAP_IPC_LOCK = 14;
 
     private LockedMemory() {}
 
-    /** For people: the limit, and for how many connections it is. */
+    /** Describes for people the limit, and how many connections it suffices for. */
     static String describe(StreamConfig config) {
         try {
             return describe(

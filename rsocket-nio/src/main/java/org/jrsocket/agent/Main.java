@@ -19,8 +19,8 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code java -jar rsocket.jar COMMAND}. Exit status: 0 as hoped, 1 not, 2 wrongly called or configured; {@code doctor}
- * has one more.
+ * The entry point of {@code java -jar rsocket.jar COMMAND}. The exit status is 0 for success, 1 for failure, 2 for a
+ * wrong call or configuration; {@code doctor} has one more.
  */
 @Command(
         name = "java -jar rsocket.jar",
@@ -84,10 +84,10 @@ public final class Main implements Callable<Integer> {
         return err;
     }
 
-    /** Of the system properties and the environment; sets up the log, too. */
+    /** Reads the settings from the system properties and the environment, and sets up the log. */
     static Settings settings() throws ConfigurationException {
         Settings settings = Settings.read(null, System.getProperties(), System.getenv());
-        // The answer says it all.
+        // The command's answer already says what a warning would.
         StderrLoggers.level(settings.log() == LogLevel.WARN ? LogLevel.ERROR : settings.log());
         return settings;
     }

@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes {@link TransportBean} appear in the platform MBean server, without starting that: it takes a JVM a good part of
- * its start-up time, and most never use it. The JDK asks a builder, named by a property, for each new MBean server;
- * ours adds the bean to the platform's. Names no class of {@code java.management} before it knows that the module is
- * there.
+ * Makes {@link TransportBean} appear in the platform MBean server without starting that server, which takes a good part
+ * of a JVM's start-up time, and which most JVMs never use. The JDK asks a builder, named by a property, for each new
+ * MBean server; our builder adds the bean to the platform's. Uses no class of {@code java.management} before it knows
+ * that the module is present.
  */
 final class Management {
 
@@ -27,14 +27,14 @@ final class Management {
     private static final Logger LOG = LoggerFactory.getLogger(Management.class);
     private static final String STARTED = "java.lang.management.ManagementFactory";
 
-    /** What the bean will show; set before the builder is named. */
+    /** The bean to register; set before the builder is named. */
     private static volatile TransportBean bean;
-    /** The builder that somebody else has named before; ours then asks that one. */
+    /** The builder that was named before ours, which then delegates to it. */
     private static volatile String other;
 
     private Management() {}
 
-    /** Sees to it that there is a bean when somebody looks. Never fails. */
+    /** Makes sure that there is a bean when it is looked for. Never fails. */
     static void register(TransportContext context, TransportHolder holder, Instrumentation instrumentation) {
         Module management = ModuleLayer.boot().findModule("java.management").orElse(null);
         if (management == null) {
@@ -43,19 +43,19 @@ final class Management {
         try {
             bean = new TransportBean(context, holder);
             if (Installation.isLoaded(management, STARTED, instrumentation)) {
-                PlatformBuilder.registerNow(bean); // another agent was before us, or we are attached to a JVM that runs
+                PlatformBuilder.registerNow(bean); // another agent came first, or we are attached to a running JVM
                 return;
             }
             if (Management.class.getClassLoader() != null) {
-                // The JDK looks for the builder with whatever class loader the thread has that starts JMX. Where that
-                // does not find it, there is no MBean server at all. Nor is JMX started here: it would load the log
+                // The JDK looks for the builder with the class loader of the thread that starts JMX. If that does not
+                // find it, there is no MBean server at all. JMX is not started here either: it would load the log
                 // manager before the program has named its own.
                 LOG.debug(
                         "no JMX bean {}: the agent is not on the boot class path, where rsocket.jar puts itself",
                         TransportBean.NAME);
                 return;
             }
-            BroughtProviders.ensureFound(PlatformBuilder.class); // else JMX would not start at all
+            BroughtProviders.ensureFound(PlatformBuilder.class); // otherwise JMX would not start at all
             other = System.getProperty(BUILDER);
             System.setProperty(BUILDER, PlatformBuilder.class.getName());
         } catch (IOException e) {
@@ -73,8 +73,8 @@ final class Management {
         return other;
     }
 
-    /** The platform's MBean server is there; for others the builder is as it was. */
-    @SuppressWarnings("removal") // whoever starts JMX need not have the right to see properties (JDK 17)
+    /** Restores the property for other MBean servers, once the platform's exists. */
+    @SuppressWarnings("removal") // the code that starts JMX need not have the right to read properties (JDK 17)
     static void done() {
         AccessController.doPrivileged((PrivilegedAction<Void>) () -> {
             if (PlatformBuilder.class.getName().equals(System.getProperty(BUILDER))) {

@@ -14,8 +14,9 @@ import org.jrsocket.connect.LogLevel;
 import org.jrsocket.stream.Threads;
 
 /**
- * Says that a program uses a native transport of Netty all the same, which {@link NettyNatives} does not know: its
- * connections are TCP, and nothing else would tell why. It changes no class; it hears of those that the JVM loads.
+ * Reports that a program uses a native transport of Netty all the same, one that {@link NettyNatives} does not know:
+ * its connections are TCP, and nothing else would say why. It changes no class; it only observes those that the JVM
+ * loads.
  */
 class NettyBypass implements ClassFileTransformer {
 
@@ -30,7 +31,7 @@ class NettyBypass implements ClassFileTransformer {
         this.level = level;
     }
 
-    /** On a thread of its own: where a class is loaded, a class loader's lock may be held. */
+    /** Prints a line, on a separate thread: where a class is loaded, a class loader's lock may be held. */
     void tell(String line) {
         Installation.warn(level, line);
     }
@@ -45,7 +46,7 @@ class NettyBypass implements ClassFileTransformer {
         return null;
     }
 
-    /** The same of classes that are loaded already, for which it may be too late to set a property. */
+    /** Does the same for classes that are loaded already, for which it may be too late to set a property. */
     void look(Class<?>[] loaded) {
         for (Class<?> each : loaded) {
             String name = each.getName().replace('.', '/');
@@ -56,7 +57,7 @@ class NettyBypass implements ClassFileTransformer {
         }
     }
 
-    /** The transport whose event loops are of this class, else null. Called for each class that is loaded. */
+    /** Returns the transport whose event loops have this class, or null. Called for each class that is loaded. */
     private static String transport(String name) {
         if (name.endsWith("/channel/epoll/EpollEventLoop") || name.endsWith("/channel/epoll/EpollIoHandler")) {
             return EPOLL;
@@ -69,11 +70,11 @@ class NettyBypass implements ClassFileTransformer {
 
     private void notice(String name, String transport) {
         String netty = name.substring(0, name.lastIndexOf("/channel/")).replace('/', '.');
-        // the incubator's io_uring reads the property of the Netty that it is for
+        // the incubator's io_uring reads the property of the Netty that it belongs to
         String property = (netty.endsWith(INCUBATOR) ? netty.substring(0, netty.length() - INCUBATOR.length()) : netty)
                 + NettyNatives.SUFFIX;
         if (isSet(property) || !told.add(netty)) {
-            return; // the user's choice, or ours, or known
+            return; // the user's choice, or ours, or already reported
         }
         InstalledSockets.bypassed(netty, transport);
         String own = NettyNatives.OWN_SETTINGS.get(netty);
@@ -84,7 +85,7 @@ class NettyBypass implements ClassFileTransformer {
         Threads.daemon("jrsocket-bypass", () -> tell(line)).start();
     }
 
-    // under a security manager this runs with whatever rights the code has that needs the class
+    // under a security manager this runs with the rights of the code that needs the class
     @SuppressWarnings("removal")
     private static boolean isSet(String property) {
         return AccessController.doPrivileged((PrivilegedAction<String>) () -> System.getProperty(property)) != null;

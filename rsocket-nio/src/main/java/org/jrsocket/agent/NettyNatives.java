@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Keeps frameworks that prefer Netty's native transports to NIO: epoll and io_uring bypass the JDK, so their
- * connections could only be TCP. Netty offers a property for that, which is set before any of its classes is there to
- * read it.
+ * Makes frameworks use NIO that prefer Netty's native transports: epoll and io_uring bypass the JDK, so their
+ * connections could only be TCP. Netty has a property for that, which is set before any class of Netty is loaded and
+ * reads it.
  */
 final class NettyNatives {
 
-    /** What a copy's property is called after the name of its packages. */
+    /** The name of a copy's property, after the name of its packages. */
     static final String SUFFIX = ".transport.noNative";
 
     /**
-     * Netty's own, and those of copies under another name: grpc-netty-shaded, Apache Ratis, Apache Pulsar's clients,
-     * Apache Flink (with that of its ZooKeeper client), Couchbase's client, Apache Fluss and Alluxio's client. Only of
-     * programs that then use NIO.
+     * The properties of Netty itself, and of copies under another name: grpc-netty-shaded, Apache Ratis, Apache
+     * Pulsar's clients, Apache Flink (with that of its ZooKeeper client), Couchbase's client, Apache Fluss and
+     * Alluxio's client. Only those of programs that then use NIO.
      */
     static final List<String> PROPERTIES = List.of(
             "io.netty" + SUFFIX,
@@ -34,13 +34,13 @@ final class NettyNatives {
             "org.apache.fluss.shaded.netty4.io.netty" + SUFFIX,
             "alluxio.shaded.client.io.netty" + SUFFIX);
 
-    /** How copies are told to use NIO whose programs do not ask whether there is epoll, and fail with the property. */
+    /** How to make copies use NIO whose programs do not check whether there is epoll, and fail with the property. */
     static final Map<String, String> OWN_SETTINGS =
             Map.of("org.apache.hbase.thirdparty.io.netty", "HBase's own setting hbase.netty.nativetransport=false");
 
     private NettyNatives() {}
 
-    /** A value that is there already, {@code false} for one, is the user's choice and stays. */
+    /** Sets the properties. A value that is already set, such as {@code false}, is the user's choice and stays. */
     static void leaveOut(Properties properties) {
         for (String property : PROPERTIES) {
             properties.putIfAbsent(property, "true");

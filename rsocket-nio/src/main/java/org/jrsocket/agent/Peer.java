@@ -18,8 +18,8 @@ import java.net.UnknownHostException;
 record Peer(String text, String host, int port) {
 
     /**
-     * @param defaultPort where the text has none; 0: it must have one
-     * @throws IllegalArgumentException it is none; the message says what it should be
+     * @param defaultPort the port if the text has none; 0 if it must have one
+     * @throws IllegalArgumentException if the text is no peer; the message says what it should be
      */
     static Peer parse(String text, int defaultPort) {
         int colon = text.lastIndexOf(':');
@@ -35,7 +35,7 @@ record Peer(String text, String host, int port) {
                         bare ? (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port : text, host, port);
             }
         } catch (NumberFormatException e) {
-            // said below
+            // reported below
         }
         throw new IllegalArgumentException(
                 text + ": not of the form " + (defaultPort == 0 ? "HOST:PORT" : "HOST or HOST:PORT"));

@@ -15,7 +15,7 @@ import javax.management.ObjectName;
 import org.slf4j.LoggerFactory;
 
 /**
- * Builds MBean servers as the JDK would, and adds our bean to the platform's. Made by the JDK, see {@link Management}.
+ * Builds MBean servers as the JDK would, and adds our bean to the platform's. Made by the JDK: see {@link Management}.
  */
 public final class PlatformBuilder extends MBeanServerBuilder {
 
@@ -55,7 +55,7 @@ public final class PlatformBuilder extends MBeanServerBuilder {
         register(ManagementFactory.getPlatformMBeanServer(), bean);
     }
 
-    /** Whoever starts JMX need not have the right to register beans. */
+    /** Registers the bean. The code that starts JMX need not have the right to do so. */
     @SuppressWarnings("removal") // of the security manager: JDK 17 has one
     static void register(MBeanServer server, TransportBean bean) {
         try {

@@ -7,7 +7,7 @@ package org.jrsocket.agent;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.PeerState;
 
-/** What is remembered of one peer, at one moment, as open data. */
+/** What is remembered of one peer at one moment, as open data. */
 public final class RememberedPeer {
 
     private final PeerState state;
@@ -20,27 +20,27 @@ public final class RememberedPeer {
         return state.address().getHostAddress();
     }
 
-    /** 0: all of them. */
+    /** Returns the port; 0 means all ports. */
     public int getPort() {
         return state.port();
     }
 
-    /** Of this host: it is known of connections that leave from there. Empty: of those that leave as the routes say. */
+    /** Returns the local address of the connections that this is known of; empty for those that follow the routes. */
     public String getFrom() {
         return state.from() == null ? "" : state.from().getHostAddress();
     }
 
-    /** The name of a {@link PeerState.Kind}. */
+    /** Returns the name of a {@link PeerState.Kind}. */
     public String getKind() {
         return state.kind().name();
     }
 
-    /** Connections use TCP for so long still, or until it is asked again; 0: they try RDMA. */
+    /** Returns how long connections still use TCP, unless the peer is asked again before; 0 if they try RDMA. */
     public long getAvoidedMillis() {
         return TimeUnit.NANOSECONDS.toMillis(state.avoidedNanos() + 999_999);
     }
 
-    /** How long its answers take; 0 if it has never answered. */
+    /** Returns how long the peer's answers take; 0 if it has never answered. */
     public long getUsualMicros() {
         return TimeUnit.NANOSECONDS.toMicros(state.usualNanos());
     }

@@ -17,8 +17,8 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * What {@code ctl} prints of another JVM's open data. Apart from the command, whose methods are looked at on runtimes
- * that have no {@code javax.management} too.
+ * Prints another JVM's open data for {@code ctl}. Separate from the command, whose methods are also looked at on
+ * runtimes without {@code javax.management}.
  */
 final class RemoteTables {
 
@@ -47,7 +47,7 @@ final class RemoteTables {
                 + " written; registered: " + remote.get("RegisteredBytes"));
     }
 
-    /** A table, a row each, in the order of the text. */
+    /** Prints a table with a line for each row, sorted by their text. */
     static void print(PrintStream out, Object rows, String... columns) {
         List<String[]> lines = new ArrayList<>();
         for (CompositeData row : (CompositeData[]) rows) {

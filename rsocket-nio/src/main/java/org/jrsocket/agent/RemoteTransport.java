@@ -35,7 +35,7 @@ final class RemoteTransport implements AutoCloseable {
     private final JMXConnector connector;
     private final MBeanServerConnection server;
     private final ObjectName name;
-    private boolean answered; // the last question
+    private boolean answered; // whether the last question was answered
 
     private RemoteTransport(String target, JMXConnector connector) throws IOException {
         this.target = target;
@@ -52,7 +52,7 @@ final class RemoteTransport implements AutoCloseable {
      * @param target a process of this host and user, or the address of a JMX connector
      * @param credentials name and password for an address with access control; null for none
      */
-    @SuppressWarnings("BanJNDI") // whoever runs the command names whom it believes
+    @SuppressWarnings("BanJNDI") // the user who runs the command chooses whom to trust
     static RemoteTransport connect(String target, String[] credentials) throws IOException {
         if (ModuleLayer.boot().findModule("java.management.rmi").isEmpty()) {
             throw new IOException("this Java runtime cannot ask another one (no module java.management.rmi)");
@@ -76,10 +76,10 @@ final class RemoteTransport implements AutoCloseable {
         }
     }
 
-    /** Apart, because a runtime may be without the module. */
+    /** Attaches to a process. A class of its own, because a runtime may be without the module. */
     private static final class Local {
 
-        /** In the masks of {@code /proc/PID/status}: signal 3. */
+        /** The bit of signal 3 in the masks of {@code /proc/PID/status}. */
         private static final long SIGQUIT = 1 << 2;
 
         static String address(String pid) throws IOException {
@@ -105,11 +105,11 @@ final class RemoteTransport implements AutoCloseable {
         }
 
         /**
-         * Whether attaching would end the process. A JVM that nobody has attached to yet is asked with SIGQUIT, whose
-         * default is to end the process. JDK 17 sends it to whatever has that number.
+         * Returns whether attaching would end the process. A JVM that no one has attached to yet is asked with SIGQUIT,
+         * which by default ends a process. JDK 17 sends it to any process that has the number.
          */
         private static boolean wouldEnd(String pid) {
-            String number = Long.toString(Long.parseLong(pid)); // attaching takes leading zeros, the path does not
+            String number = Long.toString(Long.parseLong(pid)); // attaching accepts leading zeros, the path does not
             String inner = number; // its number in its own namespace, which its socket is named after
             long caught = SIGQUIT;
             try {
@@ -122,9 +122,9 @@ final class RemoteTransport implements AutoCloseable {
                     }
                 }
             } catch (IOException | RuntimeException e) {
-                return false; // whether there is such a process, and whose it is, is said by attaching
+                return false; // attaching reports whether there is such a process, and whose it is
             }
-            // who has the socket is not sent the signal: with -Xrs, a JVM has it at once and does not handle SIGQUIT
+            // a JVM with the socket is not sent the signal: with -Xrs, it has one at once and does not handle SIGQUIT
             return (caught & SIGQUIT) == 0 && !Files.exists(Path.of("/proc", number, "root/tmp/.java_pid" + inner));
         }
     }
@@ -145,8 +145,8 @@ final class RemoteTransport implements AutoCloseable {
     }
 
     /**
-     * Whether its process has ended, after a question that got no answer: it may still be about to, for so long.
-     * Nobody knows that of the address of a JMX connector.
+     * Returns whether the process has ended, after a question that got no answer. Waits up to the given time, because
+     * it may still be about to end. For the address of a JMX connector this is unknown.
      */
     boolean hasEnded(long nanos) throws InterruptedException {
         if (answered || target.startsWith("service:")) {
@@ -178,7 +178,7 @@ final class RemoteTransport implements AutoCloseable {
                     target + " has no bean " + TransportBean.NAME
                             + ": it runs without the agent, or without the agent on its boot class path",
                     e);
-        } catch (RuntimeMBeanException e) { // what the bean says itself
+        } catch (RuntimeMBeanException e) { // thrown by the bean itself
             throw new IOException(e.getCause().getMessage(), e);
         } catch (JMException | JMRuntimeException e) {
             throw new IOException(target + ": " + e.getMessage() + " (another version of jrsocket?)", e);

@@ -12,7 +12,7 @@ import org.slf4j.event.Level;
 import org.slf4j.helpers.LegacyAbstractLogger;
 import org.slf4j.helpers.MessageFormatter;
 
-/** Writes to stderr, a line for each call, with the time of day in UTC. A format of dates would cost a start 20 ms. */
+/** Writes a line for each call to stderr, with the time of day in UTC. A date format would cost 20 ms at the start. */
 final class StderrLogger extends LegacyAbstractLogger {
 
     @Serial
@@ -53,7 +53,7 @@ final class StderrLogger extends LegacyAbstractLogger {
 
     @Override
     protected String getFullyQualifiedCallerName() {
-        return null; // nobody is told who calls
+        return null; // callers are not reported
     }
 
     @Override
@@ -64,7 +64,10 @@ final class StderrLogger extends LegacyAbstractLogger {
         System.err.println(thrown == null ? line : line + System.lineSeparator() + trace(thrown));
     }
 
-    /** In UTC: a time zone is read from a file, and a process may lack the descriptor when there is most to tell. */
+    /**
+     * Returns the time of day in UTC: a time zone is read from a file, for which a process may lack a descriptor when
+     * there is most to log.
+     */
     private static String timeOfDay() {
         int millis = (int) (System.currentTimeMillis() % 86_400_000);
         return digits(millis / 3_600_000, 2)

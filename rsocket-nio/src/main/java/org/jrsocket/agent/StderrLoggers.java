@@ -10,18 +10,19 @@ import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 /**
- * What makes the loggers of the drop-in jar. Its build puts this class in the place of slf4j's {@code LoggerFactory},
- * which would search the class path for an implementation, at each start of a JVM, and would heed what an application
- * has set for its own slf4j. As a library among an application's own slf4j, this project's log is the application's.
+ * The factory of the drop-in jar's loggers. The jar's build puts this class in the place of slf4j's
+ * {@code LoggerFactory}, which would search the class path for an implementation at each start of a JVM, and would heed
+ * what an application has set for its own slf4j. As a library beside an application's own slf4j, this project uses the
+ * application's log.
  */
 public final class StderrLoggers {
 
-    /** Of the agent's settings; of this property where there is no agent. */
+    /** The level of the agent's settings, or of this property if there is no agent. */
     private static volatile Level level = named(System.getProperty("org.jrsocket.log"));
 
     private StderrLoggers() {}
 
-    // As of slf4j's class.
+    // As in slf4j's class.
 
     public static Logger getLogger(Class<?> type) {
         return getLogger(type.getName());

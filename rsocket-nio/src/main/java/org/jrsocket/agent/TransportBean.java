@@ -18,7 +18,7 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
-/** Reads where the numbers are kept; keeps nothing itself. */
+/** Reads the numbers where they are kept; keeps nothing itself. */
 final class TransportBean implements TransportMXBean {
 
     static final String NAME = "org.jrsocket:type=Transport";

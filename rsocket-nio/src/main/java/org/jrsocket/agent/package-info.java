@@ -6,8 +6,8 @@
  * The drop-in jar's two entry points: {@link org.jrsocket.agent.Agent} for {@code -javaagent},
  * {@link org.jrsocket.agent.Main} for {@code java -jar}.
  *
- * <p>Stands on top: may use {@code net}, {@code nio}, {@code aio}, {@code perf}, {@code connect}, {@code stream},
- * {@code verbs} and {@code os}, and nothing uses it. What it prints goes to stderr, except what somebody asked
- * {@code Main} for.
+ * <p>This package is on top: it may use {@code net}, {@code nio}, {@code aio}, {@code perf}, {@code connect},
+ * {@code stream}, {@code verbs} and {@code os}, and nothing uses it. What it prints goes to stderr, except what the
+ * user asked {@code Main} for.
  */
 package org.jrsocket.agent;
