@@ -15,15 +15,15 @@ import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * One connection, whatever carries it. One reader and one writer at a time; {@link #close} from any thread ends their
- * waits.
+ * A connection over either transport. For one reader and one writer at a time; {@link #close} from any thread ends
+ * their waits.
  */
 final class Link implements AutoCloseable {
 
     private static final int TCP_MILLIS = 5_000;
 
-    private final RdmaStream stream; // null: TCP
-    private final Socket socket; // null: RDMA
+    private final RdmaStream stream; // null over TCP
+    private final Socket socket; // null over RDMA
     private final String reason;
     private final long setupNanos;
 
@@ -45,7 +45,7 @@ final class Link implements AutoCloseable {
     /**
      * Connects as a socket under the agent would.
      *
-     * @param transport TCP: without trying RDMA. RDMA: or not at all. AUTO: as the settings and rules say
+     * @param transport TCP: without trying RDMA. RDMA: over RDMA or not at all. AUTO: as the settings and rules say
      */
     static Link connect(TransportContext context, InetSocketAddress remote, Policy transport) throws IOException {
         long start = System.nanoTime();
@@ -103,12 +103,12 @@ final class Link implements AutoCloseable {
         return stream != null ? "RDMA" : "TCP";
     }
 
-    /** The RDMA device, or null. */
+    /** Returns the RDMA device, or null. */
     String device() {
         return stream != null ? stream.deviceName() : null;
     }
 
-    /** Why it is TCP, or null. */
+    /** Returns why the connection uses TCP, or null. */
     String reason() {
         return reason;
     }
@@ -121,7 +121,7 @@ final class Link implements AutoCloseable {
         return stream != null ? stream.remoteAddress() : (InetSocketAddress) socket.getRemoteSocketAddress();
     }
 
-    /** For people: what carries it, and why that. */
+    /** Describes for people what carries the connection, and why. */
     String description() {
         return stream != null
                 ? "RDMA, device " + device() + ", from "
@@ -131,7 +131,7 @@ final class Link implements AutoCloseable {
     }
 
     /**
-     * As {@link java.io.InputStream#read(byte[], int, int)}.
+     * Reads as {@link java.io.InputStream#read(byte[], int, int)} does.
      *
      * @param millis 0 waits for ever
      */
@@ -145,7 +145,7 @@ final class Link implements AutoCloseable {
         return socket.getInputStream().read(target, offset, length);
     }
 
-    /** Reads all of it; false if the stream ends before the first byte. */
+    /** Reads {@code length} bytes. Returns false if the stream ends before the first one. */
     boolean readFully(byte[] target, int length, int millis) throws IOException {
         for (int done = 0; done < length; ) {
             int n = read(target, done, length - done, millis);

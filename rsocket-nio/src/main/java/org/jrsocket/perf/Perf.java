@@ -14,7 +14,7 @@ import org.HdrHistogram.Histogram;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.TransportContext;
 
-/** {@code perf HOST}: round trips, then throughput each way, against a {@link Server}. */
+/** The command {@code perf HOST}: round trips, then throughput each way, against a {@link Server}. */
 public final class Perf {
 
     /** What can be measured. */
@@ -47,9 +47,9 @@ public final class Perf {
      * Measures, and prints the result.
      *
      * @param nanos how long each test takes
-     * @param size bytes of a message whose round trip is taken
+     * @param size bytes of a message whose round trip is measured
      * @param block bytes of a write for throughput
-     * @return whether all tests came to their end
+     * @return whether all tests were completed
      */
     public boolean run(Set<Measurement> tests, long nanos, int size, int block) {
         boolean done = true;
@@ -119,7 +119,7 @@ public final class Perf {
                                 size,
                                 times.getValueAtPercentile(50) / 1e3,
                                 times.getValueAtPercentile(99) / 1e3));
-                        now = System.nanoTime(); // saying so is not part of the next round trip
+                        now = System.nanoTime(); // the report is not part of the next round trip
                     }
                 }
             } finally {
@@ -177,7 +177,7 @@ public final class Perf {
         }
     }
 
-    /** Counts bytes, and tells of them each second. */
+    /** Counts bytes, and reports them each second. */
     private final class Meter {
         private final String test;
         private final long start = System.nanoTime();
@@ -211,7 +211,7 @@ public final class Perf {
             }
         }
 
-        /** Whole blocks; of what was received, the last may have been one that was cut. */
+        /** Returns the result in whole blocks: the last one received may have been cut short. */
         Row row(Link link, int block) {
             return new Row(
                     test, link.transport(), link.device(), block, bytes / block, System.nanoTime() - start, null);

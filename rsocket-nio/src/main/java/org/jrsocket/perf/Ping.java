@@ -12,16 +12,16 @@ import org.HdrHistogram.Histogram;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.TransportContext;
 
-/** {@code ping}: how long connecting takes, to any listener; and round trips, if that is a {@link Server}. */
+/** The command {@code ping}: how long connecting to any listener takes, and round trips if that is a {@link Server}. */
 public final class Ping {
 
-    /** A server of ours greets at once, if its host is not too busy. */
+    /** How long to wait for a greeting: a server of ours greets at once, if its host is not too busy. */
     private static final int GREETING_MILLIS = 3_000;
 
     private static final int ANSWER_MILLIS = 10_000;
-    /** Connections that are timed before the round trips; the very first also loads classes, and is not. */
+    /** The number of connections timed before the round trips; the very first also loads classes, and is not timed. */
     private static final int CONNECTS = 5;
-    /** Round trips that nobody hears of, for the same reason. */
+    /** The number of round trips that are not reported, for the same reason. */
     private static final int WARM_UP = 20;
 
     private final TransportContext context;
@@ -38,7 +38,7 @@ public final class Ping {
      * Pings, and prints the result.
      *
      * @param count how often
-     * @param intervalNanos from one to the next
+     * @param intervalNanos the time from one to the next
      * @param size bytes of a message
      * @return whether all were answered
      */

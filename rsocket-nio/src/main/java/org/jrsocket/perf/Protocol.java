@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What client and server of {@code perf} say before they measure: a greeting of the server's, then one request of the
- * client's.
+ * What the client and server of {@code perf} exchange before they measure: a greeting from the server, then one request
+ * from the client.
  */
 final class Protocol {
 
@@ -26,7 +26,7 @@ final class Protocol {
     enum Task {
         /** Sends each message back. */
         ECHO,
-        /** Reads to the end, then tells the number of bytes, eight bytes, most significant first. */
+        /** Reads to the end, then sends the number of bytes read, in eight bytes, most significant first. */
         SINK,
         /** Writes until the connection ends. */
         SOURCE
@@ -41,7 +41,7 @@ final class Protocol {
         link.write(GREETING, GREETING.length);
     }
 
-    /** Whether the peer is a server of this protocol; a silent one is not. */
+    /** Returns whether the peer is a server of this protocol; a silent one is not. */
     static boolean isGreeted(Link link, int millis) throws IOException {
         byte[] greeting = new byte[GREETING.length];
         try {
@@ -61,7 +61,7 @@ final class Protocol {
                 REQUEST_BYTES);
     }
 
-    /** The client's request, or null if it has none. */
+    /** Returns the client's request, or null if it has none. */
     static Request read(Link link, int millis) throws IOException {
         byte[] bytes = new byte[REQUEST_BYTES];
         if (!link.readFully(bytes, bytes.length, millis)) {

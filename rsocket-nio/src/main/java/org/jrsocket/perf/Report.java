@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Results as they come, printed once: by the one who measures, or by Ctrl-C. Progress goes to stderr, so that stdout
- * has nothing but the answer. Safe for use by two threads.
+ * The results so far, which are printed once: at the end of the measurement, or on Ctrl-C. Progress goes to stderr, so
+ * that stdout has nothing but the answer. Safe for use by two threads.
  */
 public final class Report {
 
@@ -31,7 +31,7 @@ public final class Report {
     private final PrintStream out;
     private final PrintStream errors;
     private final boolean quiet;
-    private final List<Row> rows = new ArrayList<>(); // guarded by this, as the rest
+    private final List<Row> rows = new ArrayList<>(); // guarded by this, as are the fields that follow
     private String peer = "";
     private String carrier = "";
     private String transport;
@@ -41,7 +41,7 @@ public final class Report {
 
     /**
      * @param errors for what goes wrong, and for progress
-     * @param quiet without progress
+     * @param quiet whether to show no progress
      */
     public Report(Format format, PrintStream out, PrintStream errors, boolean quiet) {
         this.format = format;
@@ -50,7 +50,7 @@ public final class Report {
         this.quiet = quiet;
     }
 
-    /** The first connection tells what the whole is about. */
+    /** Takes the heading of the report from the first connection. */
     synchronized void connected(String to, Link link) {
         peer = to;
         transport = link.transport();
@@ -65,20 +65,20 @@ public final class Report {
         rows.add(row);
     }
 
-    /** What went wrong, whether or not progress is shown. */
+    /** Prints what went wrong, whether or not progress is shown. */
     void fail(String line) {
         errors.println(line);
         errors.flush();
     }
 
-    /** A line of progress. */
+    /** Prints a line of progress. */
     void say(String line) {
         if (!quiet) {
             fail(line);
         }
     }
 
-    /** Prints what there is; only the first time. */
+    /** Prints the results so far, but only the first time. */
     public synchronized void print() {
         if (printed || transport == null) {
             return;

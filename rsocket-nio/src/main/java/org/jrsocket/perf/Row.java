@@ -15,12 +15,12 @@ import org.HdrHistogram.Histogram;
  * @param test what was measured: "connect", "round trip", "send", "receive"
  * @param size bytes of a message, 0 where there is none
  * @param count messages, or connections
- * @param nanos what all of it took
- * @param times of each, nanoseconds; null for throughput
+ * @param nanos the time that all of it took
+ * @param times the time of each in nanoseconds; null for throughput
  */
 record Row(String test, String transport, String device, int size, long count, long nanos, Histogram times) {
 
-    /** Nanoseconds, up to a minute, to three digits. */
+    /** Returns a histogram of nanoseconds, up to a minute, with three digits. */
     static Histogram histogram() {
         return new Histogram(1, 60_000_000_000L, 3);
     }
@@ -33,12 +33,12 @@ record Row(String test, String transport, String device, int size, long count, l
         return nanos / 1e9;
     }
 
-    /** 10^6 bytes a second. */
+    /** Returns the throughput in 10^6 bytes a second. */
     double megabytes() {
         return nanos == 0 ? 0 : (double) size * count * 1e3 / nanos;
     }
 
-    /** All of it, as machines like it: times in microseconds. */
+    /** Returns all fields in a form for programs: times in microseconds. */
     Map<String, Object> fields() {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("test", test);
@@ -63,7 +63,7 @@ record Row(String test, String transport, String device, int size, long count, l
         return number(nanos / 1e3);
     }
 
-    /** To a thousandth. */
+    /** Rounds to a thousandth. */
     private static Number number(double value) {
         return Double.valueOf(String.format(Locale.ROOT, "%.3f", value));
     }

@@ -9,12 +9,12 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.Threads;
 
 /**
- * One run of a client, which Ctrl-C (or the end of the JVM otherwise) ends early: what was measured so far is still
- * printed. Owns the connection that is open. Safe for use by many threads.
+ * One run of a client, which Ctrl-C (or another end of the JVM) ends early: what was measured by then is still printed.
+ * Owns the open connection. Safe for use by many threads.
  */
 final class Run implements AutoCloseable {
 
-    /** How long a client may take to notice that it is to stop, before its connection is closed under it. */
+    /** How long a client may take to notice that it is to stop, before its connection is closed. */
     private static final long NOTICE_MILLIS = 300;
 
     private static final long PRINT_MILLIS = 3_000;
@@ -43,7 +43,7 @@ final class Run implements AutoCloseable {
         }
     }
 
-    /** The connection that is to be closed if nobody answers any more. */
+    /** Sets the connection to be closed if the peer no longer answers. */
     Link use(Link opened) {
         link = opened;
         if (stopped) {
@@ -56,7 +56,7 @@ final class Run implements AutoCloseable {
         return stopped;
     }
 
-    /** Sleeps, unless or until it is to stop. */
+    /** Sleeps, unless or until the run is to stop. */
     void sleep(long nanos) {
         long deadline = System.nanoTime() + nanos;
         for (long left = nanos; left > 0 && !stopped; left = deadline - System.nanoTime()) {
@@ -70,8 +70,8 @@ final class Run implements AutoCloseable {
     }
 
     /**
-     * After the result was printed. Returns only if the JVM goes on: else the caller would end it, too. On JDK 17 the
-     * status of whoever does so with a failure, once the hooks have run, is the one that counts.
+     * Ends the run, after the result was printed. Returns only if the JVM goes on: otherwise the caller would end it
+     * too. On JDK 17, if the caller does so with a failure once the hooks have run, its status is the one that counts.
      */
     @Override
     public void close() {

@@ -23,13 +23,14 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.Threads;
 
 /**
- * {@code perf server}: serves clients over RDMA and TCP on one port, each on a thread of its own, until it is closed.
+ * The command {@code perf server}: serves clients over RDMA and TCP on one port, each on a thread of its own, until it
+ * is closed.
  */
 public final class Server implements AutoCloseable {
 
     private static final int BACKLOG = 64;
     private static final int MAX_CLIENTS = 256;
-    /** A client that says nothing for so long is gone. */
+    /** How long a client may be silent before it counts as gone. */
     private static final int IDLE_MILLIS = 60_000;
 
     private final PrintStream out;
@@ -48,8 +49,8 @@ public final class Server implements AutoCloseable {
     /**
      * Listens, and says on {@code out} where and over what.
      *
-     * @param address null for all
-     * @param port 0 for any
+     * @param address null for all addresses
+     * @param port 0 for any port
      */
     public static Server open(TransportContext context, InetAddress address, int port, PrintStream out)
             throws IOException {
@@ -152,7 +153,7 @@ public final class Server implements AutoCloseable {
         Protocol.greet(link);
         Protocol.Request request = Protocol.read(link, IDLE_MILLIS);
         if (request == null) {
-            return; // it only wanted to know how long connecting takes
+            return; // the client only wanted to know how long connecting takes
         }
         say(link.remote() + ": " + request.task().name().toLowerCase(Locale.ROOT) + ", " + request.size()
                 + " bytes, over " + link.transport());
@@ -189,7 +190,7 @@ public final class Server implements AutoCloseable {
         out.flush();
     }
 
-    /** Listens no more. Clients that are being served are served on. */
+    /** Stops listening. Clients that are being served are still served. */
     @Override
     public void close() throws IOException {
         closed = true;

@@ -7,7 +7,7 @@
  * uses, and what it gives.
  *
  * <p>A client makes its connections as the agent would, with {@code connect}; it needs no agent itself. The server
- * greets with a line, so that a client knows it without having sent anything to a stranger's service. Uses
+ * greets with a line, so that a client recognises it without having sent anything to an unknown service. Uses
  * {@code connect}, {@code stream} and HdrHistogram; only the command line uses it.
  */
 package org.jrsocket.perf;
