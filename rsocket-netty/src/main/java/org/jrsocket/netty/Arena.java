@@ -12,19 +12,19 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Pieces of memory of sizes that are powers of two, out of {@link Chunk}s. Safe for use by many threads. */
+/** Allocates pieces of memory in sizes that are powers of two, out of {@link Chunk}s. Safe for use by many threads. */
 final class Arena {
 
-    /** Pieces of fewer bytes lie in chunks that are not registered. */
+    /** The least size of a piece that can be lent: smaller ones lie in chunks that are not registered. */
     static final int LEAST_LENDABLE = 1024;
 
     static final int SMALLEST = 256;
     private static final int SMALLEST_SHIFT = Integer.numberOfTrailingZeros(SMALLEST);
-    /** Chunks of lendable pieces: a registration costs much, whatever its size. */
+    /** The size of chunks of lendable pieces: a registration costs much, whatever its size. */
     private static final int CHUNK = 2 * 1024 * 1024;
 
     private static final int SMALL_CHUNK = 128 * 1024;
-    /** Bytes of chunks without a piece in use that an arena keeps: one chunk for each size that is lent. */
+    /** The bytes of unused chunks that an arena keeps: one chunk for each size that is lent. */
     private static final int SPARE = 12 * CHUNK;
 
     private final LongAdder held = new LongAdder();
@@ -46,7 +46,7 @@ final class Arena {
         return classes[shift - SMALLEST_SHIFT].take(bytes);
     }
 
-    /** Bytes that it has of the system, in use or spare, or still registered. */
+    /** Returns the bytes that the arena has from the system: in use, spare, or still registered. */
     long held() {
         return held.sum();
     }
@@ -58,9 +58,9 @@ final class Arena {
         }
     }
 
-    /** The same, and from now on none is kept. */
+    /** Does the same, and keeps no unused chunk from now on. */
     void keepNothing() {
-        mostSpare = 0; // first: a chunk that becomes unused meanwhile is seen by one of the two
+        mostSpare = 0; // first: one of the two sees a chunk that becomes unused in the meantime
         retireSpares();
     }
 
@@ -120,11 +120,11 @@ final class Arena {
 
         void give(Chunk chunk, int index) {
             if (isTooMuch(chunk, index)) {
-                chunk.retire(); // outside the monitor, for it may end registrations
+                chunk.retire(); // outside the monitor, because it may end registrations
             }
         }
 
-        /** Takes a piece back. Returns whether its chunk is not needed any more. */
+        /** Takes a piece back. Returns whether its chunk is no longer needed. */
         private synchronized boolean isTooMuch(Chunk chunk, int index) {
             if (chunk.isFull()) {
                 withRoom.addFirst(chunk);

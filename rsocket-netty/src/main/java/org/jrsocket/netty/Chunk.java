@@ -17,17 +17,17 @@ import org.jrsocket.os.NativeMemory;
 
 /**
  * Memory outside the heap from which buffers of one size are cut, and which a connection registers as a whole when it
- * first sends from it. It is freed when it is retired and its last registration has ended, so no device can find
- * another's bytes in it.
+ * first sends from it. It is freed once it is retired and its last registration has ended, so no device can find
+ * another owner's bytes in it.
  */
 final class Chunk {
 
-    /** Those with pieces worth lending, by address. */
+    /** The chunks whose pieces are worth lending, by address. */
     private static final ConcurrentSkipListMap<Long, Chunk> BY_ADDRESS = new ConcurrentSkipListMap<>();
 
     private static final boolean NATIVE = isNativeMemoryThere();
 
-    private final Arena.SizeClass owner; // null for one piece that is too large for any
+    private final Arena.SizeClass owner; // null for a single piece, too large for any size class
     private final ByteBuffer memory;
     private final Runnable free;
     private final long address; // 0 if it cannot be lent
@@ -71,7 +71,7 @@ final class Chunk {
         }
     }
 
-    /** Where the native library is missing nothing can be lent. */
+    /** Returns whether there is native memory: without the native library, nothing can be lent. */
     private static boolean isNativeMemoryThere() {
         try {
             NativeMemory.allocate(NativeMemory.PAGE).free();
@@ -81,7 +81,7 @@ final class Chunk {
         }
     }
 
-    /** The chunk that a piece of memory in use belongs to; null if it is not of this allocator. */
+    /** Returns the chunk to which a piece of memory in use belongs; null if it is not from this allocator. */
     static Chunk at(long address) {
         Map.Entry<Long, Chunk> entry = BY_ADDRESS.floorEntry(address);
         if (entry == null || address - entry.getKey() >= entry.getValue().memory.capacity()) {
@@ -90,7 +90,7 @@ final class Chunk {
         return entry.getValue();
     }
 
-    /** All of it; absolute access only. */
+    /** Returns all of the memory, for absolute access only. */
     ByteBuffer memory() {
         return memory;
     }
@@ -99,12 +99,12 @@ final class Chunk {
         return memory.capacity();
     }
 
-    /** With the owner's monitor; there is a free one. */
+    /** Takes a free piece; there must be one. Called with the owner's monitor held. */
     int take() {
         return freePieces[--freeCount];
     }
 
-    /** With the owner's monitor. */
+    /** Takes a piece back. Called with the owner's monitor held. */
     void give(int piece) {
         freePieces[freeCount++] = piece;
     }
@@ -117,12 +117,12 @@ final class Chunk {
         return freeCount == freePieces.length;
     }
 
-    /** A view of the first bytes of a piece. */
+    /** Returns a view of the first bytes of a piece. */
     ByteBuffer piece(int index, int bytes) {
         return memory.slice(index * pieceSize, bytes);
     }
 
-    /** The piece is used no more. */
+    /** Gives back a piece that is no longer used. */
     void release(int index) {
         if (owner == null) {
             retire();
@@ -131,10 +131,10 @@ final class Chunk {
         }
     }
 
-    /** No piece will be cut from it again, and none is in use: connections end their registrations, and it is freed. */
+    /** Retires the chunk, which has no piece in use and gets none again: its registrations end, and it is freed. */
     void retire() {
         if (address != 0) {
-            BY_ADDRESS.remove(address, this); // before it is freed: the address may be another's then
+            BY_ADDRESS.remove(address, this); // before it is freed: then the address may be reused
         }
         List<Registrations> told;
         synchronized (registrants) {
@@ -145,35 +145,35 @@ final class Chunk {
         freeIfOver();
     }
 
-    /** For tests. */
+    /** Returns whether the chunk is retired. For tests. */
     boolean isRetired() {
         synchronized (registrants) {
             return retired;
         }
     }
 
-    /** For tests. */
+    /** Returns whether the chunk is freed. For tests. */
     boolean isFreed() {
         synchronized (registrants) {
             return freed;
         }
     }
 
-    /** For tests. */
+    /** Returns whether the chunk is registered. For tests. */
     boolean isRegistered() {
         synchronized (registrants) {
             return !registrants.isEmpty();
         }
     }
 
-    /** It is registered: to be told when it is retired; while a piece is in use. */
+    /** Adds a registration, to be told when the chunk is retired. Called while a piece is in use. */
     void add(Registrations registrant) {
         synchronized (registrants) {
             registrants.add(registrant);
         }
     }
 
-    /** The registration has ended. */
+    /** Removes a registration that has ended. */
     void remove(Registrations registrant) {
         synchronized (registrants) {
             registrants.remove(registrant);

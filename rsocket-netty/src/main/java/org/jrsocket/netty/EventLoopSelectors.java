@@ -14,7 +14,7 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import org.jrsocket.nio.RSelectorProvider;
 
-/** What Netty's handler of NIO asks for its selectors: those of our provider that are made for event loops. */
+/** The provider that Netty's NIO handler asks for selectors: it opens those of ours that suit event loops. */
 final class EventLoopSelectors extends SelectorProvider {
 
     private final RSelectorProvider provider;

@@ -12,22 +12,23 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.WritableByteChannel;
 
 /**
- * Reads a {@link FileRegion} piece by piece into memory that can be lent. A region that writes until all is taken would
- * write for ever, for nobody sends meanwhile: it gets a piece for all of it. The event loop's.
+ * Reads a {@link FileRegion} piece by piece into memory that can be lent. A region that writes until everything is
+ * taken would write for ever, because nothing is sent in the meantime: it gets a piece for all of it. Used only by the
+ * event loop.
  */
 final class FileReader implements WritableByteChannel {
 
     private ByteBuf piece; // null between two pieces
-    private Throwable failure; // of the region, after it had given something: to be told when that is sent
+    private Throwable failure; // of the region, after it had given something: reported once that is sent
     private boolean closed; // by a region
     private boolean full; // a write during this transfer was not taken as a whole
     private IOException refusal; // of this reader, to a region that gives more than it has
-    private long most; // bytes of the piece, if it has all that is left of the region
+    private long most; // size of a piece that has all that is left of the region
 
     /**
-     * What is left of the piece under way, else the next one; empty if the region gives nothing now.
+     * Returns what is left of the current piece, otherwise the next one; empty if the region gives nothing now.
      *
-     * @throws Exception what the region threw; what it had given before came as a piece, as over TCP
+     * @throws Exception if the region threw it; what it had given before came as a piece, as over TCP
      */
     ByteBuf next(FileRegion region, int pieceSize) throws Exception {
         if (piece == null) {
@@ -70,17 +71,17 @@ final class FileReader implements WritableByteChannel {
         }
     }
 
-    /** Whether it is between two pieces. */
+    /** Returns whether the reader is between two pieces. */
     boolean isEmpty() {
         return piece == null;
     }
 
-    /** Whether the region has failed, and the next call of {@link #next} will throw that: the region is not done. */
+    /** Returns whether the region has failed, which the next call of {@link #next} throws: the region is not done. */
     boolean hasFailed() {
         return failure != null;
     }
 
-    /** The piece was sent, or cannot be. */
+    /** Releases the piece, which was sent or cannot be. */
     void release() {
         piece.release();
         piece = null;
@@ -115,13 +116,13 @@ final class FileReader implements WritableByteChannel {
         return !closed;
     }
 
-    /** A region's: what it has given is still sent. */
+    /** Called by a region: what it has given is still sent. */
     @Override
     public void close() {
         closed = true;
     }
 
-    /** Whether a region has closed it. */
+    /** Returns whether a region has closed the reader. */
     boolean isClosed() {
         return closed;
     }

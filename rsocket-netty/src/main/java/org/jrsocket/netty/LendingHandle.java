@@ -13,16 +13,17 @@ import org.jrsocket.stream.BorrowedBytes;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * Hands out received bytes themselves where that is possible. Netty allocates a buffer and then reads into it: here the
- * buffer has its bytes when it is allocated, and the read that follows finds nothing left to do. The event loop's.
+ * Hands out the received bytes themselves where possible. Netty allocates a buffer and then reads into it; here the
+ * buffer has its bytes when it is allocated, and the read that follows has nothing left to do. Used only by the event
+ * loop.
  */
-@SuppressWarnings("deprecation") // Netty's own name of a handle
+@SuppressWarnings("deprecation") // Netty's own name for a handle
 final class LendingHandle extends RecvByteBufAllocator.DelegatingHandle {
 
     private final RdmaStream stream;
     private final ByteBuffer first = ByteBuffer.allocate(1);
     private ByteBuf borrowed; // allocated with its bytes, to be read next
-    private int there; // what is to be copied if nothing is lent: what comes later can be lent in its turn
+    private int there; // how much to copy if nothing is lent: what comes later can be lent in its turn
 
     LendingHandle(RecvByteBufAllocator.Handle delegate, RdmaStream stream) {
         super(delegate);
@@ -37,7 +38,7 @@ final class LendingHandle extends RecvByteBufAllocator.DelegatingHandle {
             bytes = stream.borrow(guess());
             if (bytes == null) {
                 there = stream.available();
-                bytes = there > 0 ? stream.borrow(guess()) : null; // it may have come since
+                bytes = there > 0 ? stream.borrow(guess()) : null; // they may have come since
             }
         } catch (IOException e) {
             // the read that follows gets it too
@@ -49,7 +50,7 @@ final class LendingHandle extends RecvByteBufAllocator.DelegatingHandle {
         return borrowed;
     }
 
-    /** Whether {@code buffer} was allocated with its bytes. They count as read then: true only once. */
+    /** Returns whether {@code buffer} was allocated with its bytes. If so, they count as read: true only once. */
     @SuppressWarnings("ReferenceEquality") // which buffer, not what is in it
     boolean takeBorrowed(ByteBuf buffer) {
         if (buffer != borrowed) {
@@ -59,12 +60,12 @@ final class LendingHandle extends RecvByteBufAllocator.DelegatingHandle {
         return true;
     }
 
-    /** How much there was to be copied when the buffer was allocated. */
+    /** Returns how much there was to copy when the buffer was allocated. */
     int there() {
         return there;
     }
 
-    /** For a read that found nothing: 0, or -1 at the end. */
+    /** Returns the result of a read that found nothing: 0, or -1 at the end. */
     int look() throws IOException {
         return Math.min(0, stream.peek(first.clear()));
     }

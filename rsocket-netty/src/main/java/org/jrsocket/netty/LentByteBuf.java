@@ -9,8 +9,8 @@ import io.netty.buffer.UnpooledDirectByteBuf;
 import org.jrsocket.stream.BorrowedBytes;
 
 /**
- * Received bytes where the device has put them; they are given back with the last release. It can be changed, and not
- * grow.
+ * A buffer of received bytes where the device has put them; they are given back with the last release. Its content can
+ * be changed, but it cannot grow.
  */
 final class LentByteBuf extends UnpooledDirectByteBuf {
 

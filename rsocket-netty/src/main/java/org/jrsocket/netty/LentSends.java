@@ -15,13 +15,13 @@ import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * Buffers that the device sends from. Each is retained until the peer's device has acknowledged its bytes; when the
- * connection ends before that, until the queue pair is gone. The event loop's; after {@link #close} the thread's that
- * destroys that.
+ * The buffers that the device sends from. Each is retained until the peer's device has acknowledged its bytes, or if
+ * the connection ends before that, until the queue pair is gone. Used only by the event loop; after {@link #close},
+ * only by the thread that destroys the queue pair.
  */
 final class LentSends {
 
-    /** Pieces of fewer bytes would cost the device more than they are worth. */
+    /** The least size of a piece: smaller ones would cost the device more than they are worth. */
     private static final int LEAST_PIECE = 64 * 1024;
 
     private final RdmaStream stream;
@@ -29,7 +29,7 @@ final class LentSends {
     private final int most;
     private final int mostAtOnce; // so that not all of it is acknowledged at the same time
 
-    // A ring, oldest first; as long as there are slots.
+    // A ring of slots, oldest first.
     private ByteBuf[] buffers = new ByteBuf[16];
     private long[] ends = new long[16]; // offsets of the stream
     private int[] lengths = new int[16];
@@ -46,7 +46,7 @@ final class LentSends {
         this.mostAtOnce = Math.max(most / 4, LEAST_PIECE);
     }
 
-    /** The registration through which {@code piece} can be sent from where it lies; null if it has to be copied. */
+    /** Returns the registration by which {@code piece} can be sent from where it lies; null if it has to be copied. */
     LentMemory registration(ByteBuffer piece) {
         Chunk chunk = Chunk.at(addressOf(piece));
         return chunk == null ? null : registrations.of(chunk);
@@ -56,7 +56,7 @@ final class LentSends {
         return NativeMemory.addressOf(piece) + piece.position();
     }
 
-    /** Whether so much is on its way that more has to wait; looks what has been acknowledged. */
+    /** Returns whether so much is in flight that more has to wait, after a look at what has been acknowledged. */
     boolean isFull() {
         if (bytes >= most) {
             release();
@@ -68,8 +68,8 @@ final class LentSends {
      * Sends the beginning of {@code piece}, or all of it, and moves its position.
      *
      * @param memory the {@link #registration} of the piece
-     * @param owner whose memory it is
-     * @return how many bytes
+     * @param owner the buffer whose memory it is
+     * @return how many bytes were sent
      */
     int send(LentMemory memory, ByteBuffer piece, ByteBuf owner) throws IOException {
         int n = Math.min(piece.remaining(), mostAtOnce);
@@ -131,8 +131,8 @@ final class LentSends {
     }
 
     /**
-     * The offset to wait for; there is something to wait for. While more wants to be sent that is where half of the
-     * room is free again, else the end.
+     * Returns the offset to wait for; there must be something to wait for. While more is to be sent, it is where half
+     * of the room is free again, otherwise the end.
      */
     long awaited() {
         if (bytes < most) {
@@ -148,7 +148,7 @@ final class LentSends {
         return ends[slot(count - 1)];
     }
 
-    /** The stream is closed: what is left is released when it sends no more. Harmless when repeated. */
+    /** Ends the sends of a closed stream: what is left is released once it no longer sends. Harmless when repeated. */
     void close() {
         if (closed) {
             return;

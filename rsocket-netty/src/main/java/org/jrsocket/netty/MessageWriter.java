@@ -14,28 +14,28 @@ import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * Brings the messages of an outbound buffer to the stream, each in the way that suits it: small ones are copied
- * together, pieces of large ones are lent if their memory can be registered, files are read into memory that is lent.
- * When to go on is the channel's. The event loop's, except that a close may be another thread's.
+ * Writes the messages of an outbound buffer to the stream, each in the way that suits it: small ones are copied
+ * together, pieces of large ones are lent if their memory can be registered, and files are read into memory that is
+ * lent. The channel decides when to go on. Used only by the event loop, except that another thread may close it.
  */
 final class MessageWriter {
 
-    /** What came of a write, and when to go on. */
+    /** The result of a write, and when to go on. */
     enum Taken {
         ALL,
         /** The send memory is full. */
         UNTIL_ROOM,
-        /** As much is lent as may be. */
+        /** As much is lent as is allowed. */
         UNTIL_ACKNOWLEDGED,
-        /** Others of the event loop are to have their turn. */
+        /** Other channels of the event loop are to have their turn. */
         ENOUGH
     }
 
-    /** Small messages that go out together: so many, and bytes. */
+    /** The most small messages that go out together, and the most bytes. */
     private static final int MOST_MESSAGES = 1024;
 
     private static final int MOST_TOGETHER = 256 * 1024;
-    /** What is read of a file at once. */
+    /** How much is read of a file at once. */
     private static final int FILE_PIECE = 256 * 1024;
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -63,7 +63,7 @@ final class MessageWriter {
         if (message instanceof FileRegion region) {
             return writeFile(out, region);
         }
-        ByteBuf buffer = (ByteBuf) message; // by filterOutboundMessage
+        ByteBuf buffer = (ByteBuf) message; // ensured by filterOutboundMessage
         if (!buffer.isReadable()) {
             out.remove();
             return Taken.ALL;
@@ -86,7 +86,7 @@ final class MessageWriter {
         return taken;
     }
 
-    /** None is reported while writes stand still. */
+    /** Reports progress, but none while writes stand still. */
     private static void progress(ChannelOutboundBuffer out, long bytes) {
         if (bytes > 0) {
             out.progress(bytes);
@@ -94,9 +94,9 @@ final class MessageWriter {
     }
 
     /**
-     * What is written from now on may wait for what follows: a header and the content that is lent behind it go out in
-     * one request, and several of them in one post. Small messages that nothing else follows do not wait: they are
-     * copied together, and are on their way before anybody is told that they were written.
+     * Lets what is written from now on wait for what follows: a header and the lent content behind it go out in one
+     * request, and several requests in one post. Small messages that nothing else follows do not wait: they are copied
+     * together, and are on their way before their writes are reported as complete.
      */
     private void cork() {
         if (!corked) {
@@ -105,14 +105,14 @@ final class MessageWriter {
         }
     }
 
-    /** Before anybody is told of the last message. */
+    /** Sends what waits, before the write of the last message is reported as complete. */
     private void sendIfLast(ChannelOutboundBuffer out) {
         if (out.size() == 1) {
             uncork();
         }
     }
 
-    /** There is no more for now. */
+    /** Sends what waits, because there is no more for now. */
     void uncork() {
         if (corked) {
             corked = false;
@@ -133,7 +133,7 @@ final class MessageWriter {
                 ? stream.write(pieces[0])
                 : small.shared > 1 ? writeOneByOne(pieces, count) : stream.write(pieces, 0, count);
         if (!small.beforeOthers) {
-            uncork(); // before anybody is told, also of what is lent before them
+            uncork(); // before any write is reported as complete, also of what is lent before them
         }
         metrics.sentCopied(n);
         out.removeBytes(n);
@@ -141,9 +141,9 @@ final class MessageWriter {
     }
 
     /**
-     * One view may be there several times, for a buffer that is written again, and the first time empties it. So where
-     * each begins is noted before. What has been written stays at its end, as after a gathering write: Netty keeps the
-     * views of a composite buffer, and goes on from there after a part of it.
+     * Writes pieces one by one. A view may occur several times, for a buffer that is written again, and the first write
+     * empties it. So the start of each is noted before. A written view stays at its end, as after a gathering write:
+     * Netty keeps the views of a composite buffer, and goes on from there after a part of it.
      */
     @SuppressWarnings("ReferenceEquality") // the same view is meant, not the same content
     private long writeOneByOne(ByteBuffer[] pieces, int count) throws IOException {
@@ -165,20 +165,20 @@ final class MessageWriter {
             done++;
         }
         for (int i = done + 1; i < count; i++) {
-            if (pieces[i] != pieces[done]) { // that one is where its part ends
+            if (pieces[i] != pieces[done]) { // that one stays where its part ends
                 pieces[i].position(starts[i]);
             }
         }
         return sum;
     }
 
-    /** How many bytes those at the front have that are written at once, up to the first that is not copied. */
+    /** Counts the bytes of the messages at the front that are written at once, up to the first that is not copied. */
     private final class SmallMessages implements ChannelOutboundBuffer.MessageProcessor {
         private long bytes;
         private int messages;
         private int from;
-        boolean beforeOthers; // one that is not copied follows
-        int shared; // how many may be among them again
+        boolean beforeOthers; // a message that is not copied follows
+        int shared; // how many may occur among them again
 
         long count(ChannelOutboundBuffer out) throws Exception {
             bytes = 0;
@@ -218,7 +218,7 @@ final class MessageWriter {
             LentMemory memory = registration(pieces[i], mayLend);
             if (memory != null) {
                 if (lent.isFull()) {
-                    stream.write(NOTHING); // one that has failed acknowledges nothing any more: this throws then
+                    stream.write(NOTHING); // a stream that has failed acknowledges nothing: then this throws
                     return Taken.UNTIL_ACKNOWLEDGED;
                 }
                 int n = lent.send(memory, pieces[i], buffer);
@@ -249,7 +249,7 @@ final class MessageWriter {
                 : null;
     }
 
-    /** Files are read into memory that is lent. */
+    /** Writes what is possible of a file, which is read into memory that is lent. */
     private Taken writeFile(ChannelOutboundBuffer out, FileRegion region) throws Exception {
         if (file == null) {
             file = new FileReader();
@@ -262,7 +262,7 @@ final class MessageWriter {
         int n = taken == Taken.ALL ? piece.readableBytes() : written;
         if (taken == Taken.ALL) {
             sendIfLast(out);
-            file.release(); // before anybody is told, who may close the channel, and that closes the file
+            file.release(); // before the report: its receiver may close the channel, which closes the file
         } else {
             piece.skipBytes(n);
         }
@@ -271,7 +271,7 @@ final class MessageWriter {
             out.remove();
         }
         if (taken == Taken.ALL && file.isClosed()) {
-            throw new ClosedChannelException(); // over TCP it is the connection that the region has closed
+            throw new ClosedChannelException(); // over TCP, it is the connection that the region closes
         }
         return taken;
     }
@@ -283,7 +283,7 @@ final class MessageWriter {
         }
     }
 
-    /** Whether nothing is read of a file that is not sent. */
+    /** Returns whether everything that was read of a file has been sent. */
     boolean isEmpty() {
         return file == null || file.isEmpty();
     }

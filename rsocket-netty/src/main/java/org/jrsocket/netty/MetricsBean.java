@@ -12,14 +12,14 @@ import javax.management.ObjectName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads where the numbers are kept; keeps nothing itself. */
+/** Reads the numbers where they are kept; keeps nothing itself. */
 final class MetricsBean implements RdmaMetricsMXBean {
 
     static final String NAME = "org.jrsocket:type=Netty";
 
     private static final Logger LOG = LoggerFactory.getLogger(MetricsBean.class);
 
-    private static ObjectName registered; // guarded by the class
+    private static ObjectName registered; // guarded by the class's monitor
 
     private final RdmaMetrics metrics;
 
@@ -27,7 +27,7 @@ final class MetricsBean implements RdmaMetricsMXBean {
         this.metrics = metrics;
     }
 
-    /** Never fails: the transport works without. */
+    /** Registers a bean. Never fails: the transport works without it. */
     static synchronized void register(RdmaMetrics metrics) {
         if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
             return;
@@ -37,7 +37,7 @@ final class MetricsBean implements RdmaMetricsMXBean {
             MetricsBean bean = new MetricsBean(metrics);
             try {
                 registered = server.registerMBean(bean, new ObjectName(NAME)).getObjectName();
-            } catch (InstanceAlreadyExistsException e) { // of another class loader
+            } catch (InstanceAlreadyExistsException e) { // by another class loader
                 String loader = Integer.toHexString(System.identityHashCode(MetricsBean.class.getClassLoader()));
                 registered = server.registerMBean(bean, new ObjectName(NAME + ",loader=" + loader))
                         .getObjectName();
@@ -47,7 +47,7 @@ final class MetricsBean implements RdmaMetricsMXBean {
         }
     }
 
-    /** The JVM keeps a registered bean, and with it the class loader of this class. Never fails. */
+    /** Unregisters the bean: the JVM would keep it, and with it the class loader of this class. Never fails. */
     static synchronized void unregister() {
         if (registered == null) {
             return;
@@ -55,7 +55,7 @@ final class MetricsBean implements RdmaMetricsMXBean {
         try {
             ManagementFactory.getPlatformMBeanServer().unregisterMBean(registered);
         } catch (JMException | RuntimeException e) {
-            LOG.debug("the JMX bean {} stays", registered, e); // somebody else has unregistered it, for example
+            LOG.debug("the JMX bean {} stays", registered, e); // for example, it has been unregistered already
         }
         registered = null;
     }

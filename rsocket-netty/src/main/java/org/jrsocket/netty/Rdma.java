@@ -12,12 +12,12 @@ import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * Whether this process has RDMA, and what the transport counts. {@link RdmaIoHandler} and the channels work without
- * RDMA too: every connection is TCP then.
+ * Tells whether this process has RDMA, and what the transport counts. {@link RdmaIoHandler} and the channels work
+ * without RDMA too: then every connection uses TCP.
  */
 public final class Rdma {
 
-    /** Made when somebody first asks. A failure is kept: whoever asks later hears the reason, too. */
+    /** The provider, created on the first request. A failure is kept, so that later callers get the reason too. */
     private static final class Shared {
         static final RSelectorProvider PROVIDER; // null if it could not be made
         static final IllegalStateException FAILURE;
@@ -36,14 +36,14 @@ public final class Rdma {
         }
     }
 
-    private static volatile boolean over; // written with the class's monitor
+    private static volatile boolean over; // written with the class's monitor held
 
     private Rdma() {}
 
     /**
-     * Where channels and selectors come from: with the agent the same as the rest of the process has.
+     * Returns the source of channels and selectors: with the agent, the same as the rest of the process has.
      *
-     * @throws IllegalStateException a setting cannot be used, the JDK's internals are not open, or the transport was
+     * @throws IllegalStateException if a setting cannot be used, the JDK's internals are not open, or the transport was
      *     shut down; the message says what to do
      */
     static RSelectorProvider provider() {
@@ -57,8 +57,8 @@ public final class Rdma {
     }
 
     /**
-     * A promise for Netty to complete when a channel is registered. It completes {@code promise}, and adds a message to
-     * a failure that has none: the event loop is of the wrong kind.
+     * Returns a promise for Netty to complete when a channel is registered. It completes {@code promise}, and adds a
+     * message to the failure that has none: that the event loop is of the wrong kind.
      */
     static ChannelPromise explaining(ChannelPromise promise) {
         ChannelPromise registered = promise.channel().newPromise();
@@ -81,12 +81,12 @@ public final class Rdma {
                 : failure;
     }
 
-    /** Whether connections can use RDMA here. If not, they use TCP. */
+    /** Returns whether connections can use RDMA here. If not, they use TCP. */
     public static boolean isAvailable() {
         return unavailabilityCause() == null;
     }
 
-    /** Why connections cannot use RDMA here, with the remedy in the message; null if they can. */
+    /** Returns why connections cannot use RDMA here, with the remedy in the message; null if they can. */
     public static Throwable unavailabilityCause() {
         try {
             provider().ensureRdma();
@@ -97,9 +97,9 @@ public final class Rdma {
     }
 
     /**
-     * For programs that want RDMA or nothing.
+     * Throws if there is no RDMA: for programs that want RDMA or nothing.
      *
-     * @throws UnsatisfiedLinkError there is no RDMA; the cause says why
+     * @throws UnsatisfiedLinkError if there is no RDMA; the cause says why
      */
     public static void ensureAvailability() {
         Throwable cause = unavailabilityCause();
@@ -108,35 +108,36 @@ public final class Rdma {
         }
     }
 
-    /** What all channels of this transport have carried over RDMA. */
+    /** Returns what all channels of this transport have carried over RDMA. */
     public static RdmaMetrics metrics() {
         return RdmaMetrics.TOTAL;
     }
 
     /**
      * Ends what this copy of the transport has in the JVM, so that its class loader can be unloaded: for a web
-     * application, when it is undeployed. A program that ends with its JVM need not call it. It unregisters the JMX
-     * bean, gives up the memory that {@link RdmaByteBufAllocator#DEFAULT} keeps, and closes the RDMA transport: its
-     * threads, its shutdown hook, its native objects. It leaves alone an RDMA transport that is not this copy's own:
-     * the agent's, that of another class loader, or that of the JVM's own channels.
+     * application that is undeployed. A program that ends with its JVM need not call this method. It unregisters the
+     * JMX bean, gives up the memory that {@link RdmaByteBufAllocator#DEFAULT} keeps, and closes the RDMA transport with
+     * its threads, its shutdown hook and its native objects. It leaves alone an RDMA transport that is not this copy's
+     * own: the agent's, that of another class loader, or that of the JVM's own channels.
      *
-     * <p>Close the channels and shut the event loops down before. Of what is open, connections over RDMA are reset, and
-     * server channels accept no more of them; what uses TCP goes on. What was written to channels that are closed is
-     * delivered first, for up to 5 s.
+     * <p>Close the channels and shut the event loops down before. Connections over RDMA that are still open are reset,
+     * and server channels that are still open accept no more of them; what uses TCP goes on. What was written to closed
+     * channels is delivered first, for up to 5 s.
      *
-     * <p>There is no way back. {@link RdmaIoHandler#newFactory} and the constructors of channels throw
-     * {@link IllegalStateException} from then on, {@link #isAvailable} is false, and {@link #metrics} keeps its
-     * numbers. What was made before may be closed, and buffers may be released; it uses TCP if it still connects.
+     * <p>A shutdown cannot be undone. From then on, {@link RdmaIoHandler#newFactory} and the constructors of channels
+     * throw {@link IllegalStateException}, {@link #isAvailable} is false, and {@link #metrics} keeps its numbers.
+     * Channels and event loops that were made before may be closed, and buffers released; a channel that still connects
+     * uses TCP.
      *
-     * <p>Any thread may call it, any number of times; when it returns, it is done. It waits until the device has let go
-     * of the memory, for seconds if connections were open, so no event loop should call it.
+     * <p>Any thread may call this method, any number of times; when it returns, all is done. It waits until the device
+     * has let go of the memory, for seconds if connections were open, so no event loop should call it.
      */
     public static synchronized void shutdown() {
         if (over) {
             return;
         }
         over = true;
-        boolean used = Shared.PROVIDER != null; // a thread that was about to make it has made it now
+        boolean used = Shared.PROVIDER != null; // a thread that was about to create it has done so by now
         MetricsBean.unregister();
         RdmaByteBufAllocator.DEFAULT.keepNothing();
         if (used && isOwn()) {
@@ -144,7 +145,7 @@ public final class Rdma {
         }
     }
 
-    /** Whether nobody else in the JVM uses the classes with which ours open channels. */
+    /** Returns whether nothing else in the JVM uses the classes with which ours open channels. */
     private static boolean isOwn() {
         ClassLoader loader = Rdma.class.getClassLoader();
         return RSelectorProvider.class.getClassLoader() == loader

@@ -13,22 +13,23 @@ import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.util.internal.CleanableDirectBuffer;
 
 /**
- * Direct buffers that an {@link RdmaSocketChannel} can send from without a copy, whichever channel they were allocated
- * for. Heap buffers, and direct ones that begin with fewer than {@value #LEAST} bytes, are those of Netty's pooled
- * allocator, which makes no garbage; it is what their {@code alloc()} returns. Safe for use by many threads.
+ * An allocator of direct buffers that an {@link RdmaSocketChannel} can send from without a copy, whichever channel they
+ * were allocated for. Heap buffers, and direct ones that begin with fewer than {@value #LEAST} bytes, are those of
+ * Netty's pooled allocator, which makes no garbage; their {@code alloc()} returns that allocator. Safe for use by many
+ * threads.
  */
 public final class RdmaByteBufAllocator extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
 
-    /** The one that {@link RdmaSocketChannel}s have unless {@code ChannelOption.ALLOCATOR} says otherwise. */
+    /** The allocator that {@link RdmaSocketChannel}s have unless {@code ChannelOption.ALLOCATOR} says otherwise. */
     public static final RdmaByteBufAllocator DEFAULT = new RdmaByteBufAllocator();
 
-    /** What begins smaller hardly ever grows to a size that is worth lending. */
+    /** The least initial size: smaller buffers hardly ever grow to a size that is worth lending. */
     private static final int LEAST = Arena.SMALLEST;
 
     private final Arena[] arenas;
     private final ByteBufAllocatorMetric metric = new Metric();
 
-    /** Buffers are direct unless asked for otherwise. One is enough: what it keeps it keeps for ever. */
+    /** Creates an allocator whose buffers are direct by default. One is enough: what it keeps, it keeps for ever. */
     RdmaByteBufAllocator() {
         super(true);
         int processors = Runtime.getRuntime().availableProcessors();
@@ -57,20 +58,20 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
     }
 
     /**
-     * Direct memory that this allocator has of the system, in use or kept for buffers to come. What Netty's pooled
-     * allocator gives in its stead counts there.
+     * Returns the direct memory that this allocator has from the system, in use or kept for later buffers. What Netty's
+     * pooled allocator supplies in its place is counted there.
      */
     @Override
     public ByteBufAllocatorMetric metric() {
         return metric;
     }
 
-    /** As Netty's allocators do with what they hand out. */
+    /** Makes a buffer aware of leaks, as Netty's allocators do with what they hand out. */
     static ByteBuf leakAware(ByteBuf buffer) {
         return toLeakAwareBuffer(buffer);
     }
 
-    /** Threads that allocate at the same time mostly do not meet. */
+    /** Allocates from an arena of the thread's, so that threads that allocate at the same time mostly do not meet. */
     private CleanableDirectBuffer allocate(int bytes) {
         Arena arena = arenas[(int) Thread.currentThread().getId() & arenas.length - 1];
         try {
@@ -81,14 +82,14 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
         }
     }
 
-    /** Gives up what is kept for buffers to come. */
+    /** Gives up what is kept for later buffers. */
     void retireSpares() {
         for (Arena each : arenas) {
             each.retireSpares();
         }
     }
 
-    /** The same, and from now on for each chunk that becomes unused. */
+    /** Does the same, and from now on also for each chunk that becomes unused. */
     void keepNothing() {
         for (Arena each : arenas) {
             each.keepNothing();
@@ -112,7 +113,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
         }
     }
 
-    /** One whose memory is a piece of a {@link Chunk}. */
+    /** A buffer whose memory is a piece of a {@link Chunk}. */
     static final class Buffer extends UnpooledDirectByteBuf {
 
         private CleanableDirectBuffer first; // which the base class does not free; null once it has grown
@@ -123,7 +124,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
             setIndex(0, 0);
         }
 
-        /** For the capacity after the first. */
+        /** Allocates memory for each capacity after the first. */
         @Override
         protected CleanableDirectBuffer allocateDirectBuffer(int capacity) {
             return ((RdmaByteBufAllocator) alloc()).allocate(capacity);

@@ -14,14 +14,14 @@ public final class RdmaChannelOption {
 
     /**
      * Whether reads hand out the memory that the device has written, instead of copying it. Such buffers have to be
-     * released soon: their memory is granted to the peer again only then. Default: false.
+     * released soon: only then is their memory granted to the peer again. Default: false.
      */
     public static final ChannelOption<Boolean> LEND_RECEIVES =
             ChannelOption.valueOf(RdmaChannelOption.class, "LEND_RECEIVES");
 
     /**
-     * From how many bytes on a piece of a {@link RdmaByteBufAllocator}'s memory is sent from where it lies. Smaller
-     * ones are copied, which costs less. Default: 4096.
+     * The size in bytes from which a piece of a {@link RdmaByteBufAllocator}'s memory is sent from where it lies.
+     * Smaller pieces are copied, which costs less. Default: 4096.
      */
     public static final ChannelOption<Integer> LEND_SENDS_FROM =
             ChannelOption.valueOf(RdmaChannelOption.class, "LEND_SENDS_FROM");

@@ -15,11 +15,11 @@ import java.nio.channels.spi.SelectorProvider;
 import org.jrsocket.nio.RSelectorProvider;
 
 /**
- * The event loop's part of the transport: serves RDMA and TCP connections together, polls while that pays, and then
- * sleeps. Give {@link #newFactory} to a {@code MultiThreadIoEventLoopGroup}. Its loops serve {@link RdmaSocketChannel},
- * {@link RdmaServerSocketChannel}, and Netty's NIO channels: all work is that of Netty's own handler for NIO, with
- * selectors of ours. It is a class of its own so that a program can ask a group which transport it has ({@code
- * isIoType}), as with Netty's others.
+ * The event loop's part of the transport: it serves RDMA and TCP connections together, polls while that pays, and then
+ * sleeps. Pass {@link #newFactory} to a {@code MultiThreadIoEventLoopGroup}. Its loops serve {@link RdmaSocketChannel},
+ * {@link RdmaServerSocketChannel}, and Netty's NIO channels: all work is done by Netty's own handler for NIO, with
+ * selectors of ours. It is a class of its own so that a program can ask a group which transport it has
+ * ({@code isIoType}), as with Netty's others.
  */
 public final class RdmaIoHandler implements IoHandler {
 
@@ -30,10 +30,10 @@ public final class RdmaIoHandler implements IoHandler {
     }
 
     /**
-     * For {@code MultiThreadIoEventLoopGroup}.
+     * Returns a factory for {@code MultiThreadIoEventLoopGroup}.
      *
-     * @throws IllegalStateException a setting cannot be used, the JDK's internals are not open, or the transport was
-     *     {@linkplain Rdma#shutdown shut down}; the message says what to do. A host without RDMA is no reason
+     * @throws IllegalStateException if a setting cannot be used, the JDK's internals are not open, or the transport was
+     *     {@linkplain Rdma#shutdown shut down}; the message says what to do. It is not thrown on a host without RDMA
      */
     public static IoHandlerFactory newFactory() {
         return newFactory(Rdma.provider());

@@ -21,27 +21,27 @@ public final class RdmaMetrics {
 
     private RdmaMetrics() {}
 
-    /** All that were copied, sent and received together. */
+    /** Returns the bytes that were copied, sent and received together. */
     public long copiedBytes() {
         return sentCopiedBytes() + receivedCopiedBytes();
     }
 
-    /** Copied into send memory of the connection. */
+    /** Returns the bytes that were copied into send memory of the connection. */
     public long sentCopiedBytes() {
         return sentCopied.sum();
     }
 
-    /** Sent from where they lay in the application's buffer. */
+    /** Returns the bytes that were sent from where they lay in the application's buffer. */
     public long sentLentBytes() {
         return sentLent.sum();
     }
 
-    /** Copied into a buffer of the channel's allocator. */
+    /** Returns the bytes that were copied into a buffer of the channel's allocator. */
     public long receivedCopiedBytes() {
         return receivedCopied.sum();
     }
 
-    /** Handed to the application where the device had put them. */
+    /** Returns the bytes that were handed to the application where the device had put them. */
     public long receivedLentBytes() {
         return receivedLent.sum();
     }

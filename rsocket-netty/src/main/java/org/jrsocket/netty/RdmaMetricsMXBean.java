@@ -5,23 +5,23 @@
 package org.jrsocket.netty;
 
 /**
- * {@code org.jrsocket:type=Netty}: what {@link RdmaMetrics} counts. There is a bean as soon as an event loop or a
- * channel of this transport was made.
+ * The bean {@code org.jrsocket:type=Netty}: what {@link RdmaMetrics} counts. It exists as soon as an event loop or a
+ * channel of this transport has been created.
  */
 public interface RdmaMetricsMXBean {
 
-    /** Payload bytes that were copied, sent and received together. */
+    /** Returns the payload bytes that were copied, sent and received together. */
     long getCopiedBytes();
 
-    /** Copied into send memory of a connection. */
+    /** Returns the bytes that were copied into send memory of a connection. */
     long getSentCopiedBytes();
 
-    /** Sent from where they lay in the application's buffer. */
+    /** Returns the bytes that were sent from where they lay in the application's buffer. */
     long getSentLentBytes();
 
-    /** Copied into a buffer of the channel's allocator. */
+    /** Returns the bytes that were copied into a buffer of the channel's allocator. */
     long getReceivedCopiedBytes();
 
-    /** Handed to the application where the device had put them. */
+    /** Returns the bytes that were handed to the application where the device had put them. */
     long getReceivedLentBytes();
 }

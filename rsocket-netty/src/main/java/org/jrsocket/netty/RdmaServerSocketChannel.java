@@ -13,18 +13,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens on a port over RDMA and TCP at once; each connection that it accepts is an {@link RdmaSocketChannel}.
+ * A channel that listens on a port over RDMA and TCP at once. Each connection that it accepts is an
+ * {@link RdmaSocketChannel}.
  *
- * <p>That it is an NIO channel may change: rely on {@code ServerSocketChannel} alone.
+ * <p>It may cease to be an NIO channel: rely only on {@code ServerSocketChannel}.
  */
 public final class RdmaServerSocketChannel extends NioServerSocketChannel {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaServerSocketChannel.class);
 
     /**
-     * Not bound.
+     * Creates an unbound channel.
      *
-     * @throws IllegalStateException as {@link RdmaIoHandler#newFactory}
+     * @throws IllegalStateException as from {@link RdmaIoHandler#newFactory}
      */
     public RdmaServerSocketChannel() {
         this(Rdma.provider());
@@ -45,7 +46,7 @@ public final class RdmaServerSocketChannel extends NioServerSocketChannel {
         return connection == null ? 0 : add(connection, accepted);
     }
 
-    /** A connection that no channel can be made for is closed; a failure that was thrown would close this channel. */
+    /** Adds a channel for a connection, or if that fails closes it: an exception would close this channel. */
     private int add(SocketChannel connection, List<Object> accepted) {
         try {
             accepted.add(new RdmaSocketChannel(this, connection));

@@ -32,31 +32,31 @@ import org.jrsocket.stream.RdmaStream;
  * buffers of {@link RdmaByteBufAllocator} are then still being sent from where they lie: the channel releases them when
  * the peer's device has acknowledged them. So an application that keeps a buffer it has written must not change it.
  *
- * <p>That it is an NIO channel may change: rely on {@code SocketChannel} alone.
+ * <p>It may cease to be an NIO channel: rely only on {@code SocketChannel}.
  */
-@SuppressWarnings("deprecation") // Netty's own name of a handle
+@SuppressWarnings("deprecation") // Netty's own name for a handle
 public final class RdmaSocketChannel extends NioSocketChannel {
 
     private final RdmaSocketChannelConfig config;
     private final RdmaMetrics metrics = RdmaMetrics.TOTAL;
 
-    // The event loop's, except that all are set before it has the channel, and that a close may be another's.
+    // Used only by the event loop, except that all are set before it has the channel, and another thread may close.
     private volatile RdmaStream stream; // once connected over RDMA
     private LentSends lent; // of stream
     private MessageWriter writer; // to stream
 
     /**
-     * Whether a close has begun: there may be no registration any more, and what is lent may be another thread's. That
-     * there is no outbound buffer does not tell, for a half close takes it too.
+     * Whether a close has begun: the registration may be gone, and what is lent may belong to another thread. A missing
+     * outbound buffer does not tell, because a half close takes it too.
      */
     private volatile boolean closing;
 
-    private LendingHandle lending; // the event loop's
+    private LendingHandle lending; // used only by the event loop
 
     /**
-     * Not connected.
+     * Creates an unconnected channel.
      *
-     * @throws IllegalStateException as {@link RdmaIoHandler#newFactory}
+     * @throws IllegalStateException as from {@link RdmaIoHandler#newFactory}
      */
     public RdmaSocketChannel() {
         this(Rdma.provider());
@@ -67,7 +67,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         config = newConfig();
     }
 
-    /** Accepted. */
+    /** Creates a channel for an accepted connection. */
     RdmaSocketChannel(RdmaServerSocketChannel parent, SocketChannel accepted) {
         super(parent, accepted);
         config = newConfig();
@@ -83,7 +83,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         return config;
     }
 
-    /** Whether RDMA carries it; false before it is connected. */
+    /** Returns whether the connection uses RDMA; false before it is connected. */
     public boolean isRdma() {
         return stream != null;
     }
@@ -112,12 +112,12 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             }
             if (eventLoop().inEventLoop()) {
                 flush0();
-            } else { // it has moved meanwhile
+            } else { // the channel has moved in the meantime
                 eventLoop().execute(this::continueWriting);
             }
         }
 
-        /** A half close may leave an interest in room, and that there always is then. */
+        /** Ends the interest in room to write that a half close may leave: after it there always is room. */
         @Override
         public void handle(IoRegistration registration, IoEvent event) {
             super.handle(registration, event);
@@ -126,7 +126,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             }
         }
 
-        /** A close that lingers waits, which no event loop may. */
+        /** Has another thread do a close that lingers: it waits, which no event loop may. */
         @Override
         protected Executor prepareToClose() {
             closing = true;
@@ -146,7 +146,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         try {
             return config.getSoLinger();
         } catch (RuntimeException e) {
-            return -1; // closed meanwhile
+            return -1; // closed in the meantime
         }
     }
 
@@ -162,7 +162,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         return done;
     }
 
-    /** Also what a connected channel's OP_CONNECT comes to: see {@link #awaitAcknowledged}. */
+    /** Also called for OP_CONNECT of a connected channel: see {@link #awaitAcknowledged}. */
     @Override
     protected void doFinishConnect() throws Exception {
         if (stream != null) {
@@ -231,7 +231,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
     }
 
-    /** What a read gives when who was given what was read before has closed the channel. */
+    /** Returns the result of a read if the receiver of what was read before has closed the channel. */
     private int ofAClosedChannel() {
         // a lent piece may end where TCP's buffer would not
         return lending != null && unsafe().recvBufAllocHandle() == lending ? 0 : -1;
@@ -241,7 +241,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         RecvByteBufAllocator.Handle handle = unsafe().recvBufAllocHandle();
         if (lending != null && lending.takeBorrowed(buffer)) {
             int n = buffer.readableBytes();
-            // The piece had an end: that it is short does not say that there is no more.
+            // The piece has an end of its own: a short piece does not mean that there is no more.
             handle.attemptedBytesRead(rdma.isReadable() ? n : Math.max(n, handle.guess()));
             metrics.receivedLent(n);
             return n;
@@ -301,14 +301,14 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             throw RSelectorProvider.failureOfWrite(javaChannel(), e);
         } finally {
             writer.uncork();
-            told = awaitAcknowledged(); // a write that fails may come to no more than a half close
+            told = awaitAcknowledged(); // a write that fails may lead to no more than a half close
         }
         if (taken == Taken.UNTIL_ACKNOWLEDGED && !told) {
-            taken = Taken.ENOUGH; // the connection has just failed: the next try hears of it
+            taken = Taken.ENOUGH; // the connection has just failed: the next try reports it
         }
-        if (closing) { // by somebody who was told of a write that was complete
+        if (closing) { // by a listener that was told of a complete write
             if (unsafe().outboundBuffer() != null && !out.isEmpty()) {
-                throw new ClosedChannelException(); // forcibly, and nobody has failed the rest
+                throw new ClosedChannelException(); // closed forcibly, and the rest has not been failed
             }
             return;
         }
@@ -327,7 +327,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         }
     }
 
-    /** After a half close. */
+    /** Ends writing, after a half close. */
     private void neverWriteAgain() {
         clearOpWrite();
         if (stream != null) {
@@ -338,10 +338,10 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     // ---- what is lent comes back ----
 
     /**
-     * If anything is lent, lets the selector say when it is acknowledged, though nobody reads or writes. A connected
-     * channel has no other use for OP_CONNECT; unlike OP_WRITE it leaves Netty free to write meanwhile.
+     * Has the selector report when lent memory is acknowledged, even if nothing is read or written. A connected channel
+     * has no other use for OP_CONNECT; unlike OP_WRITE, it leaves Netty free to write in the meantime.
      *
-     * @return whether it will say so
+     * @return whether the selector will report it
      */
     private boolean awaitAcknowledged() {
         if (stream == null
@@ -354,7 +354,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         long offset = lent.awaited();
         stream.awaitAcknowledged(offset);
         boolean failed = stream.isAcknowledged() && stream.acknowledged() < offset;
-        // After a failure nothing comes: the rest comes back when the queue pair is gone.
+        // After a failure nothing is reported: the rest comes back when the queue pair is gone.
         if (!failed) {
             addAndSubmit(NioIoOps.CONNECT);
         }
@@ -367,12 +367,12 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         awaitAcknowledged();
     }
 
-    /** For tests: bytes that are registered with the device for this connection. */
+    /** Returns the bytes that are registered with the device for this connection. For tests. */
     long registeredBytes() {
         return stream.registeredBytes();
     }
 
-    /** For tests: whether no buffer is retained. */
+    /** Returns whether no buffer is retained. For tests. */
     boolean holdsNothing() {
         return stream == null || lent.isEmpty() && writer.isEmpty();
     }

@@ -23,7 +23,8 @@ public final class RdmaSocketChannelConfig extends DefaultSocketChannelConfig {
     private volatile int lendSendsFrom = LEND_SENDS_FROM;
 
     /**
-     * @param nio what Netty's NIO channel keeps for itself: options of the JDK's, and how much it writes at once
+     * @param nio the configuration that Netty's NIO channel keeps for itself: options of the JDK's, and how much it
+     *     writes at once
      * @param autoReadCleared what the channel does when auto-read is switched off
      */
     RdmaSocketChannelConfig(
@@ -88,7 +89,7 @@ public final class RdmaSocketChannelConfig extends DefaultSocketChannelConfig {
         return lendReceives;
     }
 
-    /** See {@link RdmaChannelOption#LEND_RECEIVES}. */
+    /** Sets {@link RdmaChannelOption#LEND_RECEIVES}. */
     public RdmaSocketChannelConfig setLendReceives(boolean lend) {
         lendReceives = lend;
         return this;
@@ -98,7 +99,7 @@ public final class RdmaSocketChannelConfig extends DefaultSocketChannelConfig {
         return lendSendsFrom;
     }
 
-    /** See {@link RdmaChannelOption#LEND_SENDS_FROM}. */
+    /** Sets {@link RdmaChannelOption#LEND_SENDS_FROM}. */
     public RdmaSocketChannelConfig setLendSendsFrom(int bytes) {
         if (bytes < 1) {
             throw new IllegalArgumentException("LEND_SENDS_FROM of " + bytes + " bytes");

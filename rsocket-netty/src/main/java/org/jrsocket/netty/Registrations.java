@@ -17,18 +17,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The chunks that a connection has registered to send from, the least recently used first. A key of one connection
- * opens nothing on another, so each registers for itself: when it first sends from a chunk. They end with their chunks,
- * when nothing has moved for some seconds, when another one needs the room, and with the connection at the latest. Any
- * thread, for buffers are released by any. The monitor is taken before the stream's lock and a chunk's.
+ * The chunks that a connection has registered to send from, the least recently used first. A key of one connection is
+ * not valid on another, so each connection registers for itself, when it first sends from a chunk. Registrations end
+ * with their chunks, when nothing has moved for some seconds, when another one needs the room, and with the connection
+ * at the latest. Safe for use by any thread, because any may release buffers. The monitor is taken before the stream's
+ * lock and a chunk's.
  */
 final class Registrations {
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrations.class);
 
-    /** Bytes that a connection keeps registered. */
+    /** The most bytes that a connection keeps registered. */
     private static final long MOST = 64L * 1024 * 1024;
-    /** How long nobody is asked again after a refusal. */
+    /** How long no registration is tried after a refusal. */
     private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RdmaStream stream;
@@ -47,7 +48,7 @@ final class Registrations {
         stream.whenQuiet(this::quiet);
     }
 
-    /** The registration of {@code chunk}, of which a piece is in use; null if there can be none now. */
+    /** Returns the registration of {@code chunk}, of which a piece is in use; null if there can be none now. */
     synchronized LentMemory of(Chunk chunk) {
         LentMemory memory = memories.get(chunk);
         return memory != null ? memory : register(chunk);
@@ -58,13 +59,13 @@ final class Registrations {
             return null;
         }
         endFree(MOST - chunk.size());
-        if (bytes > 0 && bytes + chunk.size() > MOST) { // one larger than all may be alone
+        if (bytes > 0 && bytes + chunk.size() > MOST) { // a chunk larger than the limit may be alone
             LOG.debug("{} bytes of {} are copied: {} are registered and in use", chunk.size(), stream, bytes);
             return null;
         }
         LentMemory memory = tryRegister(chunk);
         if (memory == null) {
-            refusedAt = System.nanoTime(); // to make room for each message would take longer than to copy it
+            refusedAt = System.nanoTime(); // making room for each message would take longer than copying it
             long before = bytes;
             endFree(bytes - chunk.size());
             memory = bytes < before ? tryRegister(chunk) : null;
@@ -87,7 +88,7 @@ final class Registrations {
     }
 
     /**
-     * Ends registrations of which nothing is on its way, the least recently used first, until at most {@code left}
+     * Ends registrations from which nothing is in flight, the least recently used first, until at most {@code left}
      * bytes are registered.
      */
     private synchronized void endFree(long left) {
@@ -107,7 +108,7 @@ final class Registrations {
         any = bytes > 0;
     }
 
-    /** Nothing has moved for some seconds: others may need the room. The service thread's, so it waits for nobody. */
+    /** Ends registrations after some quiet seconds: others may need the room. On the service thread: never waits. */
     private void quiet() {
         if (any) {
             inLoop(() -> endFree(0));
@@ -119,7 +120,7 @@ final class Registrations {
         inLoop(() -> forget(chunk));
     }
 
-    /** Each connection pays for its own. */
+    /** Runs a task in the event loop: each connection pays for its own. */
     private void inLoop(Runnable task) {
         try {
             eventLoop.execute(task);
@@ -136,7 +137,7 @@ final class Registrations {
         }
     }
 
-    /** The stream sends no more, so they have all ended. */
+    /** Forgets all registrations, which have ended because the stream no longer sends. */
     synchronized void over() {
         memories.keySet().forEach(this::ended);
         memories.clear();

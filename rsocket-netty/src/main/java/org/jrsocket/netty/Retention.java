@@ -10,13 +10,13 @@ import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import org.jrsocket.os.NativeMemory;
 
-/** What it means to retain a message: whether its memory stays until the release. */
+/** Tells what retaining a message means: whether its memory stays until the release. */
 final class Retention {
 
     private static final Class<?> UNRELEASABLE =
             Unpooled.unreleasableBuffer(Unpooled.EMPTY_BUFFER).getClass();
 
-    /** Whether a retain of such a buffer reaches what it unwraps to: of Netty's own, all but one do. */
+    /** Whether retaining a buffer of a class reaches what it unwraps to: with all of Netty's own but one it does. */
     private static final ClassValue<Boolean> PASSES_ON = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
@@ -28,7 +28,7 @@ final class Retention {
 
     private Retention() {}
 
-    /** Whether a message that is written twice has been retained for that. */
+    /** Returns whether a message that is written twice has been retained for that. */
     static boolean isCounted(ByteBuf message) {
         for (ByteBuf each = message; each != null; each = each.unwrap()) {
             if (!PASSES_ON.get(each.getClass())) {
@@ -42,9 +42,9 @@ final class Retention {
     }
 
     /**
-     * Whether all memory of {@link RdmaByteBufAllocator} in a message stays while the message is retained. Not so with
-     * a buffer that cannot be released, or one around a {@code ByteBuffer}: its memory may be another's when the
-     * promise of the write has succeeded.
+     * Returns whether all memory of {@link RdmaByteBufAllocator} in a message stays while the message is retained. It
+     * does not with a buffer that cannot be released, or one around a {@code ByteBuffer}: its memory may be reused once
+     * the promise of the write has succeeded.
      */
     static boolean keepsMemory(ByteBuf message) {
         for (ByteBuf each = message; each != null; each = each.unwrap()) {
@@ -61,10 +61,10 @@ final class Retention {
         return false;
     }
 
-    /** Others' memory does not matter, for it is not lent. */
+    /** Returns the same for all parts of a composite. Memory of others does not matter, because it is not lent. */
     private static boolean keepsMemoryOfAll(CompositeByteBuf composite) {
         for (int i = composite.numComponents() - 1; i >= 0; i--) {
-            ByteBuf part = composite.internalComponent(i); // which it keeps
+            ByteBuf part = composite.internalComponent(i); // which the composite keeps
             if (!keepsMemory(part) && mayBeLent(part)) {
                 return false;
             }

@@ -7,16 +7,16 @@
  * the event loops, {@link org.jrsocket.netty.RdmaSocketChannel}, {@link org.jrsocket.netty.RdmaServerSocketChannel},
  * and {@link org.jrsocket.netty.RdmaByteBufAllocator}, whose buffers are sent from where they lie.
  *
- * <p>Which transport a connection gets, how the loop waits, and TCP are the NIO provider's, under Netty's NIO
- * transport. This package adds what a socket's interface cannot have: memory that is lent, for sending until the peer's
- * device has acknowledged it, and for reading until the application has released it.
+ * <p>Which transport a connection gets, how the loop waits, and TCP are left to the NIO provider, beneath Netty's NIO
+ * transport. This package adds what a socket's interface cannot offer: memory that is lent, for sending until the
+ * peer's device has acknowledged it, and for reading until the application has released it.
  *
- * <p>May use Netty, {@code nio}, {@code stream}, of {@code os} and {@code verbs} native memory and exceptions, and
+ * <p>May use Netty, {@code nio}, {@code stream}, native memory and exceptions of {@code os} and {@code verbs}, and
  * slf4j.
  *
  * <p>From top to bottom: the handler and the server channel; the channel; {@code MessageWriter} and its
  * {@code FileReader}, the configuration, {@code LentSends}, {@code Registrations}, {@code LendingHandle} and
- * {@code LentByteBuf}, which are a connection's; the allocator, its arenas and their chunks, which are not. An
+ * {@code LentByteBuf}, which belong to a connection; the allocator, its arenas and their chunks, which do not. An
  * arena's chunks know the size class to which their pieces go back.
  *
  * <p>Locks: {@code Registrations} holds its monitor while it takes the lock of its stream, or a chunk's. So a stream
