@@ -251,7 +251,7 @@ abstract class ConnectingChannel extends DualChannel {
             begin(pending);
             result = pending.awaitRdma();
             done = true;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) { // or it would stay pending, and nobody would decide it
             done = isOpen();
             close();
             throw e;
@@ -309,14 +309,27 @@ abstract class ConnectingChannel extends DualChannel {
 
     /** Connects over TCP, blocking, after RDMA has failed. */
     private void connectTcpInstead(OutgoingConnection pending) throws IOException {
-        tcpGuard(pending::connectTcp);
+        try {
+            tcpGuard(pending::connectTcp);
+        } catch (RuntimeException | Error e) { // a logger that fails, say; as above
+            close();
+            throw e;
+        }
         connectedTcp(pending);
     }
 
     private boolean connectLater(OutgoingConnection pending) throws IOException {
         begin(pending);
-        keys.refresh(); // the JDK's selector must not report the idle TCP socket
-        pending.start(() -> decided(pending));
+        try {
+            keys.refresh(); // the JDK's selector must not report the idle TCP socket
+            pending.start(() -> decided(pending));
+        } catch (UncheckedIOException e) { // a selector that has no descriptor left
+            close();
+            throw e.getCause();
+        } catch (RuntimeException | Error e) { // as above
+            close();
+            throw e;
+        }
         return false;
     }
 

@@ -93,6 +93,29 @@ abstract class DataSuite extends NioSuite {
         }
     }
 
+    /** Either the read says how much the first target got, or that is still there. */
+    @Test
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    void shouldLoseNothingThatItScattersBeforeATargetThatCannotBeWritten() throws Exception {
+        for (boolean blocking : new boolean[] {true, false}) {
+            Pair p = pair();
+            p.client().write(text("headtail"));
+            assertEquals("h", read(p.server(), 1)); // so all has arrived
+            p.server().configureBlocking(blocking);
+            ByteBuffer[] targets = {bytes(3), ofClosedArena(100)};
+            long n = 0;
+            try {
+                n = p.server().read(targets);
+            } catch (IllegalStateException e) {
+                assertEquals(0, targets[0].position());
+            }
+            assertEquals(n, targets[0].position());
+            String rest = n == 3 ? "tail" : "eadtail";
+            assertEquals(rest, read(p.server(), rest.length()));
+        }
+    }
+
     /** What JDK 22 and later have: an application may free memory of which a buffer is a view. */
     private static ByteBuffer ofClosedArena(int size) throws ReflectiveOperationException {
         Class<?> type = Class.forName("java.lang.foreign.Arena");
