@@ -14,12 +14,12 @@ import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.loopback.LoopbackId.State;
 
 /**
- * The messages between connection managers, and what each does to the id that gets it. Private data is padded as IB and
- * RoCE do. One lock guards all ids, ports and event queues; message handlers run with it.
+ * The messages between connection managers, and what each does to the id that receives it. Private data is padded as IB
+ * and RoCE do. One lock guards all ids, ports and event queues; message handlers run with it held.
  */
 final class CmFabric {
 
-    /** IB reject reasons: the active side gave up; nobody listens; the application said no. */
+    /** IB reject reasons: the active side gave up; there is no listener; the application refused. */
     static final int REJECT_TIMEOUT = 4;
 
     static final int REJECT_NO_LISTENER = 8;
@@ -29,9 +29,9 @@ final class CmFabric {
     private static final int REP_DATA = 196;
     private static final int REJ_DATA = 148;
     private static final int IWARP_DATA = 255;
-    /** Tries of a REQ that a full backlog swallowed, within the CM's timeout. */
+    /** How often a REQ that a full backlog swallowed is tried, within the CM's timeout. */
     private static final int REQ_TRIES = 8;
-    /** Tries of a DREQ; the kernel's are sixteen. */
+    /** How often a DREQ is tried; the kernel tries sixteen times. */
     private static final int DREQ_TRIES = 4;
 
     final ReentrantLock lock = new ReentrantLock();
@@ -68,8 +68,8 @@ final class CmFabric {
     }
 
     /**
-     * Runs {@code arrival} when the message gets there, or {@code loss} when its sender has given up hope. Both with
-     * lock.
+     * Sends a message: runs {@code arrival} when it arrives, or {@code loss} when its sender has given up. Both run
+     * with the lock held.
      */
     private void send(CmMessage message, LoopbackId from, LoopbackId to, Runnable arrival, Runnable loss) {
         if (from.isDead()) {
@@ -87,7 +87,7 @@ final class CmFabric {
         }
     }
 
-    /** Runs {@code action} with lock after {@code millis}. */
+    /** Runs {@code action} with the lock held after {@code millis}. */
     void later(long millis, Runnable action) {
         provider.timers().schedule(millis, () -> {
             lock.lock();
@@ -186,7 +186,7 @@ final class CmFabric {
                 });
     }
 
-    /** What librdmacm does when the application fetches the answer; whether the connection is there. */
+    /** Does what librdmacm does when the application fetches the answer. Returns whether the connection is there. */
     boolean answerFetched(LoopbackId active, ConnParam answer) {
         LoopbackId passive = active.peer;
         if (active.state != State.ANSWERED || active.qp == null) {
@@ -203,7 +203,7 @@ final class CmFabric {
         return true;
     }
 
-    /** The passive side knows that its answer arrived. */
+    /** Tells the passive side that its answer has arrived. */
     void confirmed(LoopbackId passive) {
         if (passive.state == State.ACCEPTED) {
             passive.state = State.ESTABLISHED;
@@ -218,7 +218,7 @@ final class CmFabric {
         }
     }
 
-    /** Tells {@code to} no. On iWARP every refusal looks alike. */
+    /** Sends {@code to} a refusal. On iWARP all refusals look alike. */
     void refuse(LoopbackId from, int reason, byte[] data, LoopbackId to) {
         boolean iwarp = to.device.isIwarp();
         byte[] seen = asReceived(to.device, data, CmMessage.REJ);
@@ -251,8 +251,8 @@ final class CmFabric {
     // Ending.
 
     /**
-     * The first half of a disconnect; the answer comes when the peer disconnects or destroys its id too, or not at all.
-     * It is repeated as long as the id lives.
+     * Sends the first half of a disconnect. The answer comes when the peer disconnects or destroys its id too, or not
+     * at all. The message is repeated as long as the id lives.
      */
     void sendDisconnect(LoopbackId id) {
         sendDisconnect(id, DREQ_TRIES);
@@ -276,7 +276,7 @@ final class CmFabric {
                             disconnected(other, 0);
                             end(id, 0);
                         }
-                        default -> end(id, 0); // nobody there any more: the CM itself answers
+                        default -> end(id, 0); // no one is there any more: the CM itself answers
                     }
                 },
                 () -> {
@@ -308,10 +308,10 @@ final class CmFabric {
         }
     }
 
-    /** What the kernel tells the peer when an id goes. */
+    /** Tells the peer what the kernel tells it when an id goes. */
     void leave(LoopbackId id) {
         ports.release(id);
-        id.channel().purge(id).forEach(this::leave); // requests nobody fetched are refused
+        id.channel().purge(id).forEach(this::leave); // requests that were not fetched are refused
         switch (id.state) {
             case CONNECTING -> {
                 if (id.peer != null) {
@@ -322,7 +322,7 @@ final class CmFabric {
             case ESTABLISHED -> sendDisconnect(id);
             case DISCONNECT_REQUESTED -> sendDisconnectReply(id);
             default -> {
-                // Nothing to say.
+                // There is nothing to tell.
             }
         }
         id.destroyed();

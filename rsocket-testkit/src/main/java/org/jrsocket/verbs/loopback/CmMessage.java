@@ -4,7 +4,7 @@
  */
 package org.jrsocket.verbs.loopback;
 
-/** Messages of the connection manager, as {@link Faults} name them. */
+/** The messages of the connection manager, as {@link Faults} names them. */
 public enum CmMessage {
     REQ,
     REP,

@@ -4,7 +4,7 @@
  */
 package org.jrsocket.verbs.loopback;
 
-/** When a posted message moves. */
+/** The time at which a posted message moves. */
 public enum Delivery {
     /** At once, in the thread that posts it, or that posts the receive it waited for. */
     IMMEDIATE,

@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * What goes wrong on request, from now on. Safe for use by any thread; takes effect at once.
+ * The faults that a test asks for. Safe for use by any thread; each takes effect at once.
  *
- * <p>A message of the CM that is dropped is lost for good, with all the retries a real CM makes: whoever waits for it
- * gives up after {@link LoopbackConfig#cmTimeoutMillis}, or at {@link LoopbackProvider#expireTimeouts()}. One that is
- * merely late is delayed.
+ * <p>A message of the CM that is dropped is lost for good, with all the retries that a real CM makes: the end that
+ * waits for it gives up after {@link LoopbackConfig#cmTimeoutMillis}, or at {@link LoopbackProvider#expireTimeouts()}.
+ * A message that is to be merely late is delayed.
  */
 public final class Faults {
 
@@ -33,7 +33,7 @@ public final class Faults {
         this.provider = provider;
     }
 
-    /** Refuses the next {@code count} connection requests with {@code reason}, although somebody listens. */
+    /** Refuses the next {@code count} connection requests with {@code reason}, although there is a listener. */
     public synchronized void rejectConnects(int count, int reason) {
         rejects = count;
         rejectReason = reason;
@@ -57,16 +57,16 @@ public final class Faults {
         breakAfter(count, WcBatch.RETRY_EXCEEDED);
     }
 
-    /** The same, with another status of its completion: LOCAL_QP_OPERATION is what soft-RoCE says without a link. */
+    /** Does the same with another completion status: LOCAL_QP_OPERATION is what soft-RoCE reports without a link. */
     public void breakAfter(int count, int status) {
         breakStatus = status;
         untilBreak.set(count);
     }
 
     /**
-     * While set, messages arrive but the senders learn nothing: no completion of a send. {@link #releaseAcks()} gives
-     * them what is due. A queue pair that goes to error meanwhile flushes requests that have arrived, as a real one
-     * does when the ACK is lost.
+     * Holds acknowledgements back: while set, messages arrive, but their senders get no completions.
+     * {@link #releaseAcks()} gives them what is due. A queue pair that goes to error in that time flushes requests that
+     * have arrived, as a real one does when the ACK is lost.
      */
     public void holdAcks(boolean hold) {
         holdAcks = hold;
@@ -81,14 +81,14 @@ public final class Faults {
     }
 
     /**
-     * Lets one end die without a word, like a host that lost power: it sends and answers nothing, its events do not
-     * come, nothing completes. What it calls still returns. Destroying its objects works, silently.
+     * Lets one end die silently, like a host that has lost power: it sends and answers nothing, it gets no events, and
+     * nothing completes. Its calls still return. Destroying its objects works, silently.
      */
     public void kill(LoopbackId id) {
         provider.fabric().kill(id);
     }
 
-    /** Kills all ids of the accepting side (listeners included) or all of the connecting side that live now. */
+    /** Kills all ids of the accepting side (including listeners), or all of the connecting side, that live now. */
     public void killAll(boolean accepting) {
         for (LoopbackId id : provider.ids()) {
             if (id.isActive() != accepting) {
@@ -98,7 +98,7 @@ public final class Faults {
     }
 
     /**
-     * Moves one queue pair to error as the device itself does when it fails; its owner learns by the flushed
+     * Moves one queue pair to error as the device itself does when it fails; its owner learns of it from the flushed
      * completions.
      */
     public void breakQp(LoopbackQp qp) {
@@ -106,7 +106,7 @@ public final class Faults {
     }
 
     /**
-     * Unplugs the device: DEVICE_REMOVAL to its ids, DEVICE_FATAL on its asynchronous channel, its queue pairs go to
+     * Unplugs the device: its ids get DEVICE_REMOVAL, its asynchronous channel gets DEVICE_FATAL, its queue pairs go to
      * error, and it makes nothing new.
      */
     public void removeDevice(LoopbackDevice device) {
@@ -132,7 +132,7 @@ public final class Faults {
         return delays.getOrDefault(message, 0L);
     }
 
-    /** The reason, or 0. */
+    /** Returns the reason to reject the next request with, or 0. */
     synchronized int takeReject() {
         if (rejects == 0) {
             return 0;
@@ -141,7 +141,7 @@ public final class Faults {
         return rejectReason;
     }
 
-    /** What a message that breaks fails with. */
+    /** Returns the status with which a message that breaks fails. */
     int breakStatus() {
         return breakStatus;
     }

@@ -36,10 +36,10 @@ final class IdleCq extends LoopbackCq {
         for (IdleQp qp : qps) {
             n = qp.complete(this, batch, n);
         }
-        return n > 0 ? n : super.poll(batch); // what came of failing
+        return n > 0 ? n : super.poll(batch); // the completions of failures
     }
 
-    /** An answer may be ready at any time; asking costs as much as polling. */
+    /** Returns true: an answer may be ready at any time, and asking costs as much as polling. */
     @Override
     public boolean spin(long nanos) {
         return true;

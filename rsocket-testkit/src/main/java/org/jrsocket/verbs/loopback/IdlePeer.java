@@ -15,21 +15,21 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * The other end of an {@link IdleQp}: it takes what is written without looking, grants memory and credits in time, as a
- * peer does that always reads, and has messages ready as long as this end has granted memory and credits for them. No
- * byte moves: what a message brings is what the memory held before.
+ * The other end of an {@link IdleQp}: it takes what is written without looking, grants memory and credits in time, like
+ * a peer that always reads, and has messages ready as long as this end has granted memory and credits for them. No byte
+ * moves: a message brings what the memory held before.
  *
- * <p>One thread at a time posts, and one polls, as a stream of ours does.
+ * <p>One thread at a time posts, and one polls, as with a stream of ours.
  */
 final class IdlePeer {
 
-    /** Bytes of a grant, and the least that is granted and unused. */
+    /** The bytes of a grant, and the least that is granted and unused. */
     private static final int GRANT = 64 * 1024;
-    /** Nobody writes there. */
+    /** An address to which nothing is written. */
     private static final long NOWHERE = 1L << 32;
 
     private static final int KEY = 1;
-    /** Grants of this end that are unused at once, at most: more than any engine of ours makes. */
+    /** The most grants of this end that are unused at once: more than any engine of ours makes. */
     private static final int GRANTS = 64;
 
     private static final int WINDOW_SHIFT = 20;
@@ -38,7 +38,7 @@ final class IdlePeer {
     private final int messageBytes;
     private final int ready;
 
-    // The poster's; the poller reads them behind a fence.
+    // Written by the poster; the poller reads them behind a fence.
     private long writtenMessages;
     private long writtenBytes;
     private int limit;
@@ -48,7 +48,7 @@ final class IdlePeer {
     private ByteBuffer window;
     private long windowStart = -1;
 
-    // The poller's.
+    // Used only by the poller.
     private final ByteBuffer table;
     private final int tableEntries;
     private int tableIndex = 1;
@@ -63,8 +63,8 @@ final class IdlePeer {
     /**
      * @param mine what this end said of itself
      * @param peers what the other end said
-     * @param messageBytes of the messages that this end receives; 0 for none
-     * @param ready how many one poll finds at most
+     * @param messageBytes bytes of the messages that this end receives; 0 for none
+     * @param ready how many messages one poll finds at most
      */
     IdlePeer(int qpNumber, ConnData mine, ConnData peers, int messageBytes, int ready) {
         this.qpNumber = qpNumber;
@@ -79,7 +79,7 @@ final class IdlePeer {
         this.granted = peers.dataLength();
     }
 
-    /** This end posted request {@code index} of the batch. */
+    /** Takes note that this end has posted request {@code index} of the batch. */
     void posted(SendBatch batch, int index) {
         if (batch.opcode(index) != SendBatch.RDMA_WRITE_WITH_IMM) {
             return;
@@ -115,7 +115,7 @@ final class IdlePeer {
         return Grant.length(window, (int) (address - (start << WINDOW_SHIFT)), Grant.BIG_ENDIAN_HOST);
     }
 
-    /** Adds to the {@code n} completions in the batch those of what has arrived at this end; how many it has then. */
+    /** Adds completions for what has arrived at this end to the {@code n} in the batch, and returns the new number. */
     int receive(WcBatch batch, int n) {
         VarHandle.acquireFence();
         int count = n;

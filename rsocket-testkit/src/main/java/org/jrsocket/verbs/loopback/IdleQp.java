@@ -13,9 +13,9 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.WireException;
 
 /**
- * A queue pair that does nothing: a post returns at once, what asked for a completion has completed, and an
- * {@link IdlePeer} answers. What is left of a stream's time is the stream's own. Until it is connected, and once it has
- * failed, it is as any other.
+ * A queue pair that does nothing: a post returns at once, requests that ask for a completion have completed, and an
+ * {@link IdlePeer} answers. The time that a stream still takes is its own. Until it is connected, and once it has
+ * failed, the queue pair is like any other.
  */
 final class IdleQp extends LoopbackQp {
 
@@ -25,10 +25,10 @@ final class IdleQp extends LoopbackQp {
     private final int ready;
     private volatile IdlePeer other;
 
-    // Ids of completions that nobody has taken yet.
+    // Ids of completions that have not been taken yet.
     private final long[] ids;
-    private int pushed; // the poster's; the poller reads it behind a fence
-    private int taken; // the poller's
+    private int pushed; // written by the poster; the poller reads it behind a fence
+    private int taken; // used only by the poller
 
     IdleQp(
             LoopbackPd domain,
@@ -88,7 +88,7 @@ final class IdleQp extends LoopbackQp {
         return isIdle() ? count : super.postReceives(count);
     }
 
-    /** Adds the completions of {@code cq}'s to the {@code n} in the batch; how many it has then. */
+    /** Adds the completions of {@code cq} to the {@code n} in the batch, and returns the new number. */
     int complete(IdleCq cq, WcBatch batch, int n) {
         IdlePeer peer = other;
         if (peer == null) {

@@ -9,8 +9,8 @@ import java.util.Arrays;
 import org.jrsocket.os.NativeMemory;
 
 /**
- * Buffers over the memory that inline payloads come from, which need not be registered. Two MiB each, kept and found by
- * address, so that a sender which stays in its own memory causes no allocation.
+ * Buffers over the memory that inline payloads come from, which need not be registered. They have two MiB each, and are
+ * kept and found by address, so that a sender that stays in its own memory causes no allocation.
  */
 final class InlineWindows {
 

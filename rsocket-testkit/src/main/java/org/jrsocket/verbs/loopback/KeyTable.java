@@ -7,8 +7,8 @@ package org.jrsocket.verbs.loopback;
 import java.util.Arrays;
 
 /**
- * Memory regions by key, found without allocation. A key is index, generation and kind: old keys stay invalid for a
- * while when an index is used again, 0 is never one, and a local key is not a remote key.
+ * A table of memory regions by key, which are found without allocation. A key is an index, a generation and a kind: old
+ * keys stay invalid for a while when an index is used again, 0 is never a key, and a local key is not a remote key.
  */
 final class KeyTable {
 
@@ -21,7 +21,7 @@ final class KeyTable {
     // slots written under lock, published by writing the field again
     private volatile LoopbackMr[] regions = new LoopbackMr[64];
 
-    /** The local key for a new region; the remote key is one more. {@link #put} must follow. */
+    /** Returns the local key for a new region; its remote key is one more. {@link #put} must follow. */
     int reserve() {
         lock.lock();
         try {

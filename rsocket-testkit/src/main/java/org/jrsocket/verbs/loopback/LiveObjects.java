@@ -4,10 +4,10 @@
  */
 package org.jrsocket.verbs.loopback;
 
-/** How many objects of each kind were made and not yet destroyed. */
+/** The number of objects of each kind that have been made and not yet destroyed. */
 public record LiveObjects(int cmChannels, int ids, int qps, int cqs, int compChannels, int mrs, int pds) {
 
-    /** Nothing lives. */
+    /** The state in which nothing lives. */
     public static final LiveObjects NONE = new LiveObjects(0, 0, 0, 0, 0, 0, 0);
 
     public boolean isEmpty() {

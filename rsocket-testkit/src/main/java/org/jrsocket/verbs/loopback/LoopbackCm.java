@@ -117,7 +117,7 @@ final class LoopbackCm extends Cm {
         provider.registry().add(Registry.Kind.ID, id);
     }
 
-    /** Destroys its queue pair too; harmless when repeated. */
+    /** Destroys an id and its queue pair. Harmless when repeated. */
     @Override
     public int destroyCmId(RdmaCmId cmId) throws IOException {
         LoopbackId id = (LoopbackId) cmId;
@@ -208,7 +208,7 @@ final class LoopbackCm extends Cm {
         });
     }
 
-    /** A device knows no names. */
+    /** Returns the address without a host name: a device knows no names. */
     private static InetAddress nameless(InetAddress address) throws UnknownHostException {
         return Ports.isIpv4(address) ? InetAddress.getByAddress(address.getAddress()) : address;
     }
@@ -353,7 +353,7 @@ final class LoopbackCm extends Cm {
         return value >= min && value <= max;
     }
 
-    /** Harmless when repeated, also after the id is gone. */
+    /** Destroys the queue pair of an id. Harmless when repeated, even after the id is gone. */
     @Override
     public int destroyQP(RdmaCmId cmId) throws IOException {
         LoopbackId id = (LoopbackId) cmId;
@@ -437,7 +437,7 @@ final class LoopbackCm extends Cm {
         });
     }
 
-    /** Moves the queue pair to error first, as librdmacm does. */
+    /** Disconnects, and first moves the queue pair to error, as librdmacm does. */
     @Override
     public int disconnect(RdmaCmId cmId) throws IOException {
         LoopbackId id = own(cmId);
@@ -506,7 +506,7 @@ final class LoopbackCm extends Cm {
         }
     }
 
-    /** Nothing: {@link #getCmEvent} has done it. */
+    /** Does nothing: {@link #getCmEvent} has acknowledged the event. */
     @Override
     public int ackCmEvent(RdmaCmEvent event) {
         return 0;

@@ -20,7 +20,7 @@ final class LoopbackCmChannel extends CmChannel {
     private static final byte[] NO_DATA = new byte[0];
 
     /**
-     * An event that nobody fetched yet.
+     * An event that has not been fetched yet.
      *
      * @param answer whether it is the peer's REP, which becomes ESTABLISHED when it is fetched
      */
@@ -35,7 +35,7 @@ final class LoopbackCmChannel extends CmChannel {
 
     private final EventFd eventFd;
     private final Deque<Pending> events = new ArrayDeque<>();
-    /** Who is in getCmEvent: there may be only one. */
+    /** Checks that only one thread at a time is in getCmEvent. */
     final OneAtATime reader;
 
     int ids; // guarded by the fabric's lock
@@ -69,7 +69,7 @@ final class LoopbackCmChannel extends CmChannel {
         return event;
     }
 
-    /** Drops what concerns an id that is being destroyed; returns the new ids among it that nobody fetched. */
+    /** Drops the events of an id that is being destroyed, and returns the new ids in them that were never fetched. */
     List<LoopbackId> purge(LoopbackId id) {
         List<LoopbackId> orphans = events.stream()
                 .filter(event -> event.listener() == id)

@@ -42,7 +42,7 @@ final class LoopbackCompChannel extends CompChannel {
     void raise(LoopbackCq cq) {
         lock.lock();
         try {
-            if (count == queue.length) { // rare: somebody arms again and again without taking events
+            if (count == queue.length) { // rare: queues are armed again and again, and no events taken
                 LoopbackCq[] larger = new LoopbackCq[2 * count];
                 for (int i = 0; i < count; i++) {
                     larger[i] = queue[(head + i) % queue.length];
@@ -51,7 +51,7 @@ final class LoopbackCompChannel extends CompChannel {
                 head = 0;
             }
             queue[(head + count) % queue.length] = cq;
-            count = count + 1; // first: whoever sees the descriptor readable must find the event
+            count = count + 1; // first: a thread that sees the descriptor readable must find the event
             if (count == 1) {
                 eventFd.signal();
             }

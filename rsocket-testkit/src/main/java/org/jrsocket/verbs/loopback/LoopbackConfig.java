@@ -7,8 +7,8 @@ package org.jrsocket.verbs.loopback;
 import org.jrsocket.os.Errno;
 
 /**
- * How a {@link LoopbackProvider} behaves and what its devices take. Setters return the object; a provider copies what
- * it needs when it is made, so later changes do nothing.
+ * The behaviour of a {@link LoopbackProvider} and the limits of its devices. Setters return the object; a provider
+ * copies what it needs when it is created, so later changes have no effect.
  */
 public final class LoopbackConfig {
 
@@ -37,21 +37,21 @@ public final class LoopbackConfig {
     int idleMessage;
     int idleReady;
 
-    /** Default {@link Delivery#IMMEDIATE}. */
+    /** Sets when messages move. Default {@link Delivery#IMMEDIATE}. */
     public LoopbackConfig delivery(Delivery value) {
         delivery = value;
         return this;
     }
 
-    /** With {@link Delivery#THREAD}: each message arrives at least this long after it was posted. Default 0. */
+    /** Sets how long each message takes at least to arrive, with {@link Delivery#THREAD}. Default 0. */
     public LoopbackConfig latencyNanos(long value) {
         latencyNanos = value;
         return this;
     }
 
     /**
-     * How long the CM waits for an answer to a message that was lost, all its retries included. Default 200; 0 gives up
-     * at once.
+     * Sets how long the CM waits for an answer to a message that was lost, including all its retries. Default 200; 0
+     * gives up at once.
      */
     public LoopbackConfig cmTimeoutMillis(long value) {
         cmTimeoutMillis = value;
@@ -59,98 +59,98 @@ public final class LoopbackConfig {
     }
 
     /**
-     * How long a message waits for a queue pair that does not answer before RETRY_EXCEEDED. Default 100; 0 gives up at
-     * once.
+     * Sets how long a message waits for a queue pair that does not answer before RETRY_EXCEEDED. Default 100; 0 gives
+     * up at once.
      */
     public LoopbackConfig retryTimeoutMillis(long value) {
         retryTimeoutMillis = value;
         return this;
     }
 
-    /** As soft-RoCE: a retry count of 7 never gives up. Default off. */
+    /** Sets whether a retry count of 7 never gives up, as with soft-RoCE. Default off. */
     public LoopbackConfig retryForever(boolean value) {
         retryForever = value;
         return this;
     }
 
-    /** Whether TIMEWAIT_EXIT follows DISCONNECTED, as it does after a while with a real CM. Default off. */
+    /** Sets whether TIMEWAIT_EXIT follows DISCONNECTED, as it does after a while with a real CM. Default off. */
     public LoopbackConfig timewaitEvents(boolean value) {
         timewaitEvents = value;
         return this;
     }
 
-    /** The device's name. Default {@code lo0}. */
+    /** Sets the device's name. Default {@code lo0}. */
     public LoopbackConfig name(String value) {
         name = value;
         return this;
     }
 
-    /** Whether the device is iWARP: no immediate data, private data at its exact length. Default off. */
+    /** Sets whether the device is iWARP: no immediate data, private data at its exact length. Default off. */
     public LoopbackConfig iwarp(boolean value) {
         iwarp = value;
         return this;
     }
 
     /**
-     * As irdma in rdma-core 44 to 51 (Intel E810, RoCE): the completion of a write with immediate data has the opcode
-     * of a receive, and the length of what was written. Default off.
+     * Sets whether the completion of a write with immediate data has the opcode of a receive, and the length of what
+     * was written, as with irdma in rdma-core 44 to 51 (Intel E810, RoCE). Default off.
      */
     public LoopbackConfig writesAsReceives(boolean value) {
         writesAsReceives = value;
         return this;
     }
 
-    /** Queue pairs. Default 65536. */
+    /** Sets the most queue pairs. Default 65536. */
     public LoopbackConfig maxQp(int value) {
         maxQp = value;
         return this;
     }
 
-    /** Work requests of a queue; more are refused, EINVAL. Default 16384. */
+    /** Sets the most work requests of a queue; more are refused with EINVAL. Default 16384. */
     public LoopbackConfig maxQpWr(int value) {
         maxQpWr = value;
         return this;
     }
 
-    /** Entries of a completion queue; more are refused, EINVAL. Default 65536. */
+    /** Sets the most entries of a completion queue; more are refused with EINVAL. Default 65536. */
     public LoopbackConfig maxCqe(int value) {
         maxCqe = value;
         return this;
     }
 
-    /** Memory regions; more are refused, ENOMEM. Default 65536. */
+    /** Sets the most memory regions; more are refused with ENOMEM. Default 65536. */
     public LoopbackConfig maxMr(int value) {
         maxMr = value;
         return this;
     }
 
-    /** Inline bytes of a work request; more are refused. Default 1024. */
+    /** Sets the most inline bytes of a work request; more are refused. Default 1024. */
     public LoopbackConfig maxInline(int value) {
         maxInline = value;
         return this;
     }
 
-    /** What a queue pair with too many inline bytes is refused with; devices differ. Default EINVAL. */
+    /** Sets the error with which a queue pair with too many inline bytes is refused; devices differ. Default EINVAL. */
     public LoopbackConfig inlineErrno(int value) {
         inlineErrno = value;
         return this;
     }
 
-    /** Bytes of a packet. Default 4096. */
+    /** Sets the bytes of a packet. Default 4096. */
     public LoopbackConfig mtu(int value) {
         mtu = value;
         return this;
     }
 
-    /** Bytes that may be registered in all, as RLIMIT_MEMLOCK says; more are refused, ENOMEM. Default no limit. */
+    /** Sets the most bytes registered in all, like RLIMIT_MEMLOCK; more are refused with ENOMEM. Default no limit. */
     public LoopbackConfig maxRegistered(long value) {
         maxRegistered = value;
         return this;
     }
 
     /**
-     * Whether queues are granted larger than asked for, at the next power of two, as many devices do. Default off:
-     * exactly what was asked.
+     * Sets whether queues are granted larger than asked for, at the next power of two, as many devices do. Default off:
+     * exactly what was asked for.
      */
     public LoopbackConfig roundUp(boolean value) {
         roundUp = value;
@@ -158,8 +158,8 @@ public final class LoopbackConfig {
     }
 
     /**
-     * A device that carries nothing, to measure what a stream itself takes: a post returns at once, its completion is
-     * ready, grants and credits come in time. Only between two ends that speak rsocket. Default off.
+     * Makes the device carry nothing, to measure what a stream itself takes: a post returns at once, its completion is
+     * ready, and grants and credits come in time. Only between two ends that speak rsocket. Default off.
      *
      * @param message bytes of the messages that the connecting end finds whenever it polls and has granted room for
      * them; 0 for none

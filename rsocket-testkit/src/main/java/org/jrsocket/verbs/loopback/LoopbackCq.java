@@ -12,8 +12,8 @@ import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * A completion queue of exactly the size asked for. The slots of the work requests behind a completion are free again
- * when it is polled, not before, as on mlx5: who never polls, or never signals, runs out of slots.
+ * A completion queue of exactly the size asked for. The slots of the work requests behind a completion become free when
+ * it is polled, not before, as on mlx5: a user that never polls, or never signals, runs out of slots.
  */
 class LoopbackCq extends Cq {
 
@@ -167,7 +167,7 @@ class LoopbackCq extends Cq {
         }
         lock.lock();
         try {
-            armed = true; // what is there already raises nothing
+            armed = true; // completions that are there already raise nothing
         } finally {
             lock.unlock();
         }

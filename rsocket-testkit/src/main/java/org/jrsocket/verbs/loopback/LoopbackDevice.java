@@ -20,7 +20,7 @@ import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.WcBatch;
 
-/** A device: limits, addresses, asynchronous events. */
+/** A device, with its limits, addresses and asynchronous events. */
 public final class LoopbackDevice extends Device {
 
     private final LoopbackProvider provider;
@@ -94,8 +94,8 @@ public final class LoopbackDevice extends Device {
     }
 
     /**
-     * @throws ErrnoException EIO if the device is gone, else ENOMEM if {@code kind} has reached its limit here (counted
-     * over all devices)
+     * @throws ErrnoException EIO if the device is gone, otherwise ENOMEM if {@code kind} has reached its limit here
+     *     (counted over all devices)
      */
     void admit(String call, Registry.Kind kind) throws ErrnoException {
         int limit = kind == Registry.Kind.QP ? maxQp : kind == Registry.Kind.MR ? maxMr : Integer.MAX_VALUE;
@@ -134,12 +134,12 @@ public final class LoopbackDevice extends Device {
         refusedQps.incrementAndGet();
     }
 
-    /** Queue pairs that were asked for with more than the device takes. */
+    /** Returns how many queue pairs were asked for with more than the device takes. */
     public int refusedQps() {
         return refusedQps.get();
     }
 
-    /** Bytes registered now. */
+    /** Returns the bytes registered now. */
     public long registeredBytes() {
         return registered.get();
     }
@@ -200,7 +200,7 @@ public final class LoopbackDevice extends Device {
         }
     }
 
-    /** Whether there are asynchronous events that nobody has taken. */
+    /** Returns whether there are asynchronous events that have not been taken. */
     public boolean hasEvents() {
         synchronized (events) {
             return !events.isEmpty();

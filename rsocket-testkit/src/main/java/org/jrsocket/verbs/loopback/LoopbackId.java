@@ -23,8 +23,8 @@ import org.jrsocket.verbs.Qp;
 public final class LoopbackId extends CmId {
 
     /**
-     * What became of it. An active one goes down the first column, a passive one starts at REQUESTED, a listener ends
-     * at LISTENING.
+     * The state of an id. An active one goes down the first column, a passive one starts at REQUESTED, and a listener
+     * ends at LISTENING.
      */
     public enum State {
         IDLE,
@@ -36,7 +36,7 @@ public final class LoopbackId extends CmId {
         ROUTE_RESOLVED,
         /** REQ sent. */
         CONNECTING,
-        /** REP arrived; its event was not fetched yet. */
+        /** REP arrived; its event has not been fetched yet. */
         ANSWERED,
         /** REQ arrived. */
         REQUESTED,
@@ -64,15 +64,15 @@ public final class LoopbackId extends CmId {
     volatile InetSocketAddress destination;
     LoopbackQp qp;
     LoopbackId peer;
-    /** Of an active id: the address it connects to, when a fault concerns that. */
+    /** Of an active id: what becomes of connecting to its address. */
     Reachability reachability;
-    /** What the REQ said. */
+    /** The parameters of the REQ. */
     ConnParam request;
 
     int backlog;
     int unfetched;
     boolean reuseAddress;
-    /** What OPTION_AFONLY said, if it was set. */
+    /** The value of OPTION_AFONLY, if it was set. */
     Boolean familyOnly;
 
     int typeOfService;
@@ -128,17 +128,17 @@ public final class LoopbackId extends CmId {
         return state;
     }
 
-    /** Whether it was made by {@code createId}, and not by a connection request. Listeners count as passive. */
+    /** Returns whether the id was made by {@code createId}, not by a connection request. Listeners count as passive. */
     public boolean isActive() {
         return active && state != State.LISTENING;
     }
 
-    /** Its queue pair, or null. */
+    /** Returns the id's queue pair, or null. */
     public LoopbackQp queuePair() {
         return (LoopbackQp) getQp();
     }
 
-    /** What OPTION_TOS set. */
+    /** Returns what OPTION_TOS set. */
     public int typeOfService() {
         return typeOfService;
     }
@@ -163,7 +163,7 @@ public final class LoopbackId extends CmId {
         return "id " + number + (active ? "" : " (passive)");
     }
 
-    // DiSNI's versions go to whatever provider was installed last.
+    // DiSNI's versions call whichever provider was installed last.
 
     @Override
     public Qp createQP(IbvPd pd, IbvQPInitAttr attr) throws IOException {

@@ -56,15 +56,15 @@ final class LoopbackMr extends Mr {
         isOpen = false;
         LoopbackDevice device = pd.device();
         device.provider().keys().remove(this);
-        // Only queue pairs of this domain touch the region, each under its lock: none does any more once all locks were
-        // free.
+        // Only queue pairs of this domain touch the region, each under its lock: none does any more once each lock has
+        // been free.
         pd.qps.forEach(LoopbackQp::barrier);
         device.unpin(size);
         pd.mrs.decrementAndGet();
         device.provider().registry().remove(Registry.Kind.MR, this);
     }
 
-    /** Whether a queue pair of {@code user} may reach these bytes with these rights. */
+    /** Returns whether a queue pair of {@code user} may access these bytes with these rights. */
     boolean allows(LoopbackPd user, long address, int length, int rights) {
         long offset = address - start;
         return pd == user && (access & rights) == rights && offset >= 0 && offset <= size - length;

@@ -19,9 +19,9 @@ import org.jrsocket.verbs.DeviceInfo;
 import org.jrsocket.verbs.VerbsProvider;
 
 /**
- * Verbs within one JVM. A new provider has one device, which serves 127.0.0.1 and ::1; it installs itself, see
- * {@link VerbsProvider#install()}, but several can be used side by side. Safe for use by many threads. Memory that is
- * registered must stay mapped: a real device keeps its pages, this one would take the JVM down with a SIGSEGV.
+ * A provider of verbs within one JVM. A new provider has one device, which serves 127.0.0.1 and ::1; it installs
+ * itself, see {@link VerbsProvider#install()}, but several can be used side by side. Safe for use by many threads.
+ * Registered memory must stay mapped: a real device keeps its pages, but this one would end the JVM with a SIGSEGV.
  */
 public final class LoopbackProvider extends VerbsProvider implements AutoCloseable {
 
@@ -81,7 +81,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
 
     // What a test sets up.
 
-    /** Another device, serving {@code addresses}; of {@code config} only what concerns devices counts. */
+    /** Adds a device that serves {@code addresses}; of {@code config}, only what concerns devices counts. */
     public LoopbackDevice addDevice(LoopbackConfig config, InetAddress... addresses) {
         LoopbackDevice device = LoopbackDevice.create(this, config);
         devices.add(device);
@@ -91,17 +91,17 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return device;
     }
 
-    /** Lets {@code device} have {@code address}. */
+    /** Gives {@code address} to {@code device}. */
     public void serve(InetAddress address, LoopbackDevice device) {
         places.put(address, new Place(device, Reachability.SERVED));
     }
 
-    /** Says what becomes of connecting to {@code address}, which is nobody's here; for SERVED, the first device's. */
+    /** Sets what becomes of connecting to {@code address}, which no device has; with SERVED, the first one has it. */
     public void place(InetAddress address, Reachability reachability) {
         places.put(address, new Place(devices.get(0), reachability));
     }
 
-    /** The first device. */
+    /** Returns the first device. */
     public LoopbackDevice device() {
         return devices.get(0);
     }
@@ -110,24 +110,24 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return faults;
     }
 
-    /** Calls {@code newListener} for each message from now on; null for nobody. */
+    /** Calls {@code newListener} for each message from now on; null for none. */
     public void onMessage(MessageListener newListener) {
         listener = newListener;
     }
 
     // What a test moves.
 
-    /** With {@link Delivery#STEPPED}: lets the message arrive that was posted first and can; false if there is none. */
+    /** Lets the first posted message that can arrive do so, with {@link Delivery#STEPPED}; false if there is none. */
     public boolean step() {
         return wire.step(null);
     }
 
-    /** The same for a random connection and direction: within one of these order never changes. */
+    /** Does the same for a random connection and direction; within a direction, the order never changes. */
     public boolean step(Random random) {
         return wire.step(random);
     }
 
-    /** Steps until nothing can move; how many messages that were. */
+    /** Steps until nothing can move, and returns how many messages have moved. */
     public int stepAll() {
         int steps = 0;
         while (step()) {
@@ -136,19 +136,19 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return steps;
     }
 
-    /** Lets all timeouts and delays end now, those included that follow from that. */
+    /** Lets all timeouts and delays end now, including those that follow from that. */
     public void expireTimeouts() {
         timers.expireAll();
     }
 
     // What a test asks.
 
-    /** Messages that found no receive posted; on a real device each costs 655 ms. */
+    /** Returns how many messages found no receive posted; on a real device each costs 655 ms. */
     public long rnrCount() {
         return rnrs.get();
     }
 
-    /** Messages that arrived. */
+    /** Returns how many messages have arrived. */
     public synchronized long messageCount() {
         long sum = messagesOfGone;
         for (LoopbackQp qp : qps()) {
@@ -157,7 +157,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return sum;
     }
 
-    /** Queue pairs that were made for ids, by either end. */
+    /** Returns how many queue pairs were made for ids, by either end. */
     public int qpsMade() {
         return cm.qpsMade();
     }
@@ -166,19 +166,19 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return registry.counts();
     }
 
-    /** Uses that would crash, hang or corrupt on a real device, with the place in the code; empty is good. */
+    /** Returns uses that would crash, hang or corrupt on a real device, with the place in the code; empty is good. */
     public List<String> violations() {
         return List.copyOf(registry.violations());
     }
 
-    /** @throws AssertionError if something lives, or something was used wrongly */
+    /** @throws AssertionError if an object lives, or one was used wrongly */
     public void assertClean() {
         if (!liveObjects().isEmpty() || !registry.violations().isEmpty()) {
             throw new AssertionError(liveObjects() + ", violations " + registry.violations() + ", live " + registry);
         }
     }
 
-    /** The ids that live, oldest first. */
+    /** Returns the ids that live, oldest first. */
     public List<LoopbackId> ids() {
         List<LoopbackId> ids = new ArrayList<>();
         registry.all(Registry.Kind.ID).forEach(id -> ids.add((LoopbackId) id));
@@ -186,7 +186,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return ids;
     }
 
-    /** The queue pairs that live, oldest first. */
+    /** Returns the queue pairs that live, oldest first. */
     public List<LoopbackQp> qps() {
         List<LoopbackQp> qps = new ArrayList<>();
         registry.all(Registry.Kind.QP).forEach(qp -> qps.add((LoopbackQp) qp));
@@ -194,7 +194,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return qps;
     }
 
-    /** Ends the provider's threads and closes its devices' descriptors. What still lives is of no use any more. */
+    /** Ends the provider's threads and closes its devices' descriptors. What still lives can no longer be used. */
     @Override
     public void close() {
         timers.close();
@@ -247,7 +247,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return place == null || place.device().isRemoved() ? Reachability.NO_DEVICE : place.reachability();
     }
 
-    /** The device that leads to {@code address}, or null. */
+    /** Returns the device that leads to {@code address}, or null. */
     LoopbackDevice deviceFor(InetAddress address) {
         return reachability(address) == Reachability.NO_DEVICE
                 ? null
@@ -290,7 +290,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return timewaitEvents;
     }
 
-    /** A queue pair was destroyed: sends nothing any more. */
+    /** Forgets a queue pair that was destroyed, and that sends nothing any more. */
     synchronized void gone(LoopbackQp qp) {
         messagesOfGone += qp.messages.get();
         registry.remove(Registry.Kind.QP, qp);

@@ -14,9 +14,9 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * An RC queue pair. INIT when made; RTS when its id is connected; ERR by {@link #toError()} or a failure; RESET once
- * destroyed. From the moment the connection is accepted both queue pairs of a connection share one lock, which guards
- * the state and the queues of both.
+ * An RC queue pair. Its state is INIT when it is made, RTS when its id is connected, ERR after {@link #toError()} or a
+ * failure, and RESET once it is destroyed. From the moment the connection is accepted, both queue pairs of a connection
+ * share one lock, which guards the state and the queues of both.
  */
 public class LoopbackQp extends Qp {
 
@@ -31,7 +31,7 @@ public class LoopbackQp extends Qp {
     private final boolean signalAll;
     final SendQueue sq;
     final ReceiveQueue rq;
-    /** Sent and arrived. Raised under lock. */
+    /** The messages that were sent and have arrived. Raised under lock. */
     final Counter messages = new Counter();
 
     private volatile SpinLock lock = new SpinLock();
@@ -40,13 +40,13 @@ public class LoopbackQp extends Qp {
     private int retries = 7; // guarded by lock
     private int rnrRetries = 7; // guarded by lock
     private boolean dead; // guarded by lock
-    /** Why the oldest message does not move; whoever changes that calls {@link #kick}. Guarded by lock. */
+    /** Whether the oldest message cannot move; code that changes the reason calls {@link #kick}. Guarded by lock. */
     boolean stalled;
     /** Whether the oldest message was counted as RNR. Guarded by lock. */
     boolean rnrCounted;
 
     private boolean timing; // guarded by lock: a retry timer runs
-    /** In the wire's queue; guarded by the wire's lock. */
+    /** Whether this is in the wire's queue. Guarded by the wire's lock. */
     boolean onWire;
 
     private volatile int minRnrTimer;
@@ -87,12 +87,12 @@ public class LoopbackQp extends Qp {
         return number;
     }
 
-    /** One of {@code IBV_QPS_}. */
+    /** Returns the state, one of {@code IBV_QPS_}. */
     public int currentState() {
         return current;
     }
 
-    /** Receives posted and not consumed. */
+    /** Returns how many receives are posted and not consumed. */
     public int postedReceives() {
         lock();
         try {
@@ -102,7 +102,7 @@ public class LoopbackQp extends Qp {
         }
     }
 
-    /** Messages posted that did not arrive yet. */
+    /** Returns how many posted messages have not arrived yet. */
     public int pendingSends() {
         lock();
         try {
@@ -121,7 +121,7 @@ public class LoopbackQp extends Qp {
             if (candidate == lock) {
                 return;
             }
-            candidate.unlock(); // the queue pair was joined with its peer meanwhile
+            candidate.unlock(); // the queue pair was joined with its peer in the meantime
         }
     }
 
@@ -133,7 +133,7 @@ public class LoopbackQp extends Qp {
         return lock.isHeld();
     }
 
-    /** Returns when nobody is inside who was when it was called. */
+    /** Waits until all threads have left that were inside when it was called. */
     void barrier() {
         lock();
         unlock();
@@ -271,8 +271,8 @@ public class LoopbackQp extends Qp {
     }
 
     /**
-     * Gives back slots, when a completion is polled: of that many sends, or -1 for a receive. With the lock of the
-     * completion queue.
+     * Gives back slots when a completion is polled: those of so many sends, or -1 for a receive. Called with the lock
+     * of the completion queue held.
      */
     void freed(int slots) {
         if (slots > 0) {
@@ -282,9 +282,9 @@ public class LoopbackQp extends Qp {
         }
     }
 
-    // Completing; with lock.
+    // Completing; with the lock held.
 
-    /** Completes the oldest request of the send queue. Silently, if it succeeded and nobody asked to be told. */
+    /** Completes the oldest request of the send queue; silently, if it succeeded and did not ask for a completion. */
     void completeSend(int status) {
         assert isLocked();
         int slot = sq.slot(sq.completed++);
@@ -306,7 +306,7 @@ public class LoopbackQp extends Qp {
         sq.silent = 0;
     }
 
-    /** Completes the oldest receive. Everything but id and status is nonsense unless it succeeded. */
+    /** Completes the oldest receive. Everything except id and status is nonsense unless it succeeded. */
     void completeReceive(int status, int opcode, int length, int imm, int flags) {
         assert isLocked();
         long id = rq.id();
@@ -337,8 +337,8 @@ public class LoopbackQp extends Qp {
     }
 
     /**
-     * Fails the oldest message that did not arrive, and with it the queue pair. What arrived before it was acknowledged
-     * by that.
+     * Fails the oldest message that has not arrived, and with it the queue pair. That acknowledges what arrived before
+     * it.
      */
     void failHead(int status) {
         assert isLocked();
@@ -358,11 +358,11 @@ public class LoopbackQp extends Qp {
         current = IBV_QPS_ERR;
         flush();
         if (peer != null) {
-            peer.kick(); // what it sends is not answered any more
+            peer.kick(); // what it sends is no longer answered
         }
     }
 
-    /** Tries again to move what is posted here, because the peer changed. */
+    /** Tries again to move what is posted here, because the peer has changed. */
     void kick() {
         assert isLocked();
         stalled = false;
@@ -382,13 +382,13 @@ public class LoopbackQp extends Qp {
         }
     }
 
-    // What a transfer asks; with lock.
+    // What a transfer asks; with the lock held.
 
     boolean maySend() {
         return current == IBV_QPS_RTS && !dead;
     }
 
-    /** Whether it answers what it receives. */
+    /** Returns whether this queue pair answers what it receives. */
     boolean answers() {
         return !dead && (current == IBV_QPS_RTR || current == IBV_QPS_RTS);
     }
@@ -409,7 +409,7 @@ public class LoopbackQp extends Qp {
         return rnrRetries == 7;
     }
 
-    /** The peer does not answer: gives up after the retry timeout, unless it answers by then. */
+    /** Gives up after the retry timeout, unless the peer, which does not answer now, answers by then. */
     void startRetryTimer() {
         assert isLocked();
         if (timing || provider.retryForever() && retries == 7) {
@@ -432,15 +432,15 @@ public class LoopbackQp extends Qp {
     // What the connection manager does.
 
     /**
-     * What the two ends said of themselves in their private data, as the connection is accepted.
+     * Learns what the two ends said of themselves in their private data, when the connection is accepted.
      *
      * @param connecting whether this is the end that connects
      */
     void introduced(byte[] mine, byte[] peers, boolean connecting) {
-        // nothing to a device that carries bytes
+        // of no use to a device that carries bytes
     }
 
-    /** To RTS, with the parameters that the peer's message carried. */
+    /** Moves to RTS, with the parameters that the peer's message carried. */
     void connected(int retryCount, int rnrRetryCount) {
         lock();
         try {
@@ -457,7 +457,7 @@ public class LoopbackQp extends Qp {
         }
     }
 
-    /** To the error state, by itself. */
+    /** Moves to the error state by itself. */
     void fail() {
         lock();
         try {
@@ -518,7 +518,7 @@ public class LoopbackQp extends Qp {
         minRnrTimer = code;
     }
 
-    /** What {@link #setMinRnrTimer} set. */
+    /** Returns what {@link #setMinRnrTimer} set. */
     @Override
     public int minRnrTimer() {
         return minRnrTimer;
@@ -529,7 +529,7 @@ public class LoopbackQp extends Qp {
         return ackTimeout;
     }
 
-    /** What its id was told before the connection was made. */
+    /** Sets what the id was told before the connection was made. */
     void ackTimeout(int value) {
         ackTimeout = value;
     }

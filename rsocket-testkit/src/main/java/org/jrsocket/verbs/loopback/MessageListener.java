@@ -5,8 +5,8 @@
 package org.jrsocket.verbs.loopback;
 
 /**
- * Sees every message at the moment it has arrived, in order for each direction of a connection. Runs under the
- * connection's lock: it must be quick and must not call the provider.
+ * A listener that sees every message at the moment it has arrived, in order for each direction of a connection. It runs
+ * with the connection's lock held, so it must be quick and must not call the provider.
  */
 @FunctionalInterface
 public interface MessageListener {

@@ -7,12 +7,12 @@ package org.jrsocket.verbs.loopback;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Notices when two threads do together what the seam allows to one at a time. Lets both go on: a real device would not
- * stop them either.
+ * Notices when two threads do at once what the seam allows one at a time to do. Lets both go on: a real device would
+ * not stop them either.
  *
- * <p>Nothing here is atomic, because each thread looks twice. Of two that entered at the same moment and saw nobody,
- * one loses its mark to the other and finds that when it leaves. Between entering and leaving a thread must take the
- * lock of what is guarded here: so its mark is seen by whoever takes that lock after it.
+ * <p>Nothing here is atomic, because each thread looks twice. Of two that entered at the same moment and saw no other,
+ * one loses its mark to the other, and finds that out when it leaves. Between entering and leaving, a thread must take
+ * the lock of what is guarded here, so that the next thread that takes the lock sees its mark.
  */
 final class OneAtATime {
 
@@ -25,7 +25,7 @@ final class OneAtATime {
         this.registry = registry;
     }
 
-    /** Whether nobody else was seen inside, which {@link #leave} has to be told. */
+    /** Returns whether no other thread was seen inside, which {@link #leave} has to be told. */
     boolean enter() {
         long other = inside.getOpaque();
         if (other != 0) {
@@ -38,11 +38,11 @@ final class OneAtATime {
 
     void leave(boolean alone) {
         if (!alone) {
-            return; // noticed already, and the mark is another's
+            return; // noticed already, and the mark is the other thread's
         }
         long last = inside.getOpaque();
         if (last == Thread.currentThread().getId()) {
-            inside.setRelease(0); // no fence: who comes next in good order sees it all the same
+            inside.setRelease(0); // no fence: the next thread in good order sees it all the same
         } else {
             violation(last);
         }

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 
-/** Who owns which port, by the kernel CM's rules. Guarded by the fabric's lock. */
+/** The owners of ports, by the kernel CM's rules. Guarded by the fabric's lock. */
 final class Ports {
 
     private static final int FIRST = 32768;
@@ -47,8 +47,8 @@ final class Ports {
     }
 
     /**
-     * The kernel's answer for a wildcard that meets another owner is EADDRNOTAVAIL, only for equal addresses it is
-     * EADDRINUSE.
+     * Checks an address against the owners of its port. The kernel's answer for a wildcard that meets another owner is
+     * EADDRNOTAVAIL; only for equal addresses is it EADDRINUSE.
      */
     private void check(String call, LoopbackId id, InetSocketAddress address, boolean reuse) throws ErrnoException {
         for (LoopbackId other : owners.getOrDefault(address.getPort(), List.of())) {
@@ -70,7 +70,7 @@ final class Ports {
         }
     }
 
-    /** An id that was allowed to share its address must have it for itself now, and shares it no more. */
+    /** Checks that an id that may share its address now has it to itself, and ends the sharing. */
     void checkListen(LoopbackId id) throws ErrnoException {
         if (id.reuseAddress) {
             check("rdma_listen", id, id.source, false);
@@ -78,7 +78,7 @@ final class Ports {
         }
     }
 
-    /** IPv4 ids keep to their family without being told. */
+    /** Returns whether an id keeps to its family, as IPv4 ids do without being told. */
     private static boolean isFamilyOnly(LoopbackId id, InetAddress address) {
         return id.familyOnly == null ? isIpv4(address) : id.familyOnly;
     }
@@ -89,7 +89,7 @@ final class Ports {
         }
     }
 
-    /** Who listens there: on the very address, else on the wildcard of its family, else on :: if that takes IPv4. */
+    /** Returns the listener on this very address, else on the wildcard of its family, else on :: if that takes IPv4. */
     LoopbackId listener(InetSocketAddress address) {
         LoopbackId best = null;
         int bestRank = 0;

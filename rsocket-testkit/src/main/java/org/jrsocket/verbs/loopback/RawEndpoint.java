@@ -33,14 +33,14 @@ import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.WcBatch;
 
 /**
- * One end of a connection as plain verbs, for tests that play a peer the stream would not be: hostile, broken, or at
- * the rules' edge. Works with any provider. One thread at a time.
+ * One end of a connection as plain verbs, for tests that play a peer that the stream would not be: hostile, broken, or
+ * at the edge of the rules. Works with any provider. For one thread at a time.
  */
 public final class RawEndpoint implements AutoCloseable {
 
     private static final int WAIT_MILLIS = 5000;
 
-    /** Sizes; two scatter entries per send. */
+    /** The sizes of an endpoint, with two scatter entries per send. */
     public record Sizes(
             int sends, int receives, int inline, int memory, boolean signalAll, int sendCqEntries, int recvCqEntries) {
         public static final Sizes DEFAULT = new Sizes(16, 16, 64, 65536, false, 16, 16);
@@ -66,7 +66,7 @@ public final class RawEndpoint implements AutoCloseable {
         void run() throws IOException;
     }
 
-    /** A completion, copied. */
+    /** A copy of a completion. */
     public record Completion(long id, int status, int opcode, int length, int imm, int flags) {}
 
     public final Cm cm;
@@ -81,7 +81,7 @@ public final class RawEndpoint implements AutoCloseable {
     public Mr mr;
     public final SendBatch batch;
     public final WcBatch wc = new WcBatch(16);
-    /** Private data of the peer's REQ or REP. */
+    /** The private data of the peer's REQ or REP. */
     public byte[] peerData;
 
     private final boolean ownsEvents;
@@ -166,7 +166,7 @@ public final class RawEndpoint implements AutoCloseable {
         return endpoint;
     }
 
-    /** The other end of a CONNECT_REQUEST; sends no answer yet. */
+    /** Makes the other end of a CONNECT_REQUEST, but sends no answer yet. */
     public static RawEndpoint passive(VerbsProvider provider, CmChannel events, CmEvent request, Sizes sizes)
             throws IOException {
         RawEndpoint endpoint = new RawEndpoint(provider, events, false, request.id(), sizes);
@@ -174,7 +174,7 @@ public final class RawEndpoint implements AutoCloseable {
         return endpoint;
     }
 
-    /** What rsocket asks for. */
+    /** Returns the parameters that rsocket asks for. */
     public static ConnParam param(byte[] privateData) {
         return new ConnParam().depths(0, 0).flowControl(true).retries(7, 7).privateData(privateData);
     }
@@ -187,7 +187,7 @@ public final class RawEndpoint implements AutoCloseable {
         cm.accept(id, param(privateData));
     }
 
-    /** The next event of the channel, which must be of this type. */
+    /** Returns the next event of the channel, which must be of this type. */
     public CmEvent await(EventType type) throws IOException {
         return await(cm, events, type);
     }
@@ -212,13 +212,13 @@ public final class RawEndpoint implements AutoCloseable {
         }
     }
 
-    /** Clears the batch and puts one request with the first {@code length} bytes of the own memory into it. */
+    /** Clears the batch and puts one request with the first {@code length} bytes of this end's memory into it. */
     public RawEndpoint prepare(long wrId, int opcode, int flags, int imm, RawEndpoint peer, int offset, int length) {
         batch.clear();
         return append(wrId, opcode, flags, imm, peer, offset, length);
     }
 
-    /** Another one. */
+    /** Adds another request to the batch. */
     public RawEndpoint append(long wrId, int opcode, int flags, int imm, RawEndpoint peer, int offset, int length) {
         batch.add(wrId, opcode, flags, imm, peer.memory.address() + offset, peer.mr.getRkey());
         if (length > 0) {
@@ -235,7 +235,7 @@ public final class RawEndpoint implements AutoCloseable {
         }
     }
 
-    /** Everything that completed on a queue. */
+    /** Returns everything that has completed on a queue. */
     public List<Completion> poll(Cq cq) {
         List<Completion> all = new ArrayList<>();
         for (int n = cq.poll(wc); n != 0; n = cq.poll(wc)) {
@@ -249,7 +249,7 @@ public final class RawEndpoint implements AutoCloseable {
         return all;
     }
 
-    /** Waits until {@code count} completions came. */
+    /** Waits until {@code count} completions have come. */
     public List<Completion> poll(Cq cq, int count) {
         List<Completion> all = new ArrayList<>(poll(cq));
         long start = System.nanoTime();
@@ -269,7 +269,7 @@ public final class RawEndpoint implements AutoCloseable {
                 pd, memory.address(), memory.size(), IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
     }
 
-    /** Frees everything, without a word to the peer but the CM's own; harmless when repeated. */
+    /** Frees everything, and tells the peer only what the CM itself tells it. Harmless when repeated. */
     @Override
     public void close() throws IOException {
         if (closed) {

@@ -4,13 +4,13 @@
  */
 package org.jrsocket.verbs.loopback;
 
-/** What becomes of connecting to an address. */
+/** The outcome of connecting to an address. */
 public enum Reachability {
     /** A device of the provider has it. */
     SERVED,
-    /** ADDR_ERROR, ENODEV: no RDMA device leads there. What every address is that nobody mentioned. */
+    /** ADDR_ERROR, ENODEV: no RDMA device leads there. The default for all addresses. */
     NO_DEVICE,
-    /** ADDR_ERROR, ETIMEDOUT, after the time given to the call: nobody answers ARP. */
+    /** ADDR_ERROR, ETIMEDOUT, after the time given to the call: no one answers ARP. */
     UNRESOLVED,
     /** ROUTE_ERROR, ETIMEDOUT, at once. */
     NO_ROUTE,

@@ -33,7 +33,7 @@ final class ReceiveQueue {
         lkeys = new int[size];
     }
 
-    /** Takes a receive; false if there is no slot. */
+    /** Adds a receive. Returns false if there is no slot. */
     boolean add(long id, long address, int length, int lkey) {
         if (posted - freed.get() >= capacity) {
             return false;

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Everything a provider made that was not destroyed yet, and what its users did wrong. */
+/** Everything that a provider has made and that is not destroyed yet, and what its users did wrong. */
 final class Registry {
 
     enum Kind {

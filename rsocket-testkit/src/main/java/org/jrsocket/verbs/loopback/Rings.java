@@ -4,7 +4,7 @@
  */
 package org.jrsocket.verbs.loopback;
 
-/** Queues are kept in rings as long as a power of two, so that a mask turns a count into an index. */
+/** The lengths of the rings of queues: powers of two, so that a mask turns a count into an index. */
 final class Rings {
 
     private Rings() {}

@@ -29,7 +29,7 @@ final class SendQueue {
      * completion queue.
      */
     final Counter freed = new Counter();
-    /** Requests completed since the last completion that told of it. */
+    /** The number of requests completed since the last completion that reported them. */
     int silent;
 
     private final long[] ids;
@@ -68,7 +68,7 @@ final class SendQueue {
         inline = ByteBuffer.allocate(size * maxInline);
     }
 
-    /** Takes request {@code index} of the batch; its errno, or 0. */
+    /** Adds request {@code index} of the batch. Returns its errno, or 0. */
     int add(SendBatch batch, int index, boolean iwarp, long stamp) {
         if (posted - freed.get() >= capacity) {
             return Errno.ENOMEM;
@@ -154,17 +154,17 @@ final class SendQueue {
         return rkeys[slot];
     }
 
-    /** Bytes of payload. */
+    /** Returns the bytes of payload. */
     int length(int slot) {
         return lengths[slot];
     }
 
-    /** The wire's, from when it was posted. */
+    /** Returns the wire's stamp from when the request was posted. */
     long stamp(int slot) {
         return stamps[slot];
     }
 
-    /** Whether the queue pair's domain may read what the scatter entries name. */
+    /** Returns whether the queue pair's domain may read what the scatter entries name. */
     boolean isReadable(int slot, LoopbackPd pd, KeyTable keys) {
         for (int i = slot * SGES; i < slot * SGES + sgeCounts[slot]; i++) {
             LoopbackMr mr = keys.local(sgeLkeys[i]);

@@ -25,7 +25,7 @@ final class SpinLock {
         }
     }
 
-    /** The holder's id, or 0. No reference, because some collectors want a full fence with each that is stored. */
+    /** The holder's id, or 0. Not a reference, because some collectors need a full fence for each one stored. */
     private volatile long owner;
 
     void lock() {

@@ -12,10 +12,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * What happens later: timeouts and delays of one provider. Each task runs once, on the timer thread or by
- * {@link #expireAll}.
- */
+/** The timeouts and delays of one provider. Each task runs once, on the timer thread or by {@link #expireAll}. */
 final class Timers {
 
     private final Set<Task> waiting = ConcurrentHashMap.newKeySet();
@@ -36,14 +33,14 @@ final class Timers {
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
-    /** Runs {@code action} after {@code millis}, also if that is 0 never in the caller: it may hold locks. */
+    /** Runs {@code action} after {@code millis}; never in the caller, even if that is 0, because it may hold locks. */
     void schedule(long millis, Runnable action) {
         Task task = new Task(action);
         waiting.add(task);
         task.future = executor.schedule(task, millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Runs all that waits now, in no particular order, and what that scheduled. */
+    /** Runs everything that waits now, in no particular order, and whatever that schedules. */
     void expireAll() {
         while (!waiting.isEmpty()) {
             for (Task task : waiting) {

@@ -9,10 +9,10 @@ import java.nio.ByteBuffer;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 
-/** The rules by which messages of a reliable connection arrive. All under the lock that both queue pairs share. */
+/** The rules by which messages of a reliable connection arrive. Used with the lock held that both queue pairs share. */
 final class Transfer {
 
-    /** What fields hold that mean nothing. */
+    /** The content of fields that mean nothing. */
     static final int NONSENSE = 0xbad;
 
     /** {@code IBV_WC_LOC_LEN_ERR}: the message is longer than the receive. */
@@ -28,7 +28,7 @@ final class Transfer {
 
     private Transfer() {}
 
-    /** Moves up to {@code max} messages of {@code from}, oldest first; how many arrived. */
+    /** Moves up to {@code max} messages of {@code from}, oldest first, and returns how many arrived. */
     static int progress(LoopbackQp from, int max) {
         assert from.isLocked();
         int arrived = 0;
@@ -47,7 +47,7 @@ final class Transfer {
         return arrived;
     }
 
-    /** Moves the oldest message; false if it did not arrive. */
+    /** Moves the oldest message. Returns false if it did not arrive. */
     private static boolean move(LoopbackQp from, LoopbackQp to) {
         LoopbackProvider provider = from.provider();
         KeyTable keys = provider.keys();

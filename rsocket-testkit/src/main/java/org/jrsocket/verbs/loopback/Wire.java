@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Wire {
 
-    /** Messages moved for one queue pair before the next one's turn. */
+    /** The number of messages moved for one queue pair before the next one's turn. */
     private static final int TURN = 16;
 
     private static final long SPIN_NANOS = 20_000;
@@ -46,8 +46,8 @@ final class Wire {
     }
 
     /**
-     * What a message is remembered by from when it is posted: its number where steps need the order, the time where
-     * there is latency; else nothing, since both take time.
+     * Returns the stamp that a message gets when it is posted: its number where steps need the order, the time where
+     * there is latency, otherwise nothing, since both take time.
      */
     long stamp() {
         if (mode == Delivery.STEPPED) {
@@ -61,7 +61,7 @@ final class Wire {
         LockSupport.unpark(thread);
     }
 
-    /** {@code qp} has something to move. With its lock held. */
+    /** Takes note that {@code qp} has something to move. Called with its lock held. */
     void ready(LoopbackQp qp) {
         if (mode == Delivery.IMMEDIATE) {
             Transfer.progress(qp, Integer.MAX_VALUE);
@@ -162,7 +162,7 @@ final class Wire {
 
     // Steps.
 
-    /** Moves one message: the one posted first, or of a queue pair chosen by {@code random}. False if none can move. */
+    /** Moves one message: the one posted first, or of a queue pair that {@code random} chooses. False if none can. */
     boolean step(Random random) {
         if (mode != Delivery.STEPPED) {
             throw new IllegalStateException("steps need Delivery.STEPPED, not " + mode);
