@@ -5,8 +5,8 @@
 package org.jrsocket.sim;
 
 /**
- * One thread of a program, or something else that acts by itself: one atomic step at each event. Asleep unless somebody
- * has called {@link #wake}.
+ * One thread of a program, or something else that acts by itself: it makes one atomic step at each event. It is asleep
+ * unless {@link #wake} has been called.
  */
 abstract class Actor implements Simulation.Target {
 
@@ -19,14 +19,14 @@ abstract class Actor implements Simulation.Target {
         this.simulation = simulation;
     }
 
-    /** @param newPace most time, mostly, between its steps */
+    /** @param newPace the most time, as a rule, between its steps */
     void enter(int newPace) {
         target = simulation.enter(this);
         pace = newPace;
         awake = false;
     }
 
-    /** It will make a step. */
+    /** Lets the actor make a step. */
     final void wake() {
         if (!awake) {
             awake = true;

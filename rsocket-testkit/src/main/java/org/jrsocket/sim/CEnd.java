@@ -8,8 +8,8 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Imm;
 
 /**
- * An end that is librdmacm's rsocket, used by a program with a thread that writes and one that reads. Threads are
- * inside its calls only at times, and nothing happens outside of them.
+ * An end that is librdmacm's rsocket, used by a program with one thread that writes and one that reads. Threads are in
+ * calls only at times, and nothing happens outside of calls.
  */
 final class CEnd extends End implements SimCompletions.Channel {
 
@@ -83,10 +83,10 @@ final class CEnd extends End implements SimCompletions.Channel {
             }
         }
 
-        /** What the call waits for. */
+        /** Returns whether what the call waits for is there. */
         abstract boolean test();
 
-        /** Looks at the queue; whether the wait is over. Else the thread sleeps, or comes again. */
+        /** Looks at the queue. Returns false if the wait is over; otherwise the thread sleeps, or comes again. */
         boolean waits() {
             socket.update();
             socket.poll();
@@ -97,7 +97,7 @@ final class CEnd extends End implements SimCompletions.Channel {
             if (!socket.armed) {
                 socket.completions.arm();
                 socket.armed = true;
-                wake(); // and round again
+                wake(); // and goes round again
             } else {
                 socket.update();
                 asleep = true;
@@ -215,8 +215,8 @@ final class CEnd extends End implements SimCompletions.Channel {
     }
 
     /**
-     * The thread that shuts down and closes; it also shuts both directions down under the others, which ends their
-     * waits.
+     * The thread that shuts down and closes. It also shuts both directions down while the others use them, which ends
+     * their waits.
      */
     private final class Closer extends CThread {
         private boolean begun; // the end of both directions
@@ -235,7 +235,7 @@ final class CEnd extends End implements SimCompletions.Channel {
             halfDone = false;
         }
 
-        /** One of the others is through. */
+        /** Called when one of the other threads has finished. */
         void wantEnd() {
             wake();
         }
@@ -357,10 +357,10 @@ final class CEnd extends End implements SimCompletions.Channel {
 
     @Override
     void probe() {
-        // Nobody has switched it on.
+        // It is not switched on.
     }
 
-    /** Whether it may wait for ever: nothing wakes a thread of C's whose peer went without a word. */
+    /** Returns whether this end may wait for ever: nothing wakes a thread of C whose peer has gone silently. */
     @Override
     boolean mayHang() {
         return world.isBroken();

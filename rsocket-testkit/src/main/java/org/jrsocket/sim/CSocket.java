@@ -17,7 +17,7 @@ import org.jrsocket.wire.Imm;
  */
 final class CSocket {
 
-    private static final int CONTROL = 4; // requests that are no data
+    private static final int CONTROL = 4; // requests that carry no data
     private static final int READABLE = 1;
     private static final int WRITABLE = 2;
 
@@ -159,7 +159,7 @@ final class CSocket {
         return Math.min(2 * transfer, mostTransfer);
     }
 
-    /** One message of at most {@code most} bytes of {@code flow}; returns its bytes. */
+    /** Sends one message of at most {@code most} bytes of {@code flow}, and returns its bytes. */
     int send(Flow flow, int most) {
         int at = grant * Grant.SIZE;
         long remote = GrantBytes.address(table.bytes, at);
@@ -213,7 +213,7 @@ final class CSocket {
 
     // ---- looking at the queue ----
 
-    /** Grants and credits, if it is time for them. */
+    /** Sends grants and credits, if it is time for them. */
     void update() {
         int half = receiveRing.length / 2;
         boolean memoryFree = grantable >= half;
@@ -243,7 +243,7 @@ final class CSocket {
         queuePair.post();
     }
 
-    /** Takes all completions; then as many receives are posted as were used, while connected. */
+    /** Takes all completions, and then, while connected, posts as many receives as were used. */
     void poll() {
         int used = 0;
         while (completions.size() > 0) {
@@ -284,7 +284,7 @@ final class CSocket {
         }
     }
 
-    /** Whether it goes on. */
+    /** Handles a message that was received. Returns whether to go on. */
     private boolean received(int imm) {
         switch (Imm.op(imm)) {
             case Imm.OP_SGL -> sendLimit = Imm.limit(imm);
@@ -361,7 +361,7 @@ final class CSocket {
         return error;
     }
 
-    /** Nothing is read or written any more, or one of them. */
+    /** Ends reading, writing, or both. */
     void close(boolean reading, boolean writing) {
         if (reading) {
             open &= ~READABLE;
@@ -371,7 +371,7 @@ final class CSocket {
         }
     }
 
-    /** What the connection manager's DISCONNECTED does to it, and that is all. */
+    /** Does what the connection manager's DISCONNECTED does to the socket, and nothing else. */
     void gone() {
         if (connected) {
             disconnect();

@@ -4,7 +4,7 @@
  */
 package org.jrsocket.sim;
 
-/** The source of every choice of a run: splitmix64, which is fast, and has no state but one number. */
+/** The source of every choice of a run: splitmix64, which is fast, and whose state is one number. */
 final class Chance {
 
     private long state;
@@ -21,17 +21,17 @@ final class Chance {
         return z ^ z >>> 31;
     }
 
-    /** 0 to {@code bound} - 1. */
+    /** Returns 0 to {@code bound} - 1. */
     int below(int bound) {
         return (int) ((next() >>> 32) * bound >>> 32);
     }
 
-    /** {@code low} to {@code high}, both included. */
+    /** Returns {@code low} to {@code high}, both included. */
     int between(int low, int high) {
         return low + below(high - low + 1);
     }
 
-    /** As {@link #between}, and small numbers as likely as large ones: the exponent is what is drawn. */
+    /** Like {@link #between}, but small numbers are as likely as large ones: the exponent is drawn. */
     int spread(int low, int high) {
         int bits = 32 - Integer.numberOfLeadingZeros(high / Math.max(1, low));
         int top = (int) Math.min(high, (long) Math.max(1, low) << below(bits) + 1);
@@ -42,7 +42,7 @@ final class Chance {
         return below(n) == 0;
     }
 
-    /** One of {@code values}. */
+    /** Returns one of {@code values}. */
     int of(int... values) {
         return values[below(values.length)];
     }

@@ -29,25 +29,25 @@ abstract class End {
         this.queuePair = new SimQueuePair(simulation, world.link, memory, name);
     }
 
-    /** A new connection begins: makes its memory, queues and receives. The peer's are made before or after. */
+    /** Makes the memory, queues and receives of a new connection. The peer's are made before or after. */
     abstract ConnData make(End peer);
 
-    /** What the peer said of itself. From here on its messages may come. */
+    /** Takes what the peer said of itself. From now on its messages may come. */
     abstract void connected(ConnData peer);
 
-    /** The connection is established. */
+    /** Called when the connection is established. */
     abstract void open();
 
-    /** The connection manager says that the peer is gone. */
+    /** Called when the connection manager reports that the peer is gone. */
     abstract void disconnected();
 
-    /** The device here has failed: the queue pair is in error already. */
+    /** Called when the device here has failed: the queue pair is in error already. */
     abstract void deviceFailed();
 
-    /** The application here reads on, if it waits until the other end has read all or reads no more. */
+    /** Lets the application here read on, if it waits until the other end has read everything or reads no more. */
     abstract void heard();
 
-    /** For {@link Plan#talksFirst}: whether it is time to read. */
+    /** Returns whether it is time to read, for {@link Plan#talksFirst}. */
     boolean mayRead() {
         return !plan.talksFirst
                 || out.read() == plan.bytes
@@ -59,21 +59,21 @@ abstract class End {
 
     abstract boolean readsNoMore();
 
-    /** Whether nothing can be written here any more, whoever's fault it is. */
+    /** Returns whether nothing can be written here any more, whichever end is the cause. */
     abstract boolean isOver();
 
     /** Asks the peer's device for a sign of life. */
     abstract void probe();
 
-    /** Who waits for what, where a run stands still. */
+    /** Describes who waits for what, where a run stands still. */
     abstract String describe();
 
-    /** Whether it is no mistake that this end never comes to its end. */
+    /** Returns whether it is no mistake if this end never finishes. */
     boolean mayHang() {
         return false;
     }
 
-    /** Whether this end keeps to the protocol. */
+    /** Returns whether this end keeps to the protocol. */
     boolean keepsRules() {
         return true;
     }

@@ -16,8 +16,8 @@ import org.jrsocket.wire.ConnData;
 
 /**
  * An end that is the engine, driven as its drivers drive it: a writer and a reader that sleep when they have to wait,
- * and somebody who watches the queues' channel. A sleeper is woken by the effect that ends its wait and by nothing
- * else, so an effect that is missing, or a queue that nobody armed, leaves it asleep.
+ * and a watcher of the queues' channel. A sleeper is woken only by the effect that ends its wait, so a missing effect,
+ * or a queue that was not armed, leaves it asleep.
  */
 final class EngineEnd extends End implements SimCompletions.Channel {
 
@@ -52,7 +52,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     private boolean raised;
     private boolean leaving;
     private boolean resetUnderstood; // by the peer
-    /** The application has closed. */
+    /** Whether the application has closed. */
     boolean closed;
 
     private boolean destroyed;
@@ -183,7 +183,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
 
     // ---- driving ----
 
-    /** After something that may have made something to send. */
+    /** Handles effects, and first sends if there is now something to send. */
     void act(int effects) {
         if (Effects.has(effects, Effects.SEND)) {
             flush();
@@ -211,7 +211,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         handle(pump.writeCopied(n));
     }
 
-    /** Before a program's call returns. */
+    /** Called before a program's call returns. */
     void leave() {
         leaving = true;
         int effects = pump.leave();
@@ -224,7 +224,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     }
 
     /**
-     * A sleeper's last look before it sleeps.
+     * Takes a sleeper's last look before it sleeps.
      *
      * @param sends whether it waits for completions of sends, too
      */
@@ -233,7 +233,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         leave();
     }
 
-    /** A device's event: whoever watches the channel comes, some time. */
+    /** Called for a device's event: the watcher of the channel comes at some time. */
     @Override
     public void raised() {
         raised = true;
@@ -297,7 +297,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             queuePair.toError();
         }
         if (closed && Effects.has(effects, Effects.READABLE) && !destroyed) {
-            tellReset(); // as TCP: nobody will read what comes after a close
+            tellReset(); // as with TCP: no one will read what comes after a close
         }
         if (Effects.has(effects, READER)) {
             reader.arouse();
@@ -336,7 +336,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
 
     // ---- the end ----
 
-    /** The application is through with it. */
+    /** Called when the application has finished with the stream. */
     void wantClose() {
         closer.wake();
     }
@@ -382,7 +382,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         tryFree();
     }
 
-    /** Memory goes when the queue pair is gone and the application has given back what it borrowed. */
+    /** Frees the memory, if the queue pair is gone and the application has given back what it borrowed. */
     void tryFree() {
         if (destroyed && !done && reader.borrowed() == 0) {
             done = true;

@@ -7,7 +7,7 @@ package org.jrsocket.sim;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.protocol.Slab;
 
-/** An application's reader on the engine: copies, or borrows, and gives back in any order. */
+/** An application's reader on the engine: it copies, or borrows and gives back in any order. */
 final class EngineReader extends Actor {
 
     private static final int MOST_BORROWED = 8;
@@ -17,9 +17,9 @@ final class EngineReader extends Actor {
     private final Slab[] slab = new Slab[MOST_BORROWED];
     private final long[] address = new long[MOST_BORROWED];
     private final int[] length = new int[MOST_BORROWED];
-    private final int[] owed = new int[MOST_BORROWED]; // all of it, but for a mistake
+    private final int[] owed = new int[MOST_BORROWED]; // all of it, except with a mistake
     private int borrowed;
-    private int copied; // and not consumed yet: others go on meanwhile
+    private int copied; // and not consumed yet: others go on in the meantime
     private boolean asleep;
     private boolean finished;
 
@@ -74,7 +74,7 @@ final class EngineReader extends Actor {
             return;
         }
         if (!end.mayRead()) {
-            return; // not in a call: somebody will say when
+            return; // not in a call: heard() says when
         }
         if (copied > 0) {
             consume();

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import org.jrsocket.protocol.SendMemory;
 
 /**
- * An application's writer on the engine: copies, or lends memory of its own, which it uses for something else as soon
- * as it may.
+ * An application's writer on the engine: it copies, or lends memory of its own, which it uses for something else as
+ * soon as it may.
  */
 final class EngineWriter extends Actor {
 
@@ -24,7 +24,7 @@ final class EngineWriter extends Actor {
     private int lentCount;
     private long left;
     private int inCall; // bytes of the write call that it is in
-    private boolean reserved; // copies, and others go on meanwhile
+    private boolean reserved; // copies, and others go on in the meantime
     private long reservedAt;
     private int reservedLength;
     private boolean asleep;
@@ -58,7 +58,7 @@ final class EngineWriter extends Actor {
         return finished;
     }
 
-    /** What it waited for may have come. */
+    /** Wakes the writer, because what it waited for may have come. */
     void arouse() {
         takeBack(end.world.mistakes.acknowledged(end));
         if (asleep) {
@@ -126,7 +126,7 @@ final class EngineWriter extends Actor {
         end.leave();
     }
 
-    /** From memory that is used for something else as soon as the call is over. */
+    /** Writes from memory that is used for something else as soon as the call returns. */
     private void writeInline(int n) {
         SimMemory.Region region = end.memory.register(n);
         end.out.fill(region.bytes, 0, n);
@@ -138,7 +138,7 @@ final class EngineWriter extends Actor {
 
     private void lend(int n) {
         end.world.tally.writesLent++;
-        // Of memory that the application has registered, the next part, or of new memory.
+        // The next part of memory that the application has registered, or new memory.
         int last = (lentHead + lentCount + MOST_LENT - 1) % MOST_LENT;
         int start = lentCount == 0 ? 0 : lentAt[last] + lentLength[last];
         SimMemory.Region region = lentCount > 0 && start + n <= lent[last].length ? lent[last] : null;
@@ -178,7 +178,7 @@ final class EngineWriter extends Actor {
         }
     }
 
-    /** The queue pair is gone: all memory is its owner's. */
+    /** Takes all lent memory back, because the queue pair is gone. */
     void abandon() {
         while (lentCount > 0) {
             takeBackFirst();

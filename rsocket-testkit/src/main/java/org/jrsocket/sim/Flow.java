@@ -9,7 +9,7 @@ import java.util.Arrays;
 /**
  * One direction of a connection as its applications see it: what was written, what was read, and whether anything may
  * be missing. The byte at each position of the stream is known beforehand, so that a byte that is lost, doubled, moved
- * or old is seen when it is read.
+ * or old is noticed when it is read.
  */
 final class Flow {
 
@@ -23,11 +23,11 @@ final class Flow {
     private long read;
     private int shift;
     private boolean unknown;
-    /** The writer has ended the stream in good order, behind all that it wrote. */
+    /** Whether the writer has ended the stream in good order, after everything that it wrote. */
     boolean finished;
-    /** Bytes may be missing at the end: a reset, a failure, a reader that is gone. */
+    /** Whether bytes may be missing at the end, because of a reset, a failure, or a reader that is gone. */
     boolean mayLose;
-    /** The reader has to hear of a reset, if it reads that far. */
+    /** Whether the reader has to be told of a reset, if it reads that far. */
     boolean mustReset;
 
     Flow(Simulation simulation, String name) {
@@ -63,7 +63,7 @@ final class Flow {
         return (int) ((position + shift) % PERIOD);
     }
 
-    /** The next bytes to be written, which count as written with {@link #wrote}. */
+    /** Supplies the next bytes to be written, which count as written with {@link #wrote}. */
     void fill(byte[] bytes, int start, int n) {
         System.arraycopy(PATTERN, at(written), bytes, start, n);
     }
@@ -76,7 +76,7 @@ final class Flow {
         return written;
     }
 
-    /** The next bytes that the reader sees. */
+    /** Checks the next bytes that the reader sees. */
     void read(byte[] bytes, int start, int n) {
         if (unknown) {
             read += n;
@@ -98,7 +98,7 @@ final class Flow {
         return read;
     }
 
-    /** The reader is told that this is the end. */
+    /** Called when the reader is told that this is the end. */
     void end() {
         if (mustReset) {
             throw simulation.failure(name + " was reset, and its reader is told that it has ended in good order");

@@ -8,7 +8,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** A grant in a byte array, in this machine's order: both ends of a simulation have the same. */
+/** A grant in a byte array, in this machine's byte order, which both ends of a simulation share. */
 final class GrantBytes {
 
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());

@@ -10,9 +10,9 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * An end that keeps no rules. It does mostly what a peer would do, so that it comes far, and now and then anything that
- * the wire can carry: messages of every kind and length, credits and grants that cannot be, writes into all memory
- * whose keys it has been told, and no receives.
+ * An end that keeps no rules. It mostly does what a peer would do, so that it gets far, and now and then anything that
+ * the wire can carry: messages of every kind and length, impossible credits and grants, writes into all memory whose
+ * keys it has been told, and no receives.
  */
 final class HostileEnd extends End implements SimCompletions.Channel {
 
@@ -37,7 +37,7 @@ final class HostileEnd extends End implements SimCompletions.Channel {
     private int peerEntries;
     private int peerEntry;
 
-    // Memory of the peer's that it has been told of, the last KNOWN of it.
+    // The memory of the peer that it has been told of, the last KNOWN pieces of it.
     private final long[] address = new long[KNOWN];
     private final int[] key = new int[KNOWN];
     private final int[] length = new int[KNOWN];

@@ -5,15 +5,15 @@
 package org.jrsocket.sim;
 
 /**
- * What lies between two queue pairs, as times: when a request reaches the other machine, when its receiver sees it,
- * when its sender hears of it. Either the seed decides, or numbers that are given. Times are nanoseconds, though with
- * the seed nothing hangs on that.
+ * The link between two queue pairs, as times: when a request reaches the other machine, when its receiver sees it, and
+ * when its sender learns of it. Either the seed decides them, or given numbers do. Times are nanoseconds, though with
+ * the seed nothing depends on that.
  */
 final class Link {
 
     private final Simulation simulation;
     private boolean drawn;
-    private int travel; // drawn: most that each part takes, mostly
+    private int travel; // drawn: the most that each part takes, as a rule
     private int notice;
     private int acknowledge;
 
@@ -28,7 +28,7 @@ final class Link {
         this.simulation = simulation;
     }
 
-    /** The seed decides, now and at each request. */
+    /** Lets the seed decide, now and at each request. */
     void draw() {
         Chance chance = simulation.chance;
         drawn = true;
@@ -57,14 +57,14 @@ final class Link {
         return chance.oneIn(64) ? delay * 20L : delay;
     }
 
-    /** When the device that sent something until {@code busyUntil} is through with {@code bytes} more. */
+    /** Returns when the device, which is sending until {@code busyUntil}, has sent {@code bytes} more. */
     long sentAt(long busyUntil, int bytes) {
         return drawn
                 ? simulation.now()
                 : Math.max(busyUntil, simulation.now()) + perRequest + (long) (bytes * nanosPerByte);
     }
 
-    /** When it is written to the other machine's memory, if {@link #sentAt} was {@code sent}. */
+    /** Returns when a request is written to the other machine's memory, if {@link #sentAt} was {@code sent}. */
     long arrivesAt(long sent) {
         return drawn ? sent + some(travel) : sent + latency;
     }
@@ -77,12 +77,12 @@ final class Link {
         return drawn ? simulation.now() + some(acknowledge) : simulation.now() + latency;
     }
 
-    /** How long a device tries in vain. */
+    /** Returns how long a device tries in vain. */
     long givesUpAfter() {
         return 20_000L + simulation.chance.below(20_000);
     }
 
-    /** A message of the connection manager's. */
+    /** Returns how long a message of the connection manager takes. */
     long tellsAfter() {
         return drawn ? some(travel + 200) : latency;
     }

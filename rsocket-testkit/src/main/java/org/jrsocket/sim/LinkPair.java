@@ -18,7 +18,7 @@ import org.jrsocket.wire.ConnData;
 /** Two ends that are the engine, with one thread each that never sleeps, on a link whose times are given. */
 final class LinkPair {
 
-    // A stream's by default, as the next two: LinkTableTest compares them.
+    // A stream's default, as are the next two: LinkTableTest compares them.
     static final int SLOTS = 63;
     static final int CREDITS = 231;
     private static final int ENTRIES = 16;
@@ -26,9 +26,9 @@ final class LinkPair {
     private static final int MOST = 16 << 20;
     static final int INLINE = 128;
     private static final int CHAIN = 16;
-    /** Bytes that a writer copies before it lets the device begin. */
+    /** The bytes that a writer copies before it lets the device begin. */
     private static final int CHUNK = 64 << 10;
-    /** Longer copies are made without the stream's lock, so they cannot go out at once. */
+    /** The longest copy that can go out at once: longer ones are made without the stream's lock. */
     private static final int SHORT_COPY = 4096;
 
     private static final SendLimits LIMITS = SendLimits.standard(SLOTS, 1, 2, INLINE);
@@ -73,7 +73,7 @@ final class LinkPair {
         private SimMemory.Region lent;
         private long bytesRead;
         private int left; // of a write that has begun
-        /** What the thread does, and how long that takes. */
+        /** What the thread does; returns how long that takes. */
         IntSupplier program;
 
         Side(String name, Link link) {
@@ -129,7 +129,7 @@ final class LinkPair {
             }
         }
 
-        /** A write of {@code n} bytes, or the next part of it; returns what that took. */
+        /** Writes {@code n} bytes, or the next part of them, and returns the time that this took. */
         int write(int n) {
             queues.spent = 0;
             if (left == 0) {
@@ -200,7 +200,7 @@ final class LinkPair {
             return queues.spent;
         }
 
-        /** Nothing is to be sent for long. */
+        /** Called when nothing is to be sent for long. */
         void quiet() {
             act(connection.quiet());
             pump.poll();

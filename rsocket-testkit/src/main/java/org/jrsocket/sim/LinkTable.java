@@ -7,21 +7,21 @@ package org.jrsocket.sim;
 import java.util.Arrays;
 
 /**
- * What the engine lets through on links that no machine here has: one stream, in virtual time, on a link of given
- * bandwidth and round trip. Whether grants, credits, the sizes of messages and completions keep the link busy is what
- * it shows; how long a program's instructions take is assumed, by the constants here.
+ * The throughput of the engine on links that no machine here has: one stream, in virtual time, on a link of given
+ * bandwidth and round trip. It shows whether grants, credits, the sizes of messages and completions keep the link busy;
+ * how long a program's instructions take is assumed, by the constants here.
  */
 final class LinkTable {
 
-    /** Bytes that a core copies in a nanosecond. */
+    /** The bytes that a core copies in a nanosecond. */
     private static final double COPIED_PER_NANO = 10;
-    /** A call of a program: a write or a read, without what it copies. */
+    /** The time of a program's call, a write or a read, without its copying. */
     private static final int CALL = 75;
-    /** A call into the device's library that posts, or that takes completions; and one that finds none. */
+    /** The times of a call into the device's library that posts or takes completions, and of one that finds none. */
     private static final int CROSSING = 100;
 
     private static final int EMPTY_POLL = 30;
-    /** The device, for each request. */
+    /** The time that the device takes for each request. */
     private static final int REQUEST = 50;
 
     private static final int[] GIGABITS = {10, 100, 400};
@@ -53,7 +53,7 @@ final class LinkTable {
         return String.format(gigabits < 10 ? " %.1f |" : " %.0f |", gigabits);
     }
 
-    /** Gigabits of payload in a second, once the stream has grown to what it will be. */
+    /** Returns the gigabits of payload in a second, once the stream has grown to its full size. */
     static double stream(int gigabits, int microseconds, int size, boolean lends) {
         LinkPair pair = new LinkPair(gigabits, microseconds, REQUEST);
         LinkPair.Side writer = pair.sides[0];
@@ -66,7 +66,7 @@ final class LinkTable {
                 Math.max(2_000_000, 20_000L * microseconds) + (long) (8.0 * 64 * size / gigabits));
     }
 
-    /** Gigabits a second that B's program reads during {@code nanos}, after {@code settle}. */
+    /** Returns the gigabits a second that B's program reads during {@code nanos}, after {@code settle}. */
     static double measure(LinkPair pair, long settle, long nanos) {
         LinkPair.Side reader = pair.sides[1];
         pair.runUntil(pair.now() + settle);
@@ -77,8 +77,8 @@ final class LinkTable {
     }
 
     /**
-     * What the middle one and the longest of some thousand round trips of 64 bytes take more than the link, in
-     * nanoseconds.
+     * Returns how much longer than the link the median and the longest of some thousand round trips of 64 bytes take,
+     * in nanoseconds.
      */
     static String added(int gigabits, int microseconds) {
         LinkPair pair = new LinkPair(gigabits, microseconds, REQUEST);

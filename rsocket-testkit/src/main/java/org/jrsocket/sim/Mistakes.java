@@ -7,26 +7,26 @@ package org.jrsocket.sim;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.wire.Imm;
 
-/** Where a run can be made wrong on purpose, to see that it is found. This one makes none. */
+/** The places where a mistake can be made on purpose, to see that a run finds it. This class makes none. */
 class Mistakes {
 
-    /** The engine's queues at {@code end}. */
+    /** Returns the engine's queues at {@code end}. */
     SimQueues queues(EngineEnd end) {
         return new SimQueues(end.simulation, end.memory, end.queuePair);
     }
 
-    /** The offset before which {@code end}'s application takes lent memory back. */
+    /** Returns the offset before which {@code end}'s application takes lent memory back. */
     long acknowledged(EngineEnd end) {
         return end.connection.out().acknowledged();
     }
 
-    /** How many of {@code n} bytes of {@code slab} that {@code end} has just lent are taken for given back already. */
+    /** Returns how many of the {@code n} bytes of {@code slab} that {@code end} has just lent count as given back. */
     int lent(EngineEnd end, Slab slab, int n) {
         return 0;
     }
 
     /**
-     * A tail that is stranded: who leaves with a rest arms the receive queue alone, as if no rest waited for requests
+     * A tail is stranded: a call that leaves with a rest arms only the receive queue, as if no rest waited for requests
      * to complete.
      */
     static final class StrandedTail extends Mistakes {
@@ -59,7 +59,7 @@ class Mistakes {
         }
     }
 
-    /** The same where no single message shows it: one receive of each batch is not given back to the device. */
+    /** The same mistake where no single message shows it: one receive of each batch is not given back to the device. */
     static final class ReceiveTooFew extends Mistakes {
         @Override
         SimQueues queues(EngineEnd end) {

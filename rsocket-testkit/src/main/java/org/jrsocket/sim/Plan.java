@@ -7,15 +7,15 @@ package org.jrsocket.sim;
 /** What the application at one end is going to do. */
 final class Plan {
 
-    /** How it comes to the end. */
+    /** How the application comes to its end. */
     enum Close {
-        /** Writes all, shuts its output down, reads to the end, closes. */
+        /** Writes everything, shuts its output down, reads to the end, closes. */
         ORDERLY,
-        /** Writes all and closes, read or unread. */
+        /** Writes everything and closes, whether or not it has read everything. */
         AFTER_WRITING,
         /** Closes at some moment. */
         EARLY,
-        /** Closes at some moment, and what is not sent yet never will be. */
+        /** Closes at some moment, and what has not been sent by then never will be. */
         HARD
     }
 
@@ -27,13 +27,13 @@ final class Plan {
     int pace;
     Close close;
     long closeAt;
-    boolean shutsDown; // its output, when all is written; ORDERLY always does
-    int quietOneIn; // wake-ups of whoever watches
+    boolean shutsDown; // its output, when everything is written; ORDERLY always does
+    int quietOneIn; // wake-ups of the watcher
     int holdLent;
     boolean hoards; // gives nothing back before the end of the stream
     boolean talksFirst; // reads nothing until the other has read all of this one's
 
-    /** @param mostBytes to be written */
+    /** @param mostBytes the most bytes to be written */
     void draw(Chance chance, int mostBytes) {
         bytes = chance.oneIn(8) ? 0 : chance.spread(1, mostBytes);
         mostWrite = chance.spread(1, mostBytes);
@@ -49,7 +49,7 @@ final class Plan {
         hoards = chance.oneIn(8);
     }
 
-    /** Many messages of one byte, and no end before. */
+    /** Plans many messages of one byte, and no end before they are sent. */
     void makeLong(long messages) {
         bytes = messages;
         mostWrite = 1;

@@ -10,8 +10,8 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
 /**
- * What one end may do on the wire, kept apart from what the engine thinks of it: the grants and credits that it was
- * given and that have reached it. Each of its requests is held against them when it is posted.
+ * What one end may do on the wire, kept apart from what the engine thinks: the grants and credits that it was given and
+ * that have reached it. Each of its requests is checked against them when it is posted.
  */
 final class Rules {
 
@@ -19,7 +19,7 @@ final class Rules {
     private final SimQueuePair owner;
     private boolean kept;
 
-    // The grants to this end, first in first out.
+    // The grants to this end, first in, first out.
     private long[] address = new long[16];
     private int[] left = new int[16];
     private int[] number = new int[16];
@@ -57,7 +57,7 @@ final class Rules {
         ended = false;
     }
 
-    /** The peer's connection data. */
+    /** Takes the peer's connection data. */
     void first(ConnData peer) {
         if (kept) {
             limit = peer.credits();
@@ -86,7 +86,7 @@ final class Rules {
         number[slot] = as;
     }
 
-    /** A request of this end's is posted. */
+    /** Checks a request of this end that is posted. */
     void posted(byte op, int imm, long remote, int length, long payload) {
         if (!kept || op != SimQueuePair.WRITE_IMM) {
             return;
@@ -133,7 +133,7 @@ final class Rules {
         count--;
     }
 
-    /** This end grants: the memory must be nobody's. */
+    /** Takes note of a grant by this end: its memory must be free. */
     private void grant(long at, int length) {
         owner.memory.move(at, length, SimMemory.FREE, SimMemory.GRANTED, "a grant");
         Rules other = owner.peer().rules;
@@ -166,7 +166,7 @@ final class Rules {
         }
     }
 
-    /** Something is about to be written to this end's memory. */
+    /** Checks something that is about to be written to this end's memory. */
     void arriving(SimMemory.Region region, long remote, int length) {
         if (!region.table) {
             owner.memory.move(region, remote, length, SimMemory.GRANTED, SimMemory.WRITTEN, "data");
@@ -186,7 +186,7 @@ final class Rules {
         }
     }
 
-    /** A message to this end can be seen. */
+    /** Takes note of a message to this end that can be seen. */
     void noticed(int imm) {
         if (Imm.op(imm) == Imm.OP_SGL) {
             limit = Imm.limit(imm);

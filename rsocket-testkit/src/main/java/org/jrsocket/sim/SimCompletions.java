@@ -4,17 +4,15 @@
  */
 package org.jrsocket.sim;
 
-/**
- * A completion queue, with arming as verbs have it: armed once, it raises one event, for a completion that comes later.
- */
+/** A completion queue that is armed as in verbs: armed once, it raises one event, for a completion that comes later. */
 final class SimCompletions {
 
-    /** What an event is raised to. */
+    /** The receiver of events. */
     interface Channel {
         void raised();
     }
 
-    /** What completed. */
+    /** The kinds of completions. */
     static final byte SENT = 0;
 
     static final byte RECEIVED = 1;
@@ -117,7 +115,7 @@ final class SimCompletions {
         return head + index & kind.length - 1;
     }
 
-    /** Takes the oldest {@code count}; what the accessors said of them is gone. */
+    /** Takes the oldest {@code count} completions, of which the accessors then know nothing. */
     void take(int count) {
         head += count;
     }

@@ -9,11 +9,12 @@ import java.util.Arrays;
 
 /**
  * The registered memory of one machine: byte arrays at made-up addresses. Every access by a device names a key, and is
- * checked against the region of that key; for memory that a peer writes, each byte remembers what it is to whom.
+ * checked against the region of that key; for memory that a peer writes, each byte has a state, which says who may use
+ * it.
  */
 final class SimMemory {
 
-    /** Nobody's but the owner's. */
+    /** Used by its owner only. */
     static final byte FREE = 0;
     /** The peer may write here. */
     static final byte GRANTED = 1;
@@ -25,7 +26,7 @@ final class SimMemory {
     private static final int SLOT_SHIFT = 32; // a region begins at each multiple of 4 GiB, or a little above
     private static final int KEY_SLOT_BITS = 12;
 
-    /** Registered memory. */
+    /** A region of registered memory. */
     static final class Region {
         final int slot;
         byte[] bytes = new byte[0];
@@ -68,13 +69,13 @@ final class SimMemory {
         this.name = name;
     }
 
-    /** All of it is gone. */
+    /** Forgets all memory. */
     void reset(boolean watch) {
         unused.clear();
         for (int i = 0; i < count; i++) {
             regions[i].live = false;
         }
-        count = 0; // the same places as in a new one, so that a run does not depend on those before
+        count = 0; // the same places as in a new memory, so that a run does not depend on earlier ones
         registered = 0;
         generations = 0;
         watched = watch;
@@ -131,12 +132,12 @@ final class SimMemory {
         unused.add(region);
     }
 
-    /** Bytes registered now. */
+    /** Returns the bytes registered now. */
     long registered() {
         return registered;
     }
 
-    /** What a program sees at an address; fails on memory that is not there. */
+    /** Returns what a program sees at an address; fails on memory that is not there. */
     Region region(long address, int length) {
         int slot = (int) (address >>> SLOT_SHIFT) - 1;
         if (slot < 0 || slot >= count || !inside(regions[slot], address, length)) {
@@ -150,7 +151,7 @@ final class SimMemory {
         return region.live && length >= 0 && address >= region.base && address - region.base + length <= region.length;
     }
 
-    /** What a device finds under a key; null if the access is to be refused. */
+    /** Returns what a device finds under a key; null if the access is to be refused. */
     Region find(long address, int length, int key) {
         int slot = key >>> 1 & (1 << KEY_SLOT_BITS) - 1;
         if (slot >= count) {
@@ -160,9 +161,9 @@ final class SimMemory {
         return (key & ~1) == region.localKey() && inside(region, address, length) ? region : null;
     }
 
-    // ---- what each byte is to whom ----
+    // ---- the state of each byte ----
 
-    /** Every one of the bytes must be {@code from} and becomes {@code to}. */
+    /** Changes the state of bytes: each must be {@code from}, and becomes {@code to}. */
     void move(long address, int length, byte from, byte to, String what) {
         if (watched) {
             move(region(address, length), address, length, from, to, what);
@@ -185,7 +186,7 @@ final class SimMemory {
         }
     }
 
-    /** Part of a region that stays registered is nobody's again. */
+    /** Frees part of a region that stays registered. */
     void release(Region region, long address, int length) {
         int start = region.at(address);
         if (watched) {
@@ -203,7 +204,7 @@ final class SimMemory {
         Arrays.fill(region.bytes, start, start + length, (byte) 0xee);
     }
 
-    /** What was granted there and not written no longer is. */
+    /** Ends the grant of bytes that were granted and not written. */
     void ungrant(long address, int length) {
         if (watched && length > 0) {
             move(address, length, GRANTED, FREE, "an end of a grant");

@@ -7,10 +7,10 @@ package org.jrsocket.sim;
 import org.jrsocket.wire.Imm;
 
 /**
- * An RC queue pair: requests are carried out in order. Each passes three moments whose times the {@link Link} says: it
- * arrives (its payload is read from the sender's memory, and written to the receiver's), the receiver's completion is
- * seen, and it is acknowledged, which the sender sees if it asked. Until the last of them the device may read the
- * memory again, so it is compared then with what was sent.
+ * An RC queue pair: requests are carried out in order. Each passes three moments, whose times the {@link Link}
+ * determines: it arrives (its payload is read from the sender's memory, and written to the receiver's), the receiver's
+ * completion is seen, and it is acknowledged, which the sender sees if it asked for that. Until that last moment the
+ * device may read the memory again, so the memory is compared then with what was sent.
  */
 final class SimQueuePair implements Simulation.Target {
 
@@ -27,7 +27,7 @@ final class SimQueuePair implements Simulation.Target {
 
     private static final int RNR_TIME = 3000;
     private static final int PIECES = 4;
-    /** Bytes that any request may carry inline. */
+    /** The most bytes that any request may carry inline. */
     static final int MOST_INLINE = 128;
 
     private enum State {
@@ -76,7 +76,7 @@ final class SimQueuePair implements Simulation.Target {
     private long busyUntil;
     private boolean retries; // in vain, and will give up
 
-    // The receive queue, and what has arrived and is not seen yet.
+    // The receive queue, and what has arrived and has not been seen yet.
     private int receives;
     private int unseenHead;
     private int unseenTail;
@@ -85,7 +85,7 @@ final class SimQueuePair implements Simulation.Target {
     private byte[] unseenOp;
     private long[] unseenAt;
 
-    /** Whether requests find no receive although their sender keeps the rules: C's peers may meet that. */
+    /** Whether requests may find no receive although their sender keeps the rules: that may happen to peers of C. */
     private boolean mayLackReceives;
 
     long lackedReceives;
@@ -103,8 +103,8 @@ final class SimQueuePair implements Simulation.Target {
      *
      * @param sendSlots of the send queue
      * @param mostInline bytes that a request may carry inline
-     * @param allSignaled every request asks for a completion
-     * @param mayLack whether requests of the peer's may find no receive
+     * @param allSignaled whether every request asks for a completion
+     * @param mayLack whether requests of the peer may find no receive
      */
     void reset(
             SimQueuePair other,
@@ -161,7 +161,7 @@ final class SimQueuePair implements Simulation.Target {
 
     // ---- building and posting ----
 
-    /** Requests that fit, as far as their owner can know. */
+    /** Returns how many requests fit, as far as their owner can know. */
     int room() {
         return slots - (building - retired);
     }
@@ -181,7 +181,7 @@ final class SimQueuePair implements Simulation.Target {
         pieces[at] = 0;
     }
 
-    /** Memory of the last request. */
+    /** Adds memory to the last request. */
     void piece(long address, int n, int key) {
         int at = building - 1 & mask;
         int piece = at * PIECES + pieces[at]++;
@@ -191,7 +191,7 @@ final class SimQueuePair implements Simulation.Target {
         length[at] += n;
     }
 
-    /** Gives the last requests to the device, which takes what is inline now. */
+    /** Gives the last requests to the device, which takes inline bytes now. */
     void post() {
         while (posted != building) {
             int at = posted++ & mask;
@@ -226,7 +226,7 @@ final class SimQueuePair implements Simulation.Target {
         if (length[at] > inlineLimit) {
             throw simulation.failure(name + " posts " + length[at] + " bytes inline");
         }
-        if (pieces[at] > 1) { // irdma before rdma-core 44 sends the first of them, and i40iw
+        if (pieces[at] > 1) { // irdma before rdma-core 44, and i40iw, send only the first
             throw simulation.failure(name + " posts " + pieces[at] + " pieces inline");
         }
         int to = at * MOST_INLINE;
@@ -319,7 +319,7 @@ final class SimQueuePair implements Simulation.Target {
                         name + " sends " + describe(at) + ", and " + peer.name + " has no receive posted");
             }
             peer.lackedReceives++;
-            arrivesAt[at] = simulation.now() + RNR_TIME; // for ever, if need be: rsocket asks for that
+            arrivesAt[at] = simulation.now() + RNR_TIME; // for ever, if need be, as rsocket asks for that
             return;
         }
         if (length[at] > 0) {
@@ -350,7 +350,7 @@ final class SimQueuePair implements Simulation.Target {
         int to = region.at(remote[at]);
         peer.rules.arriving(region, remote[at], length[at]);
         if (!link.isDrawn() && !region.table) {
-            return; // where only time matters, nobody looks at data
+            return; // where only time matters, no one looks at data
         }
         if (inline[at]) {
             System.arraycopy(inlined, at * MOST_INLINE, region.bytes, to, length[at]);
@@ -455,7 +455,7 @@ final class SimQueuePair implements Simulation.Target {
         receiveCompletions.push(SimCompletions.RECEIVED, true, withImm, unseenImm[at], unseenLength[at], 0);
     }
 
-    /** What has arrived is seen before anything else happens. */
+    /** Lets everything that has arrived be seen before anything else happens. */
     void noticeAll() {
         while (unseenHead != unseenTail) {
             notice();
@@ -475,14 +475,14 @@ final class SimQueuePair implements Simulation.Target {
 
     // ---- completions ----
 
-    /** The owner took a send completion: what it retires is free. */
+    /** Frees what a send completion retires, which the owner has taken. */
     void retire(int upTo) {
         retired = upTo;
     }
 
     // ---- the end ----
 
-    /** To state ERROR: what arrived is seen first, then everything else is flushed. */
+    /** Moves to state ERROR: what has arrived is seen first, then everything else is flushed. */
     void toError() {
         if (state != State.WORKS) {
             return;
@@ -510,7 +510,7 @@ final class SimQueuePair implements Simulation.Target {
         arrived = acknowledged;
     }
 
-    /** Its memory is its owner's again at once. */
+    /** Destroys the queue pair, whose memory belongs to its owner again at once. */
     void destroy() {
         if (simulation.tracing) {
             simulation.trace(name + " is destroyed");

@@ -123,7 +123,7 @@ class SimQueues implements Queues {
         queuePair.request(SimQueuePair.WRITE, 0, 0, 0, false, true);
     }
 
-    /** Requests that the next {@link #post} takes. */
+    /** Returns how many requests the next {@link #post} takes. */
     int collected() {
         return collected;
     }
@@ -198,7 +198,7 @@ class SimQueues implements Queues {
         return sent[index];
     }
 
-    /** What went wrong last, for people; null if nothing did. */
+    /** Returns what went wrong last, for people; null if nothing did. */
     String trouble() {
         return trouble;
     }

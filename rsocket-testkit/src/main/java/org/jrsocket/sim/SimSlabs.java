@@ -10,8 +10,8 @@ import org.jrsocket.protocol.Slab;
 import org.jrsocket.protocol.SlabSource;
 
 /**
- * Where one end's slabs come from: each a region of its own, or pieces of one, which then may touch. Not always as
- * large as wanted, and not always any.
+ * The source of one end's slabs: each is a region of its own, or they are pieces of one, which then may touch. They are
+ * not always as large as wanted, and sometimes there are none.
  */
 final class SimSlabs implements SlabSource {
 
@@ -33,7 +33,8 @@ final class SimSlabs implements SlabSource {
      * Begins anew.
      *
      * @param most bytes of all slabs; the first ones are not refused
-     * @param sharedBytes of the region that slabs are pieces of, 0 for none; what does not fit is a region of its own
+     * @param sharedBytes of the region that slabs are pieces of, 0 for none; a slab that does not fit is a region of
+     *     its own
      */
     void reset(int refuseOneIn, long most, int sharedBytes) {
         slabs.clear();
@@ -68,7 +69,7 @@ final class SimSlabs implements SlabSource {
         return slab;
     }
 
-    /** A free place in the shared region, right behind another slab where there is one; -1 if there is none. */
+    /** Returns a free place in the shared region, right behind another slab if possible; -1 if there is none. */
     private long place(int length) {
         for (int i = slabs.size() - 1; i >= -1; i--) {
             if (i < 0 || regions.get(i) == shared) {
@@ -94,7 +95,7 @@ final class SimSlabs implements SlabSource {
         return start + length <= shared.base + shared.length;
     }
 
-    /** Bytes of all slabs. */
+    /** Returns the bytes of all slabs. */
     long obtained() {
         return obtained;
     }
@@ -124,7 +125,7 @@ final class SimSlabs implements SlabSource {
         regions.remove(last);
     }
 
-    /** The queue pair is gone, and nothing is lent. */
+    /** Frees all slabs, when the queue pair is gone and nothing is lent. */
     void freeAll() {
         while (!slabs.isEmpty()) {
             free(slabs.size() - 1);

@@ -14,7 +14,7 @@ final class Simulate {
     private Simulate() {}
 
     /**
-     * Runs one seed after the other until so many steps are made. A failure is that of the first seed that fails, with
+     * Runs one seed after the other until so many steps are made. Throws the failure of the first seed that fails, with
      * its trace.
      */
     static Tally steps(World.Kind kind, long firstSeed, long steps) {
@@ -33,7 +33,7 @@ final class Simulate {
         }
     }
 
-    /** The same run again, with its trace. */
+    /** Returns the failure of the same run, run again with a trace. */
     private static SimulationFailure explained(World.Kind kind, long seed, int lines, SimulationFailure first) {
         World world = new World(kind, new Mistakes(), lines);
         SimulationFailure result;
@@ -52,8 +52,8 @@ final class Simulate {
     }
 
     /**
-     * Runs seeds with a mistake in the engine's surroundings until one of them finds it; returns the steps that took,
-     * or -1 if it was not found.
+     * Runs seeds with a mistake in the engine's surroundings until one of them finds it. Returns the steps that this
+     * took, or -1 if it was not found.
      */
     static long stepsToFind(World.Kind kind, Mistakes mistake, long mostSteps) {
         World world = new World(kind, mistake, 0);
@@ -73,7 +73,7 @@ final class Simulate {
 
     // ---- the program ----
 
-    /** {@code [--world ours|c|hostile] [--seed S] [--hours H] [--lines N]}. */
+    /** Takes {@code [--world ours|c|hostile] [--seed S] [--hours H] [--lines N]}. */
     public static void main(String[] arguments) {
         World.Kind[] kinds = World.Kind.values();
         Long seed = null;

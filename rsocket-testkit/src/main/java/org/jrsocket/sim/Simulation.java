@@ -7,13 +7,13 @@ package org.jrsocket.sim;
 import java.util.Arrays;
 
 /**
- * Virtual time, what happens next, the seed and the trace. Who wants to do something later asks for an event; the run
- * is the loop that takes them in order of time. An event is one long: time, target, kind, so that nothing is allocated
- * and a tie has one outcome.
+ * Virtual time, the queue of what happens next, the seed and the trace. A target that wants to do something later asks
+ * for an event; the run is the loop that takes events in order of time. An event is one long (time, target, kind), so
+ * that nothing is allocated and a tie has one outcome.
  */
 final class Simulation {
 
-    /** Somebody to whom events happen. */
+    /** A receiver of events. */
     interface Target {
         void event(int kind);
     }
@@ -23,7 +23,7 @@ final class Simulation {
     private static final int TIME_SHIFT = KIND_BITS + TARGET_BITS;
 
     final Chance chance = new Chance();
-    /** Whether somebody reads the trace: callers ask before they make a text. */
+    /** Whether the trace is read: callers check this before they make a text. */
     final boolean tracing;
 
     private final String[] trace;
@@ -36,7 +36,7 @@ final class Simulation {
     private long now;
     private long steps;
 
-    /** @param traceLines that are kept, 0 for none */
+    /** @param traceLines how many lines of the trace are kept, 0 for none */
     Simulation(int traceLines) {
         this.tracing = traceLines > 0;
         this.trace = new String[traceLines];
@@ -53,7 +53,7 @@ final class Simulation {
         targetCount = 0;
     }
 
-    /** @return the number by which {@link #at} knows it */
+    /** @return the number by which {@link #at} knows the target */
     int enter(Target target) {
         if (targetCount == targets.length) {
             targets = Arrays.copyOf(targets, targetCount * 2);
@@ -66,14 +66,14 @@ final class Simulation {
         return now;
     }
 
-    /** Events that have happened. */
+    /** Returns how many events have happened. */
     long steps() {
         return steps;
     }
 
     /**
-     * {@code target} gets an event of {@code kind}, not before {@code time}. Events cannot be taken back: who gets one
-     * asks whether it still matters.
+     * Gives {@code target} an event of {@code kind}, not before {@code time}. Events cannot be taken back: a target
+     * that gets one checks whether it still matters.
      */
     void at(long time, int target, int kind) {
         if (size == heap.length) {
@@ -100,7 +100,7 @@ final class Simulation {
         return size == 0;
     }
 
-    /** When the next event is due. */
+    /** Returns when the next event is due. */
     long next() {
         return heap[0] >>> TIME_SHIFT;
     }
@@ -126,12 +126,12 @@ final class Simulation {
         targets[(int) (event >>> KIND_BITS) & (1 << TARGET_BITS) - 1].event((int) event & (1 << KIND_BITS) - 1);
     }
 
-    /** For {@link #tracing} only. */
+    /** Adds a line to the trace. Called only while {@link #tracing}. */
     void trace(String line) {
         trace[(int) (traced++ % trace.length)] = now + "\t" + line;
     }
 
-    /** The last lines of the trace. */
+    /** Returns the last lines of the trace. */
     String traceText() {
         StringBuilder text = new StringBuilder();
         long first = Math.max(0, traced - trace.length);

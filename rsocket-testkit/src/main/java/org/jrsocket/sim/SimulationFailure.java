@@ -4,7 +4,7 @@
  */
 package org.jrsocket.sim;
 
-/** Something happened that must not. */
+/** Thrown when something happened that must not happen. */
 final class SimulationFailure extends AssertionError {
 
     private static final long serialVersionUID = 1;

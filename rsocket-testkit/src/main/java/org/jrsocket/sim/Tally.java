@@ -5,7 +5,8 @@
 package org.jrsocket.sim;
 
 /**
- * How often what a simulation is for has happened in it: a run in which nothing is ever lent shows nothing of lending.
+ * Counts how often the things that a simulation is for have happened in it: a run in which nothing is ever lent shows
+ * nothing about lending.
  */
 final class Tally {
 

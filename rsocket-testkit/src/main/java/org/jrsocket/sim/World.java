@@ -7,8 +7,8 @@ package org.jrsocket.sim;
 import org.jrsocket.wire.ConnData;
 
 /**
- * One run: two ends, what lies between them, and what goes wrong. A run is done when nothing will happen any more; then
- * everything has to have come to its end. Made once and used for many seeds, because a run is short.
+ * One run: two ends, what lies between them, and what goes wrong. A run is over when nothing will happen any more; by
+ * then everything has to have come to its end. A world is made once and used for many seeds, because a run is short.
  */
 final class World implements Simulation.Target {
 
@@ -25,10 +25,10 @@ final class World implements Simulation.Target {
     private static final int KEEPALIVE = 6;
     private static final int CUT = 8;
 
-    /** One run in so many: each takes a million steps. */
+    /** One run in so many is long-lived: each of those takes a million steps. */
     private static final int LONG_LIVED = 8000;
 
-    /** More than any run takes that goes on. */
+    /** More steps than any run takes that makes progress. */
     private static final long MOST_STEPS = 6_000_000;
 
     final Simulation simulation;
@@ -45,7 +45,7 @@ final class World implements Simulation.Target {
     boolean large;
     /** Whether little is sent and much is granted, so that an end that is quiet has something to give up. */
     boolean roomy;
-    /** Whether so many messages are sent that every counter on the wire starts again from 0. */
+    /** Whether so many messages are sent that every counter on the wire wraps around to 0. */
     boolean longLived;
 
     private boolean broken;
@@ -68,7 +68,7 @@ final class World implements Simulation.Target {
         }
     }
 
-    /** The whole run of one seed. */
+    /** Makes the whole run of one seed. */
     void run(long seed) {
         simulation.reset(seed);
         try {
@@ -85,7 +85,7 @@ final class World implements Simulation.Target {
                 | IndexOutOfBoundsException
                 | NullPointerException
                 | java.util.NoSuchElementException e) {
-            // What the engine throws at mistakes of its caller: the caller makes none.
+            // What the engine throws for mistakes of its caller: this caller makes none.
             SimulationFailure failure = simulation.failure(e.toString());
             failure.initCause(e);
             throw failure;
@@ -102,7 +102,7 @@ final class World implements Simulation.Target {
         broken = false;
         link.draw();
         int bytes = large ? chance.spread(1000, 400_000) : chance.spread(1, 8000);
-        int talker = chance.below(6); // or nobody
+        int talker = chance.below(6); // or neither
         ConnData[] data = new ConnData[2];
         for (int i = 0; i < 2; i++) {
             flows[i].reset(kind == Kind.HOSTILE);
@@ -149,7 +149,7 @@ final class World implements Simulation.Target {
             case CUT -> {
                 breakAll();
                 link.cut();
-                // Nobody tells: who waits has to ask.
+                // No one reports this: an end that waits has to ask.
                 simulation.after(50_000, target, KEEPALIVE);
                 simulation.after(50_000, target, KEEPALIVE + 1);
             }
@@ -166,7 +166,7 @@ final class World implements Simulation.Target {
         ends[1].heard();
     }
 
-    /** {@code end}'s queue pair is destroyed, which the connection manager tells the other end, once. */
+    /** Lets the connection manager tell the other end, once, that {@code end}'s queue pair is destroyed. */
     void tellDisconnected(End end, boolean mayBeLost) {
         if (!link.isCut() && !(mayBeLost && simulation.chance.oneIn(16))) {
             simulation.after(link.tellsAfter(), target, DISCONNECTED + (ends[0] == end ? 1 : 0));

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * The deterministic simulator: the stream engine between two modelled devices, in virtual time, every choice taken from
- * one seed.
+ * The deterministic simulator: the stream engine between two modelled devices, in virtual time, with every choice taken
+ * from one seed.
  *
  * <p>From the bottom up: {@link org.jrsocket.sim.Simulation} is the clock, the queue of what happens next, the seed and
  * the trace; {@link org.jrsocket.sim.SimMemory} registered memory of one machine; {@link
@@ -13,7 +13,7 @@
  * org.jrsocket.sim.CSocket} a model of librdmacm's rsocket; {@link org.jrsocket.sim.World} the applications at both
  * ends and what is checked of them. See docs/simulation.md.
  *
- * <p>Nothing here knows threads, clocks or native memory: a run is its seed. May use {@code protocol} and {@code wire},
- * and no verbs.
+ * <p>Nothing here knows threads, clocks or native memory: a run depends on its seed alone. May use {@code protocol} and
+ * {@code wire}, but no verbs.
  */
 package org.jrsocket.sim;
