@@ -14,7 +14,7 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
-/** A Flight Recorder recording of this JVM, of this project's events only. */
+/** A Flight Recorder recording of this JVM, with only this project's events. */
 public final class Recorded implements AutoCloseable {
 
     private final Recording recording = new Recording();
@@ -24,7 +24,7 @@ public final class Recorded implements AutoCloseable {
         recording.start();
     }
 
-    /** Those so far that pass, in order of time. */
+    /** Returns the events so far that pass the filter, in order of time. */
     public List<RecordedEvent> events(String name, Predicate<RecordedEvent> filter) throws IOException {
         Path file = Files.createTempFile("recorded", ".jfr");
         try {
@@ -39,7 +39,9 @@ public final class Recorded implements AutoCloseable {
         }
     }
 
-    /** Those of a connection or listener with this port, on either side; waits until there are as many. */
+    /**
+     * Returns the events of a connection or listener with this port, on either side; waits for {@code count} of them.
+     */
     public List<RecordedEvent> await(int count, String name, int port) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
         while (true) {

@@ -3,6 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * What tests of programs with jrsocket can use besides the devices of {@link org.jrsocket.verbs.loopback}.
+ * Helpers for tests of programs with jrsocket, in addition to the devices of {@link org.jrsocket.verbs.loopback}.
  */
 package org.jrsocket.testkit;

@@ -10,23 +10,23 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Programs of random calls, each run on a reference and on what is compared with it. A program is made from its seed
- * alone. One whose outcomes differ is run again with more patience, since a call may only have been late; if they still
- * differ, calls that do not matter are left out, and what remains is the failure's text.
+ * Programs of random calls, each of which is run on a reference and on what is compared with it. A program is made from
+ * its seed alone. A program whose outcomes differ is run again with more patience, since a call may only have been
+ * late; if they still differ, calls that do not matter are left out, and what remains is the failure's text.
  *
- * <p>Each call has its own source of chance, so that it means the same when others are left out.
+ * <p>Each call has its own source of chance, so that it does the same when others are left out.
  *
  * @param <W> what calls use
  */
 public final class RandomPrograms<W extends World> {
 
-    /** One kind of call. What it returns and what it throws is compared. */
+    /** One kind of call. What it returns and what it throws are compared. */
     @FunctionalInterface
     public interface Step<W> {
         String run(W world, Random chance) throws Exception;
     }
 
-    /** Makes the sockets of one run. */
+    /** Opens the sockets of one run. */
     @FunctionalInterface
     public interface Opening<W> {
         W open() throws Exception;
@@ -42,12 +42,12 @@ public final class RandomPrograms<W extends World> {
         }
     }
 
-    /** A machine that is busy for a moment costs some patience, and not all of it. */
+    /** The patience of each attempt: a machine that is busy for a moment costs some patience, but not all of it. */
     private static final long[] PATIENCE_MILLIS = {4, 40, 400};
 
     private static final long SHORTENING_MILLIS = 60;
     private static final int ATTEMPTS_TO_SHORTEN = 200;
-    /** Each attempt takes seconds where calls wait in vain: a failure that is long says more than a time limit's. */
+    /** Each attempt takes seconds where calls wait in vain: a long failure says more than that of a time limit. */
     private static final long MOST_NANOS_TO_SHORTEN = TimeUnit.SECONDS.toNanos(60);
 
     private final List<Kind<W>> kinds = new ArrayList<>();
@@ -93,7 +93,7 @@ public final class RandomPrograms<W extends World> {
         return new Outcomes(run(reference, program, patience), run(compared, program, patience));
     }
 
-    /** The outcomes of the shortest program found that still has a difference. */
+    /** Returns the outcomes of the shortest program found that still has a difference. */
     private Outcomes shortened(List<Call<W>> program, Outcomes differing) throws Exception {
         List<Call<W>> shortest = program;
         Outcomes outcomes = differing;

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The sockets of one run of a program, and the calls that wait in threads of their own. A program's own thread alone
+ * The sockets of one run of a program, and the calls that wait in threads of their own. Only a program's own thread
  * uses it; its calls may run in others.
  */
 public abstract class World implements AutoCloseable {
@@ -33,21 +33,21 @@ public abstract class World implements AutoCloseable {
         patienceMillis = millis;
     }
 
-    /** How long a call that waits is given to end before it counts as one that waits, in milliseconds. */
+    /** Returns how long, in milliseconds, a call is given to end before it counts as one that waits. */
     protected final long patience() {
         return patienceMillis;
     }
 
     /**
-     * Makes a call in a thread of its own, for it may wait.
+     * Makes a call in a thread of its own, because it may wait.
      *
-     * @return its name, under which {@link #settled()} tells its outcome, after this call or a later one
+     * @return its name, under which {@link #settled()} reports its outcome, after this call or a later one
      */
     protected final String mayWait(Callable<String> call) throws InterruptedException {
         return mayWait(Thread::new, call);
     }
 
-    /** As {@link #mayWait(Callable)}, in a thread of some kind. */
+    /** Does the same as {@link #mayWait(Callable)}, in a thread of a given kind. */
     protected final String mayWait(ThreadFactory threads, Callable<String> call) throws InterruptedException {
         CompletableFuture<String> outcome = new CompletableFuture<>();
         Thread thread = threads.newThread(() -> outcome.complete(outcomeOf(call)));
@@ -72,7 +72,7 @@ public abstract class World implements AutoCloseable {
         return !waiting.isEmpty();
     }
 
-    /** What the last call was about, for a reader of a failure; asked for once after each call. */
+    /** Returns what the last call was about, for a reader of a failure. Called once after each call. */
     protected String note() {
         return "";
     }
@@ -81,12 +81,12 @@ public abstract class World implements AutoCloseable {
     @Override
     public abstract void close() throws IOException;
 
-    /** What is compared beside the calls' outcomes, once everything is closed. */
+    /** Returns what is compared in addition to the calls' outcomes, once everything is closed. */
     protected String remains() throws InterruptedException {
         return "";
     }
 
-    /** The outcomes of calls that do not wait any more. */
+    /** Returns the outcomes of calls that no longer wait. */
     final String settled() throws InterruptedException {
         return collect(patienceMillis);
     }
@@ -134,7 +134,7 @@ public abstract class World implements AutoCloseable {
         }
     }
 
-    /** What a call returns or throws, as text. */
+    /** Returns what a call returns or throws, as text. */
     static String outcomeOf(Callable<String> call) {
         try {
             return String.valueOf(call.call());
@@ -143,7 +143,7 @@ public abstract class World implements AutoCloseable {
         }
     }
 
-    /** What a thrown thing is compared by: its type and its message. */
+    /** Returns what an exception is compared by: its type and its message. */
     protected static String nameOf(Throwable e) {
         return e.getClass().getName() + (e.getMessage() == null ? "" : ": " + e.getMessage());
     }
