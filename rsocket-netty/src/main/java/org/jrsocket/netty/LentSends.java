@@ -15,7 +15,7 @@ import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * The buffers that the device sends from. Each is retained until the peer's device has acknowledged its bytes, or if
+ * The buffers that the device sends from. Each is retained until the peer's device has acknowledged its bytes or, if
  * the connection ends before that, until the queue pair is gone. Used only by the event loop; after {@link #close},
  * only by the thread that destroys the queue pair.
  */

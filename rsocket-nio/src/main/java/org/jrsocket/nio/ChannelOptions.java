@@ -19,10 +19,9 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
 /**
- * The options of a channel, and the JDK's TCP channel that keeps and checks them and reads them back, so that each is
- * accepted or refused as the JDK would. A client channel has a TCP channel anyway. A connection accepted over RDMA gets
- * one when only the kernel knows the answer; the options that nearly every program sets need none. Safe for use by many
- * threads.
+ * The options of a channel, and the JDK's TCP channel that keeps, checks and returns them, so that each is accepted or
+ * refused as the JDK would. A client channel has a TCP channel anyway. A connection accepted over RDMA gets one when
+ * only the kernel knows the answer; the options that nearly every program sets need none. Safe for use by many threads.
  */
 final class ChannelOptions {
 
@@ -64,7 +63,7 @@ final class ChannelOptions {
         return tcp != null;
     }
 
-    /** Returns the TCP channel, if there is known to be one; it is closed if the channel is. */
+    /** Returns the TCP channel of a channel that has one; it is closed if the channel is. */
     SocketChannel tcp() {
         SocketChannel current = tcp;
         if (current == null) {

@@ -41,7 +41,7 @@ final class RSocketAdaptor extends Socket {
         this.channel = channel;
     }
 
-    /** Creates an adaptor. {@code Socket} demands a permission for a socket of another kind; our own suffices. */
+    /** Creates an adaptor. The caller needs no permission, though {@code Socket} demands one for another kind. */
     @SuppressWarnings("removal") // of the security manager: JDK 17 has one
     static RSocketAdaptor of(RSocketChannel channel) {
         try {

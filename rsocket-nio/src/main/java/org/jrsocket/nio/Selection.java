@@ -20,9 +20,9 @@ import org.jrsocket.stream.Threads;
  * The part of a selector that finds the keys that are ready, and waits until there is one.
  *
  * <p>It looks only at keys that may be ready: those found ready the last time (readiness is a level, not an event),
- * those in the {@link UpdateQueue}, to which any thread adds a key whose state has changed, and those in the {@link
- * BusyPollSet}. The stream of any other key is <em>armed</em>: its next event makes its descriptor readable. So the
- * cost of a selection depends on how many keys are ready, not on how many there are.
+ * those in the {@link UpdateQueue}, to which any thread adds a key whose state has changed, and those in the
+ * {@link BusyPollSet}. The stream of any other key is <em>armed</em>: its next event makes its descriptor readable. So
+ * the cost of a selection depends on the number of ready keys, not on how many keys there are.
  *
  * <p>The descriptors are in an epoll set of ours, together with the JDK selector's own epoll set. Every selection takes
  * the events of our set, even one that does not sleep because it must not, or because something else is ready already.

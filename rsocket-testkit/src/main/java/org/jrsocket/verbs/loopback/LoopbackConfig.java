@@ -100,31 +100,31 @@ public final class LoopbackConfig {
         return this;
     }
 
-    /** Sets the most queue pairs. Default 65536. */
+    /** Sets the maximum number of queue pairs. Default 65536. */
     public LoopbackConfig maxQp(int value) {
         maxQp = value;
         return this;
     }
 
-    /** Sets the most work requests of a queue; more are refused with EINVAL. Default 16384. */
+    /** Sets the maximum number of work requests of a queue; more are refused with EINVAL. Default 16384. */
     public LoopbackConfig maxQpWr(int value) {
         maxQpWr = value;
         return this;
     }
 
-    /** Sets the most entries of a completion queue; more are refused with EINVAL. Default 65536. */
+    /** Sets the maximum number of entries of a completion queue; more are refused with EINVAL. Default 65536. */
     public LoopbackConfig maxCqe(int value) {
         maxCqe = value;
         return this;
     }
 
-    /** Sets the most memory regions; more are refused with ENOMEM. Default 65536. */
+    /** Sets the maximum number of memory regions; more are refused with ENOMEM. Default 65536. */
     public LoopbackConfig maxMr(int value) {
         maxMr = value;
         return this;
     }
 
-    /** Sets the most inline bytes of a work request; more are refused. Default 1024. */
+    /** Sets the maximum number of inline bytes of a work request; more are refused. Default 1024. */
     public LoopbackConfig maxInline(int value) {
         maxInline = value;
         return this;
@@ -142,7 +142,7 @@ public final class LoopbackConfig {
         return this;
     }
 
-    /** Sets the most bytes registered in all, like RLIMIT_MEMLOCK; more are refused with ENOMEM. Default no limit. */
+    /** Sets how many bytes may be registered in all, like RLIMIT_MEMLOCK; more get ENOMEM. Default no limit. */
     public LoopbackConfig maxRegistered(long value) {
         maxRegistered = value;
         return this;
