@@ -250,6 +250,23 @@ class ConnectorTest {
         assertEquals(2, rdma.attempts, "the first, and now");
     }
 
+    /** For lack of memory, say. The host would be silent for ever if everybody relied on that probe. */
+    @Test
+    void shouldArrangeForAProbeAgainWhenThatHasFailed() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        TransportContext context = context("connect.timeout=1ms");
+        connect(context, PEER, null);
+        rdma.atService = () -> {
+            throw new OutOfMemoryError("says a test");
+        };
+        assertThrows(OutOfMemoryError.class, () -> attempt(context, PEER, 0));
+        rdma.atService = () -> {};
+        assertNull(attempt(context, PEER, 0));
+        rdma.probeAnswer = Answer.OURS;
+        rdma.scheduled.remove(0).run();
+        assertNotNull(attempt(context, PEER, 0));
+    }
+
     @Test
     void shouldLearnNothingFromAHostThatIsDown() throws Exception {
         rdma.outcome = Reason.TIMEOUT;

@@ -139,10 +139,16 @@ public final class Connector {
     private void probeInTime(InetSocketAddress remote, Way way) {
         long nanos = way.memory().probeIn(remote);
         if (nanos >= 0) {
+            boolean scheduled = false;
             try {
                 rdma.service().schedule(() -> probe(remote, way), nanos);
+                scheduled = true;
             } catch (VerbsUnavailableException e) {
-                way.memory().probing(remote); // counts as one more silence
+                // handled below
+            } finally {
+                if (!scheduled) { // whatever failed, another connection has to arrange for a probe
+                    way.memory().probing(remote); // counts as one more silence
+                }
             }
         }
     }
