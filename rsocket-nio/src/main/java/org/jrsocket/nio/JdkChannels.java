@@ -4,6 +4,7 @@
  */
 package org.jrsocket.nio;
 
+import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -163,7 +164,7 @@ final class JdkChannels {
     }
 
     /** Releases the descriptor of a channel that was closed while it was registered, and no longer is. */
-    static void release(Channel channel) {
+    static void release(Channel channel) throws IOException {
         try {
             KILL.invokeExact(channel);
         } catch (Throwable e) {

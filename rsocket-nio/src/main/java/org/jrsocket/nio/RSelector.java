@@ -250,20 +250,43 @@ final class RSelector extends AbstractSelector {
                 return;
             }
             gone = cancelled.toArray();
-            cancelled.clear();
         }
         for (Object key : gone) {
             ((RSelectionKey) key).cancelInner();
         }
         // the JDK's selector has to forget its keys before the channels forget ours and can be registered again
         selection.selectTcpNow();
+        endAll(gone);
+    }
+
+    /**
+     * Ends keys. One that fails does not keep the others from ending; the first failure is thrown at the end. The next
+     * selection tries again to end a cancelled key that has failed.
+     */
+    private void endAll(Object... gone) throws IOException {
+        Throwable first = null;
         for (Object key : gone) {
-            end((RSelectionKey) key);
+            try {
+                end((RSelectionKey) key);
+            } catch (IOException | RuntimeException | Error e) {
+                if (first == null) {
+                    first = e;
+                } else if (first != e) { // the JVM has errors that it throws more than once
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        if (first instanceof IOException e) {
+            throw e;
+        } else if (first instanceof RuntimeException e) {
+            throw e;
+        } else if (first != null) {
+            throw (Error) first;
         }
     }
 
-    /** Ends a key whose inner key has ended. */
-    private void end(RSelectionKey key) {
+    /** Ends a key whose inner key has ended. Repeated calls have no effect. */
+    private void end(RSelectionKey key) throws IOException {
         if (key.member != null) {
             key.member.leave(key);
         }
@@ -273,6 +296,10 @@ final class RSelector extends AbstractSelector {
         deregister(key);
         if (key.member == null && !key.channel().isOpen() && !key.channel().isRegistered()) {
             JdkChannels.release(key.channel());
+        }
+        Set<SelectionKey> cancelled = cancelledKeys();
+        synchronized (cancelled) {
+            cancelled.remove(key);
         }
     }
 
@@ -286,10 +313,11 @@ final class RSelector extends AbstractSelector {
                 key.channel().keyFor(this); // waits until a registration in progress is complete
             }
         } finally {
-            jdk.close();
-        }
-        for (SelectionKey key : all) {
-            end((RSelectionKey) key);
+            try {
+                jdk.close();
+            } finally {
+                endAll(all.toArray());
+            }
         }
     }
 

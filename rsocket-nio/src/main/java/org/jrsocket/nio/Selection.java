@@ -231,8 +231,20 @@ final class Selection {
     /** Has the JDK's selector take over any changes made in it, and takes what is ready there. */
     void selectTcpNow() throws IOException {
         if (tcpChanged || tcpInterested.get() > 0) {
-            tcpChanged = false;
+            selectJdkNow();
+        }
+    }
+
+    private void selectJdkNow() throws IOException {
+        boolean done = false;
+        tcpChanged = false; // first: what changes meanwhile is for the next selection
+        try {
             jdk.selectNow(collector);
+            done = true;
+        } finally {
+            if (!done) {
+                tcpChanged = true;
+            }
         }
     }
 
@@ -276,8 +288,7 @@ final class Selection {
     private void takeEvents(int n) throws IOException {
         for (int i = 0; i < n; i++) {
             if (descriptors.isJdk(i)) {
-                tcpChanged = false;
-                jdk.selectNow(collector);
+                selectJdkNow();
             } else {
                 RSelectionKey key = descriptors.take(i);
                 if (key != null) {

@@ -15,6 +15,7 @@ final class ScriptedChannel extends AbstractSelectableChannel implements RdmaSel
     int ready; // operations
     Throwable failure; // of the next look; null if it does not fail
     Runnable meanwhile = () -> {}; // happens during a look
+    Error leaving; // what the next end of a key fails with; null if it does not fail
 
     ScriptedChannel(SelectorProvider provider) {
         super(provider);
@@ -41,7 +42,13 @@ final class ScriptedChannel extends AbstractSelectableChannel implements RdmaSel
     public void join(RSelectionKey key) {}
 
     @Override
-    public void leave(RSelectionKey key) {}
+    public void leave(RSelectionKey key) {
+        if (leaving != null) {
+            Error thrown = leaving;
+            leaving = null;
+            throw thrown;
+        }
+    }
 
     @Override
     public int tcpInterest(int interest) {

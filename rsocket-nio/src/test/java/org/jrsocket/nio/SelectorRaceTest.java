@@ -97,7 +97,7 @@ class SelectorRaceTest extends LoopbackChannelTests {
     }
 
     /** In the JDK selector's place: has something happen when it is asked, and never finds anything. */
-    private static final class EventfulSelector extends AbstractSelector {
+    static final class EventfulSelector extends AbstractSelector {
         Action event = () -> {};
 
         EventfulSelector(SelectorProvider provider) {
