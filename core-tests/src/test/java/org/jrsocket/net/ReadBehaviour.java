@@ -17,6 +17,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -142,6 +143,22 @@ abstract class ReadBehaviour extends SocketBehaviour {
         await(() -> in.available() == 100);
         pair.clientOut().write(1);
         await(() -> in.available() == 101);
+    }
+
+    /** A connection that was idle has room for less. TCP's default holds this much. */
+    @Test
+    void shouldHaveAWholeMessageAvailableBeforeAnythingIsRead() throws Exception {
+        Pair pair = pair();
+        InputStream in = pair.serverIn();
+        byte[] message = new byte[60_000];
+        new Random(1).nextBytes(message);
+        Work<Void> writer = start(() -> {
+            pair.clientOut().write(message);
+            return null;
+        });
+        await(() -> in.available() == message.length);
+        assertArrayEquals(message, in.readNBytes(message.length));
+        writer.get();
     }
 
     @Test

@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -84,11 +85,8 @@ class LostPathTest {
     }
 
     private static String root(SocketException e) {
-        Throwable root = e;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return root.getMessage();
+        assertNull(e.getCause(), "programs look for TCP's words in the root cause");
+        return StreamFailure.of(e).getMessage();
     }
 
     private void assertPathLost(SocketException e, StreamPair pair) {

@@ -22,7 +22,7 @@ class ResetNewsTest {
 
     private static SocketException failed() {
         SocketException e = new SocketException("Connection reset");
-        e.initCause(new SocketException("retries exceeded"));
+        e.addSuppressed(new StreamFailure("retries exceeded"));
         return e;
     }
 

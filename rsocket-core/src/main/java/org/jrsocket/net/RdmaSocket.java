@@ -21,6 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrsocket.connect.KeepAliveOption;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ResetNews;
+import org.jrsocket.stream.StreamFailure;
 import org.jrsocket.stream.Threads;
 
 /**
@@ -205,12 +206,7 @@ final class RdmaSocket {
 
     private SocketException ofWriter(SocketException e) {
         String message = news.toWriter(e);
-        if (message.equals(e.getMessage())) {
-            return e;
-        }
-        SocketException told = new SocketException(message);
-        told.initCause(e);
-        return told;
+        return message.equals(e.getMessage()) ? e : StreamFailure.passOn(e, new SocketException(message));
     }
 
     int available() throws IOException {
@@ -236,7 +232,8 @@ final class RdmaSocket {
             stream.probe();
         } catch (SocketException e) {
             SocketException told = ofWriter(e);
-            throw stream.isOpen() ? new IOException(told.getMessage(), e) : told; // the JDK has no better type here
+            // the JDK has no better type here
+            throw stream.isOpen() ? StreamFailure.passOn(e, new IOException(told.getMessage())) : told;
         } finally {
             writeLock.unlock();
         }

@@ -213,6 +213,14 @@ public final class Connection {
         return Effects.SEND;
     }
 
+    /**
+     * Grants more to a peer that has filled all it was granted, up to about what TCP holds by default, for an
+     * application that waits until a whole message has come before it reads.
+     */
+    public int growUnread() {
+        return in.growUnread() ? grantMemory() : Effects.NONE;
+    }
+
     private int upkeep(int effects) {
         return Effects.has(effects, Effects.MEMORY) ? effects | grantMemory() : effects;
     }

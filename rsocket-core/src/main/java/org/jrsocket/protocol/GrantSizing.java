@@ -59,6 +59,15 @@ final class GrantSizing {
         ranDry = true;
     }
 
+    /** Grows for a reader that waits until more has come than there is room for; false if that is modest already. */
+    boolean growUnread() {
+        if (window >= Math.min(MODEST, most)) {
+            return false;
+        }
+        grow();
+        return true;
+    }
+
     /** Records that the application has read all that came. */
     void keptUp() {
         if (ranDry) {

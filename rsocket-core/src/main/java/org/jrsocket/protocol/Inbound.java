@@ -302,6 +302,11 @@ public final class Inbound {
         return memoryEffect();
     }
 
+    /** Makes the window larger if the peer has filled all of it and nothing is read; false if not. */
+    boolean growUnread() {
+        return memory.growUnread();
+    }
+
     /** Returns whether the next piece may be lent; if not, it has to be copied. */
     public boolean mayLend() {
         return memory.mayLend();

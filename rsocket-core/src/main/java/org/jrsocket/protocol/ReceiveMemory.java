@@ -114,6 +114,11 @@ final class ReceiveMemory {
         finished.add(slab);
     }
 
+    /** Makes the window larger if the peer has filled all of it and nothing is read; false if not. */
+    boolean growUnread() {
+        return open && readable > 0 && granted.isEmpty() && sizing.growUnread();
+    }
+
     // ---- arriving ----
 
     /** Takes the peer's word that it has written {@code n} more bytes. Returns null, or what is wrong. */

@@ -40,6 +40,6 @@ public final class ResetNews {
 
     /** Returns whether the connection has failed, rather than ended or been closed here. */
     public static boolean isFailure(SocketException e) {
-        return e.getCause() instanceof SocketException;
+        return StreamFailure.of(e) != null;
     }
 }

@@ -5,7 +5,6 @@
 package org.jrsocket.stream;
 
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
-import java.io.IOException;
 import java.net.SocketException;
 import java.util.EnumSet;
 import java.util.Set;
@@ -116,7 +115,8 @@ final class StreamEffects {
         if (core.failure == null) {
             String device = core.endpoint.device.name();
             core.failedAfterEnd = core.ended;
-            cause.initCause(new IOException(detail + " (" + device + ", " + core.local + " to " + core.remote + ")"));
+            cause.addSuppressed(
+                    new StreamFailure(detail + " (" + device + ", " + core.local + " to " + core.remote + ")"));
             core.failure = cause;
             if (!core.closed) {
                 failedWith = core.failedAfterEnd ? null : detail;

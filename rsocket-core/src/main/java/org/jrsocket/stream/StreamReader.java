@@ -125,6 +125,9 @@ final class StreamReader {
         try {
             core.ensureOpen();
             core.pollMessages(); // even if something is there: programs wait for more to be available
+            if (!core.freed && !core.inputShut) {
+                core.act(core.connection.growUnread()); // and for more than an idle connection has room for
+            }
             return core.inputShut ? 0 : (int) in.readable();
         } finally {
             core.exit();
@@ -306,8 +309,6 @@ final class StreamReader {
     }
 
     static SocketException again(SocketException first, String message) {
-        SocketException e = new SocketException(message);
-        e.initCause(first);
-        return e;
+        return StreamFailure.passOn(first, new SocketException(message));
     }
 }

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadPendingException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import org.jrsocket.stream.StreamFailure;
 
 /** The receiving direction of a channel. */
 final class Reading extends Transfer {
@@ -49,7 +50,7 @@ final class Reading extends Transfer {
     /** Returns what a failed read throws: as in the JDK, no SocketException; later reads find the stream's end. */
     private IOException told(SocketException e) {
         failureTold = true;
-        return new IOException(e.getMessage(), e);
+        return StreamFailure.passOn(e, new IOException(e.getMessage()));
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.nio.channels.SelectionKey;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ResetNews;
+import org.jrsocket.stream.StreamFailure;
 
 /** The input and output of a channel over RDMA. The channel lets one reader and one writer in at a time. */
 final class RdmaIo {
@@ -33,9 +34,7 @@ final class RdmaIo {
     private void ensureNoReset() throws SocketException {
         SocketException told = reset;
         if (told != null) {
-            SocketException again = new SocketException(told.getMessage());
-            again.initCause(told.getCause());
-            throw again;
+            throw StreamFailure.passOn(told, new SocketException(told.getMessage()));
         }
     }
 
@@ -201,7 +200,7 @@ final class RdmaIo {
 
     /** Returns what to throw to a writer, which differs from what a reader is told, and is no SocketException. */
     IOException ofWriter(SocketException e) {
-        return new IOException(news.toWriter(e), e);
+        return StreamFailure.passOn(e, new IOException(news.toWriter(e)));
     }
 
     /** Throws if the output is shut: as in the JDK, whether that was before the write or while it waited. */

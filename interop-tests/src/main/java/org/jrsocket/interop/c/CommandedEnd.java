@@ -72,11 +72,14 @@ public final class CommandedEnd {
         }
     }
 
-    /** The exception and what caused it, in one line. */
+    /** The exception with what it says of the reason, in one line. */
     private static String describe(Throwable thrown) {
         StringBuilder text = new StringBuilder(thrown.toString());
         for (Throwable cause = thrown.getCause(); cause != null; cause = cause.getCause()) {
             text.append("; caused by ").append(cause);
+        }
+        for (Throwable why : thrown.getSuppressed()) {
+            text.append("; because ").append(why);
         }
         return text.toString().replace('\n', ' ');
     }

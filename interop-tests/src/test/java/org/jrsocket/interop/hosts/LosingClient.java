@@ -25,11 +25,8 @@ final class LosingClient {
             socket.getOutputStream().write(2);
             System.out.println("answered=" + socket.getInputStream().read());
         } catch (IOException e) {
-            Throwable root = e;
-            while (root.getCause() != null) {
-                root = root.getCause();
-            }
-            System.out.println("failed=" + e + " <- " + root.getMessage());
+            Throwable why = e.getSuppressed().length > 0 ? e.getSuppressed()[0] : e;
+            System.out.println("failed=" + e + " <- " + why.getMessage());
         }
     }
 }
