@@ -27,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
@@ -347,6 +348,25 @@ class DualListenerTest {
         assertEquals(0, rdma.watches);
         listener.watchTcp(1);
         assertEquals(0, rdma.watches);
+    }
+
+    /** Else it would wait beside a TCP connection of which nobody tells it. */
+    @Test
+    void shouldAskAgainForTcpConnectionsWhenAskingHasFailed() throws Exception {
+        FakeRdma rdma = new FakeRdma();
+        AtomicInteger asked = new AtomicInteger();
+        rdma.watching = readable -> () -> {
+            if (asked.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("says a test");
+            }
+        };
+        try (DualListener listener = listenOver(rdma)) {
+            listener.watchTcp(1);
+            assertThrows(OutOfMemoryError.class, () -> listener.await(1));
+            listener.await(1);
+            listener.await(1);
+            assertEquals(2, asked.get());
+        }
     }
 
     /** No service thread tells of them then. */

@@ -335,8 +335,16 @@ public final class DualListener implements AutoCloseable {
 
     private synchronized void armTcp() throws IOException {
         if (tcpWatch != null && !tcpArmed && !closed) {
+            boolean done = false;
             tcpArmed = true; // before arming, because the callback may run first
-            tcpWatch.arm();
+            try {
+                tcpWatch.arm();
+                done = true;
+            } finally {
+                if (!done) {
+                    tcpArmed = false;
+                }
+            }
         }
     }
 
