@@ -41,6 +41,7 @@ class WayAttemptTest {
     private final List<Runnable> timers = new ArrayList<>();
     private final List<PendingConnect> made = new ArrayList<>();
     private Error refusal; // to make one; null makes it
+    private Error noTimer; // what scheduling fails with; null if it does not fail
     private int eventsTaken;
     private boolean onServiceThread;
 
@@ -70,6 +71,9 @@ class WayAttemptTest {
 
                 @Override
                 public Timer schedule(Runnable task, long nanos) {
+                    if (noTimer != null) {
+                        throw noTimer;
+                    }
                     timers.add(task);
                     return () -> timers.remove(task);
                 }
@@ -160,6 +164,23 @@ class WayAttemptTest {
         refusal = null;
         last.onDone(() -> {});
         assertEquals(2, made.size());
+    }
+
+    /** It is told with the others, whether or not its caller has given it up. */
+    @Test
+    void shouldTellThoseThatWaitAlthoughOneGotNoTimer() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt next = attempt(0);
+        WayAttempt last = attempt(0);
+        noTimer = new OutOfMemoryError("says a test");
+        assertThrows(OutOfMemoryError.class, () -> next.onDone(() -> {}));
+        noTimer = null;
+        last.onDone(() -> {});
+        asking.asked();
+        asking.answered(Answer.OURS);
+        memory.firstContacts().over(asking, null);
+        runAll(tasks);
+        assertEquals(2, made.size(), "the first, and the last");
     }
 
     /** A logger's appender that connects, say: what it waits for would be told on its own thread. */

@@ -294,8 +294,8 @@ final class WayAttempt implements PendingConnect.Observer {
     void onDone(Runnable then) {
         synchronized (this) {
             if (waits) {
-                action = then; // first, so that whoever lets it begin in the meantime finds it
                 timer = service.schedule(this::leaveInTime, leftToWait());
+                action = then; // last: whoever finds it, with the lock, cancels the timer
                 return;
             }
         }
