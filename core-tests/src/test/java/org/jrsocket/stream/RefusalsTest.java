@@ -169,6 +169,30 @@ class RefusalsTest extends RawPeerTests {
                 () -> listener.refusals().waiting() + " wait");
     }
 
+    /** There may be no memory for what the client is to be told; it must not wait for an answer all the same. */
+    @Test
+    void shouldRefuseARequestForWhichItFindsNoWords() throws Exception {
+        RdmaListener listener = later(transport.listen(new InetSocketAddress(HERE, 0), 50, SMALL));
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP) {
+                throw new Unspeakable();
+            }
+        };
+        assertEquals(Reason.REFUSED, refused(listener));
+        hooked.hook = (at, cookie) -> {};
+        connects(listener);
+    }
+
+    /** What asks for its cause, as whoever looks for words does, fails as well. */
+    private static final class Unspeakable extends Error {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public synchronized Throwable getCause() {
+            throw new OutOfMemoryError("says a test");
+        }
+    }
+
     private static void await(CountDownLatch latch) {
         try {
             assertTrue(latch.await(PATIENCE, TimeUnit.NANOSECONDS));

@@ -52,24 +52,29 @@ final class Handshake implements CmHandler {
             answered = System.nanoTime();
         } catch (IOException | RuntimeException | Error e) {
             over = true;
+            boolean refused = false;
             try {
+                if (endpoint == null) {
+                    refusals.refuse(request, refusals.unmade(peer, device, e));
+                    refused = true;
+                }
                 tell(device, e);
             } finally { // also where that fails, for lack of memory for example
-                if (endpoint == null) {
-                    listening.failed(this);
-                } else {
+                if (endpoint != null) {
                     end();
+                } else {
+                    if (!refused) {
+                        Freeing.destroy(request); // which refuses it
+                    }
+                    listening.failed(this);
                 }
             }
         }
     }
 
-    /** Tells the log, and refuses the request if no endpoint was made for it. */
+    /** Tells the log. */
     private void tell(String device, Throwable failure) {
         Refusals refusals = listening.refusals();
-        if (endpoint == null) {
-            refusals.refuse(request, refusals.unmade(peer, device, failure));
-        }
         if (endpoint != null && failure instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
             LOG.debug("a client of the {} gave up before it was answered: {}", listening, failure.toString());
         } else {
