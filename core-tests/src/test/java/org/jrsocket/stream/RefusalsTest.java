@@ -7,6 +7,8 @@ package org.jrsocket.stream;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
@@ -21,7 +23,9 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -167,6 +171,22 @@ class RefusalsTest extends RawPeerTests {
         RawPeer.await(
                 () -> listener.refusals().waiting() == 0,
                 () -> listener.refusals().waiting() + " wait");
+    }
+
+    @Test
+    void shouldRefuseItselfWhatItCannotHandOver() throws Exception {
+        Cm cm = mock(Cm.class);
+        CmId request = mock(CmId.class);
+        Refusals refusals = new Refusals(
+                cm,
+                task -> {
+                    throw new IllegalStateException("says a test");
+                },
+                "listener of a test");
+        refusals.refuse(request, Refusals.nothing());
+        verify(cm).reject(request, Refusals.nothing());
+        verify(request).destroyId();
+        assertEquals(0, refusals.waiting());
     }
 
     /** There may be no memory for what the client is to be told; it must not wait for an answer all the same. */

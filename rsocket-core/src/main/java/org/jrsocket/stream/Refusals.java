@@ -8,8 +8,10 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
@@ -31,7 +33,8 @@ final class Refusals {
 
     private static final byte[] NOTHING = new byte[0];
 
-    private final RdmaTransport transport;
+    private final Cm cm;
+    private final Consumer<Runnable> reapers;
     private final Object listener; // for people
     private final LimitedLog failures = new LimitedLog(LOG);
     private final AtomicInteger waiting = new AtomicInteger();
@@ -40,8 +43,9 @@ final class Refusals {
 
     private String lastTrouble = ""; // the last one that was warned of
 
-    Refusals(RdmaTransport transport, Object listener) {
-        this.transport = transport;
+    Refusals(Cm cm, Consumer<Runnable> reapers, Object listener) {
+        this.cm = cm;
+        this.reapers = reapers;
         this.listener = listener;
     }
 
@@ -57,16 +61,23 @@ final class Refusals {
 
     /** Refuses likewise, and runs {@code then} when the client has its answer, on the thread that gives it. */
     void refuse(CmId request, byte[] reason, Runnable then) {
-        if (waiting.incrementAndGet() > MOST_WAITING) {
+        boolean handedOver = false;
+        if (waiting.incrementAndGet() <= MOST_WAITING) {
+            try {
+                reapers.accept(() -> answer(request, reason, then));
+                handedOver = true;
+            } catch (RuntimeException | Error e) { // lack of memory, say
+                LOG.debug("no reaper rejects a request to the {}", listener, e);
+            }
+        }
+        if (!handedOver) {
             answer(request, reason, then);
-        } else {
-            transport.reap(() -> answer(request, reason, then));
         }
     }
 
     private void answer(CmId request, byte[] reason, Runnable then) {
         try {
-            transport.cm().reject(request, reason);
+            cm.reject(request, reason);
             then.run();
         } catch (IOException | RuntimeException | Error e) { // whatever happened, the request is ours to free
             LOG.debug("rejecting a request to the {} failed", listener, e);
