@@ -26,7 +26,7 @@ final class StreamWaiter {
     private static final long WAS_THERE_NANOS = 1_000;
 
     private final StreamCore core;
-    private final ServiceThread service;
+    private final ServiceLoop service;
 
     private volatile Sleeper reader;
     private volatile Sleeper writer;
@@ -40,7 +40,7 @@ final class StreamWaiter {
     private ServiceLoop.Watch watch;
     private boolean leftoverWatched; // the service thread continues when the queues have something
 
-    StreamWaiter(StreamCore core, ServiceThread service) {
+    StreamWaiter(StreamCore core, ServiceLoop service) {
         this.core = core;
         this.service = service;
         long spin = core.endpoint.config.spinNanos();
@@ -295,8 +295,8 @@ final class StreamWaiter {
      * the lock held.
      */
     void lookAfter() {
-        leftoverWatched = true;
         watch();
+        leftoverWatched = true;
     }
 
     /** Returns whether the service thread will continue with what is left. Called with the lock held. */
@@ -305,7 +305,6 @@ final class StreamWaiter {
     }
 
     private void onReadable() {
-        boolean again;
         core.enter();
         try {
             if (core.freed) {
@@ -318,19 +317,18 @@ final class StreamWaiter {
             Sleeper r = reader;
             Sleeper w = writer;
             boolean anyWriter = leftoverWatched || w != null && !core.isReady(writerAwaits);
-            again = anyWriter || r != null;
+            boolean again = anyWriter || r != null;
             if (again || observer != null) {
                 core.armAndPoll(anyWriter || observer != null);
+            }
+            if (again) {
+                watch();
             }
         } catch (RuntimeException | Error e) {
             leftoverWatched = false;
             core.leftover().fail(e);
-            again = false;
         } finally {
             core.exit();
-        }
-        if (again) {
-            watch();
         }
         core.stream().closing().onWatched();
     }
