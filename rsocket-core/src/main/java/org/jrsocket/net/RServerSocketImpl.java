@@ -97,7 +97,7 @@ final class RServerSocketImpl extends SocketImpl {
                 dual = listener;
                 cleanable = RdmaSocket.CLEANER.register(this, new Remains(listener, platform));
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             listener.close();
             throw e;
         }
@@ -172,7 +172,7 @@ final class RServerSocketImpl extends SocketImpl {
             }
             next.setOption(SocketOptions.SO_TIMEOUT, timeout); // not among the supported options
             next.bind(boundHost, 0);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             next.close();
             throw e;
         }

@@ -116,7 +116,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 port.refuseTcp(); // there is a rule for the port that TCP chose
             }
             port.tcp().configureBlocking(false);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             opened.close();
             throw e;
         }

@@ -243,7 +243,7 @@ final class ServerPort {
             }
             setup.on(fresh);
             fresh.configureBlocking(last.isBlocking());
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             fresh.close();
             throw e;
         }

@@ -13,7 +13,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Set;
 
 /** A server channel of the JDK's, with something that is done first when it binds, and so begins to listen. */
-final class BindingChannel extends ServerSocketChannel {
+class BindingChannel extends ServerSocketChannel {
 
     interface Action {
         void run() throws IOException;

@@ -107,4 +107,22 @@ class ServerPortTest extends LoopbackChannelTests {
         assertThrows(ConnectException.class, () -> open().connect(free));
         openServer().bind(free); // nobody has the port, over RDMA or TCP
     }
+
+    /** Whatever goes wrong once both listen. */
+    @Test
+    void shouldStopListeningOverRdmaWhereTheTcpChannelCannotBeSetUp() throws Exception {
+        RSelectorProvider provider = (RSelectorProvider) kind.provider();
+        InetSocketAddress free = deadPort();
+        ServerSocketChannel tcp = new BindingChannel(provider.openTcpServer(null), () -> {}) {
+            @Override
+            protected void implConfigureBlocking(boolean block) {
+                throw new IllegalStateException("says a test");
+            }
+        };
+        ServerSocketChannel server = closing(new RServerSocketChannel(provider, tcp, null));
+        assertThrows(IllegalStateException.class, () -> server.bind(free));
+        assertFalse(server.isOpen());
+        assertThrows(ConnectException.class, () -> open().connect(free));
+        openServer().bind(free);
+    }
 }
