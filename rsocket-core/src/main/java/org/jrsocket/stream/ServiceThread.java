@@ -187,6 +187,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
 
     @Override
     public void run() {
+        Sleeper.POOL.begin();
         try {
             while (!stopped) {
                 try {
@@ -200,6 +201,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
             stopped = true; // checked by those who wait for something from this thread
             epoll.close();
             wake.close();
+            Sleeper.POOL.end();
         }
     }
 

@@ -21,37 +21,37 @@ import org.jrsocket.os.Fds;
  */
 final class Sleeper {
 
-    private static final int POOL_LIMIT = 256;
-    private static final Sleeper[] POOL = new Sleeper[POOL_LIMIT];
-    private static int pooled; // guarded by POOL
+    static final SleeperPool POOL = new SleeperPool();
 
     /** How long a platform thread without an eventfd sleeps at a time. */
     private static final long SLICE_NANOS = 5_000_000;
 
+    private final SleeperPool pool;
     private final boolean virtual;
     private final EventFd wake; // null for a virtual thread, or if the process has no descriptor left
     private volatile Thread thread;
     private volatile boolean woken;
 
-    private Sleeper(boolean virtual, EventFd wake) {
+    private Sleeper(SleeperPool pool, boolean virtual, EventFd wake) {
+        this.pool = pool;
         this.virtual = virtual;
         this.wake = wake;
     }
 
     /** Returns a sleeper for the calling thread, which has to be given back with {@link #release}. */
     static Sleeper acquire() throws IOException {
+        return acquire(POOL);
+    }
+
+    /** The same, with another pool than that of all; for tests. */
+    static Sleeper acquire(SleeperPool pool) throws IOException {
         Sleeper sleeper = null;
         if (Threads.isVirtual()) {
-            sleeper = new Sleeper(true, null);
+            sleeper = new Sleeper(pool, true, null);
         } else {
-            synchronized (POOL) {
-                if (pooled > 0) {
-                    sleeper = POOL[--pooled];
-                    POOL[pooled] = null;
-                }
-            }
+            sleeper = pool.take();
             if (sleeper == null) {
-                sleeper = new Sleeper(false, eventFd());
+                sleeper = new Sleeper(pool, false, eventFd());
             }
         }
         sleeper.woken = false;
@@ -73,15 +73,13 @@ final class Sleeper {
 
     void release() {
         thread = null;
-        if (wake == null) {
-            return;
+        if (wake != null) {
+            pool.give(this);
         }
-        synchronized (POOL) {
-            if (pooled < POOL_LIMIT) {
-                POOL[pooled++] = this;
-                return;
-            }
-        }
+    }
+
+    /** By the pool, which does not keep it. */
+    void close() {
         wake.close();
     }
 
