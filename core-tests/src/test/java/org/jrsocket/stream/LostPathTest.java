@@ -261,6 +261,25 @@ class LostPathTest {
         }
     }
 
+    /** It would keep what is left of each such connection for minutes. */
+    @Test
+    void shouldLeaveNoTimerOfAPeerThatHasAnswered() throws Exception {
+        transport.farewells().longestNanos(TimeUnit.HOURS.toNanos(2));
+        int before = timersLaterThan(TimeUnit.HOURS.toNanos(1));
+        try (StreamPair pair = quietPair()) {
+            assertToldOnceThePathIsBack(pair, pair.client::close);
+        }
+        assertEquals(before, timersLaterThan(TimeUnit.HOURS.toNanos(1)));
+    }
+
+    private int timersLaterThan(long nanos) throws Exception {
+        CompletableFuture<Integer> count = new CompletableFuture<>();
+        transport
+                .service()
+                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(nanos)));
+        return StreamBehaviour.get(count);
+    }
+
     /** A message that it cannot send would be lost, and with soft-RoCE all connections to come. */
     @Test
     void shouldTellThePeerThatOnlyWaitsOnceThisHostHasItsLinkBack() throws Exception {

@@ -153,6 +153,8 @@ final class Farewells {
         /** When it was said, or else taken over. */
         volatile long since = System.nanoTime();
 
+        private ServiceLoop.Timer last; // guarded by this; null: not said
+
         Farewell(CmId id, InetAddress local) {
             this.id = id;
             this.local = local;
@@ -166,7 +168,7 @@ final class Farewells {
             try {
                 transport.cm().disconnect(id);
                 since = System.nanoTime();
-                transport.service().schedule(this::end, longestNanos);
+                last = transport.service().schedule(this::end, longestNanos);
             } catch (IOException | RuntimeException e) {
                 LOG.debug("the peer of a connection that was lost is not told", e);
                 end();
@@ -190,6 +192,9 @@ final class Farewells {
         }
 
         private synchronized void destroy() {
+            if (last != null) {
+                last.cancel(); // else it would hold the id, of which there may be thousands
+            }
             Freeing.destroy(id);
         }
     }
