@@ -5,13 +5,17 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.util.List;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.EventFd;
 import org.jrsocket.verbs.Device;
 import org.junit.jupiter.api.Test;
@@ -45,6 +49,13 @@ class OpenDevicesTest extends RawPeerTests {
             devices.end();
             passTheServiceThread();
         }
+    }
+
+    @Test
+    void shouldSayThatTheWildcardIsNoDevicesAddress() throws Exception {
+        InetAddress wildcard = InetAddress.getByName("0.0.0.0");
+        ErrnoException e = assertThrows(ErrnoException.class, () -> transport.tryQueuePair(wildcard, CONFIG));
+        assertEquals(Errno.ENODEV, e.errno());
     }
 
     /** Else the service thread would do nothing but fail to read them. */

@@ -76,6 +76,9 @@ final class Endpoint {
         this.id = id;
         this.config = config;
         this.device = id.getVerbs();
+        if (device == null) { // it is bound to an address of no device's, such as the wildcard
+            throw new ErrnoException("rdma_bind_addr", String.valueOf(id.getSource()), Errno.ENODEV);
+        }
         transport.devices().opened(device);
         int most = Math.min(device.maxQpWr(), device.maxCqe()); // each queue has its own completion queue
         try {
