@@ -134,19 +134,30 @@ public final class Server implements AutoCloseable {
             link.close();
             return;
         }
-        start(
-                () -> {
-                    try (link) {
-                        talk(link);
-                    } catch (SocketTimeoutException e) {
-                        say(link.remote() + ": says nothing, closed");
-                    } catch (IOException e) {
-                        say(link.remote() + ": " + e.getMessage());
-                    } finally {
-                        clients.decrementAndGet();
-                    }
-                },
-                "perf-client");
+        boolean started = false;
+        try {
+            start(
+                    () -> {
+                        try (link) {
+                            talk(link);
+                        } catch (SocketTimeoutException e) {
+                            say(link.remote() + ": says nothing, closed");
+                        } catch (IOException e) {
+                            say(link.remote() + ": " + e.getMessage());
+                        } finally {
+                            clients.decrementAndGet();
+                        }
+                    },
+                    "perf-client");
+            started = true;
+        } catch (OutOfMemoryError e) { // no thread is left: later there may be one
+            say(link.remote() + ": not served: " + e.getMessage());
+        } finally {
+            if (!started) {
+                clients.decrementAndGet();
+                link.close();
+            }
+        }
     }
 
     private void talk(Link link) throws IOException {
