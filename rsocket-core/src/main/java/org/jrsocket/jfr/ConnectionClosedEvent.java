@@ -56,7 +56,7 @@ public final class ConnectionClosedEvent extends Event {
     long lifetime;
 
     @Label("Outcome")
-    @Description("closed; reset, if this side dropped something; failed, if something else than this side ended it")
+    @Description("closed; reset, if this side dropped data; failed, if something other than this side ended it")
     String outcome;
 
     @Label("Detail")

@@ -14,7 +14,7 @@ import jdk.jfr.Timespan;
 
 @Name("org.jrsocket.ConnectionOpened")
 @Label("Connection Opened")
-@Description("A connection was made or accepted, with what carries it")
+@Description("A connection was made or accepted, and over what")
 @Category({"jrsocket"})
 public final class ConnectionOpenedEvent extends Event {
 
@@ -47,8 +47,8 @@ public final class ConnectionOpenedEvent extends Event {
     String reason;
 
     @Label("Setup Time")
-    @Description("From the call of connect, attempts over RDMA included, until connected;"
-            + " of one accepted over RDMA, from established until taken")
+    @Description("From the call of connect, including RDMA attempts, until connected;"
+            + " accepted over RDMA: from established until accepted")
     @Timespan(Timespan.NANOSECONDS)
     long setupTime;
 

@@ -16,7 +16,7 @@ import jdk.jfr.Threshold;
 
 @Name("org.jrsocket.CreditStall")
 @Label("Credit Stall")
-@Description("What was written waited for the peer to grant memory or credits: it does not read, or not fast enough")
+@Description("Written data waited for the peer to grant memory or credits: it does not read, or not fast enough")
 @Category({"jrsocket"})
 @StackTrace(false)
 @Threshold("10 ms")
@@ -38,7 +38,7 @@ public final class CreditStallEvent extends Event implements Events.Stall {
     String device;
 
     @Label("Bytes Waiting")
-    @Description("When it was over, of this side's send buffer")
+    @Description("In this side's send buffer when the wait ended")
     @DataAmount
     long bytesWaiting;
 
