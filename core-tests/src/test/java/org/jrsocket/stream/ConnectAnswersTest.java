@@ -42,7 +42,7 @@ class ConnectAnswersTest {
                 Refusal.encode(Refusal.BUSY));
         assertRefusal(
                 Reason.UNABLE,
-                "Connection refused: the peer is unable to make one; its server's log says why",
+                "Connection refused: the peer's host cannot accept RDMA connections; see the server's log there",
                 28,
                 Refusal.encode(Refusal.UNABLE));
     }

@@ -19,7 +19,7 @@ public enum TcpReason {
     /** An attempt on this peer failed a short while ago. */
     REMEMBERED("RDMA to this peer failed a short while ago"),
     /** RDMA connections to this peer were made, and then lost on the way. */
-    PATH("RDMA connections to this peer were lost: its device did not answer any more"),
+    PATH("RDMA connections to this peer were lost: its device stopped answering"),
     /** No RDMA device serves the address. */
     NO_DEVICE("no RDMA device serves this address"),
     /** The address did not resolve to a route over RDMA. */
@@ -29,9 +29,9 @@ public enum TcpReason {
     /** The peer admits no connections over RDMA from this host, by its rules or devices, or because it is drained. */
     DENIED("the peer refuses RDMA from this host: its rules or devices say so, or it is drained"),
     /** The peer listens over RDMA but has no room for one more connection at the moment. */
-    BUSY("the peer has no room for one more RDMA connection: its queue of connections is full, or its memory"),
+    BUSY("the peer has no room for another RDMA connection: its queue of connections or its memory is full"),
     /** The peer listens over RDMA, but its host cannot make a connection: its settings do not fit its device. */
-    UNABLE("the peer's host can make no RDMA connection; the log of the server there says why"),
+    UNABLE("the peer's host cannot accept RDMA connections; see the server's log there"),
     /** The peer's RDMA stack did not answer the CM's own retries. */
     UNREACHABLE("the peer did not answer over RDMA"),
     /** The peer did not answer within the budget. */
@@ -41,7 +41,7 @@ public enum TcpReason {
     /** This host lacks memory, queue pairs or descriptors. */
     RESOURCES("this host lacks a resource for RDMA"),
     /** The port is taken over RDMA, though free over TCP. */
-    IN_USE("the port is taken over RDMA");
+    IN_USE("the port is already in use over RDMA");
 
     private final String text;
 

@@ -83,7 +83,8 @@ final class ConnectAnswers {
         }
         if (reason == Refusal.UNABLE) {
             return failed(
-                    Reason.UNABLE, "Connection refused: the peer is unable to make one; its server's log says why");
+                    Reason.UNABLE,
+                    "Connection refused: the peer's host cannot accept RDMA connections; see the server's log there");
         }
         if (reason == Refusal.DENIED) {
             return failed(Reason.DENIED, "Connection refused by the peer's rules");
