@@ -261,7 +261,7 @@ class WaysTest {
         assertNull(context(null).access(listener).refusal(source, local, "mlx5_0"));
         TransportContext context = context("devices=mlx5_1+10.2.0.1");
         assertEquals(
-                "the device mlx5_0 is none of those that this listener may use",
+                "this listener may not use the device mlx5_0",
                 context.access(listener).refusal(source, local, "mlx5_0"));
         assertEquals(1, context.counts().rdmaRefused());
         assertNull(context.access(listener).refusal(source, local, "mlx5_1"));
@@ -273,7 +273,7 @@ class WaysTest {
         assertNull(ruled.access(listener).refusal(named, local, "mlx5_0"));
         ruled.override(Policy.TCP);
         assertEquals(
-                "the override of the policy leaves everything to TCP",
+                "the policy override leaves everything to TCP",
                 ruled.access(listener).refusal(named, local, "mlx5_0"));
     }
 

@@ -77,7 +77,7 @@ class AgentConfigurationTest {
     void shouldSayThatAJarOfTheUsualNameBesideItIsUsedInstead() throws Exception {
         Path old = Files.copy(Site.agentJar(), folder.resolve("rsocket.jar"));
         Path named = Files.copy(Site.agentJar(), folder.resolve("jrsocket-2.jar"));
-        String line = "jrsocket: the agent that runs is " + old + ", not " + named
+        String line = "jrsocket: the running agent is " + old + ", not " + named
                 + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
         assertEquals(1, timesSaid(line, named));
         assertEquals(0, timesSaid(line, old));
@@ -119,8 +119,8 @@ class AgentConfigurationTest {
     @Test
     void shouldRefuseASocketImplThatIsNotOurs() throws Exception {
         assertRefused(
-                "-Djava.net.SocketImpl: \"com.example.Impl\" is not known;"
-                        + " org.jrsocket.net.RSocketImpl is the one value",
+                "-Djava.net.SocketImpl: \"com.example.Impl\" is unknown;"
+                        + " the only value is org.jrsocket.net.RSocketImpl",
                 program("").property("java.net.SocketImpl", "com.example.Impl"));
     }
 }

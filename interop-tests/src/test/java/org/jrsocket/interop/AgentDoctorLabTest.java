@@ -127,7 +127,7 @@ class AgentDoctorLabTest {
             assertSaid(refused, Pattern.quote(peer) + ": TCP, connected in [0-9.]+ ms");
         }
         JvmProcess.Result nobody = doctor(3, peer);
-        assertSaid(nobody, Pattern.quote(peer) + ": TCP neither: Connection refused.*");
+        assertSaid(nobody, Pattern.quote(peer) + ": not reachable over TCP either: Connection refused.*");
     }
 
     @Test

@@ -75,7 +75,7 @@ class ModulePathTest {
             assertEquals(1, said.size(), said::toString);
             assertTrue(
                     said.get(0).startsWith("jrsocket: TCP only for NIO channels: the program has jrsocket on its own")
-                            && said.get(0).endsWith("policy or rules want RDMA alone, so this JVM does not start"),
+                            && said.get(0).endsWith("policy or rules require RDMA, so this JVM does not start"),
                     said::toString);
         }
     }

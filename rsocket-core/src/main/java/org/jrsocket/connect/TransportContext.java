@@ -103,7 +103,7 @@ public final class TransportContext {
      */
     public String reloadRules() throws ConfigurationException {
         if (settings.rules() == null) {
-            throw new ConfigurationException("rules", "the settings name no file");
+            throw new ConfigurationException("rules", "no rules file is set");
         }
         rules = Rules.load(settings.rules());
         return describeRules();
@@ -201,9 +201,9 @@ public final class TransportContext {
             public String refusal(InetAddress source, InetSocketAddress local, String device) {
                 String why = null;
                 if (override == Policy.TCP) {
-                    why = "the override of the policy leaves everything to TCP";
+                    why = "the policy override leaves everything to TCP";
                 } else if (!devices(Rules.Action.BIND, listener).include(device, local.getAddress())) {
-                    why = "the device " + device + " is none of those that this listener may use";
+                    why = "this listener may not use the device " + device;
                 } else if (!rules.admit(source, local, device)) {
                     why = "no rule admits it";
                 }
@@ -238,7 +238,9 @@ public final class TransportContext {
      */
     public String describeSettings() {
         Policy unmatched = unmatched();
-        return unmatched == settings.policy() ? settings.toString() : settings + "; what no rule names uses TCP";
+        return unmatched == settings.policy()
+                ? settings.toString()
+                : settings + "; addresses that no rule names use TCP";
     }
 
     private Policy unmatched() {

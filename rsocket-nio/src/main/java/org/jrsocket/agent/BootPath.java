@@ -142,7 +142,7 @@ final class BootPath {
                 return null;
             }
             if (beside.isFile() && real.isFile() && !real(beside).equals(real)) {
-                mistaken = "the agent that runs is " + beside + ", not " + agent
+                mistaken = "the running agent is " + beside + ", not " + agent
                         + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
             }
         }

@@ -34,14 +34,14 @@ final class ClientOptions {
             names = "--transport",
             paramLabel = "auto|rdma|tcp",
             defaultValue = "auto",
-            description = "auto: as the settings and rules say, the default. rdma: or fail. tcp: without trying RDMA")
+            description = "auto (default): as the settings and rules say; rdma: RDMA or fail; tcp: without trying RDMA")
     Policy transport;
 
     @Option(
             names = {"-f", "--format"},
             paramLabel = "text|json|csv",
             defaultValue = "text",
-            description = "of the result on standard output; the default is a table")
+            description = "format of the result on standard output; default: text, a table")
     private Report.Format format;
 
     @Option(
@@ -98,7 +98,7 @@ final class ClientOptions {
             } catch (NumberFormatException e) {
                 // reported below
             }
-            throw new TypeConversionException("'" + value + "' is no size from 1 to 16m");
+            throw new TypeConversionException("'" + value + "' is not a size from 1 to 16m");
         }
     }
 
@@ -114,7 +114,7 @@ final class ClientOptions {
             } catch (NumberFormatException e) {
                 // reported below
             }
-            throw new TypeConversionException("'" + value + "' is no number of seconds above 0, up to 86400");
+            throw new TypeConversionException("'" + value + "' is not a number of seconds above 0 and up to 86400");
         }
     }
 }

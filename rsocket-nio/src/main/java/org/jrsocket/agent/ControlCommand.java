@@ -28,8 +28,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Shows and changes what carries the connections of a JVM that runs with the agent, over JMX.",
             "",
-            "  status        what it stands on, and its numbers",
-            "  policy [P]    shows or sets what new connections use: auto, rdma, tcp; none ends that",
+            "  status        shows versions, settings and counters",
+            "  policy [P]    shows or sets the policy override: auto, rdma, tcp, or none",
             "  drain         new connections use TCP; says how many over RDMA are left",
             "  reload        reads the rules file again",
             "  remembered    shows what is remembered of peers",
@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
             ""
         },
         exitCodeListHeading = "Exit status:%n",
-        exitCodeList = {"0:done", "1:not, or after drain --wait there are connections left", "2:wrongly called"})
+        exitCodeList = {"0:done", "1:failed, or connections are left after drain --wait", "2:wrong usage"})
 final class ControlCommand implements Callable<Integer> {
 
     enum Operation {
@@ -59,7 +59,10 @@ final class ControlCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "PID", description = "a process on this host, or a service:jmx: address")
+    @Parameters(
+            index = "0",
+            paramLabel = "PID",
+            description = "the ID of a process on this host, or a service:jmx: address")
     private String target;
 
     @Parameters(
@@ -70,38 +73,38 @@ final class ControlCommand implements Callable<Integer> {
             description = "see above")
     private Operation operation;
 
-    @Parameters(index = "2", arity = "0..1", paramLabel = "P", description = "of policy")
+    @Parameters(index = "2", arity = "0..1", paramLabel = "P", description = "with policy: the new override")
     private String policy;
 
     @Option(
             names = "--wait",
             paramLabel = "SECONDS",
-            description = "of drain: waits so long for the last RDMA connection to end")
+            description = "with drain: how long to wait for the last RDMA connection to end")
     private int seconds;
 
-    @Option(names = "--user", paramLabel = "NAME", description = "of an address with access control")
+    @Option(names = "--user", paramLabel = "NAME", description = "user name, for an address with access control")
     private String user;
 
     @Option(
             names = "--password-file",
             paramLabel = "FILE",
-            description = "has the user's password in its first line; for nobody else to read")
+            description = "a file with the user's password in its first line; keep it unreadable for others")
     private Path passwordFile;
 
     @Override
     public Integer call() throws InterruptedException {
         if (policy != null && operation != Operation.POLICY) {
-            throw new CommandLine.ParameterException(spec.commandLine(), "Only policy has an argument");
+            throw new CommandLine.ParameterException(spec.commandLine(), "Only policy takes an argument");
         }
         if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
-            main.err().println("jrsocket: this Java runtime cannot ask another one (no module java.management)");
+            main.err().println("jrsocket: this Java runtime cannot query another one (no module java.management)");
             return 1;
         }
         if ((user == null) != (passwordFile == null)) {
             throw new CommandLine.ParameterException(spec.commandLine(), "--user and --password-file belong together");
         }
         if (seconds < 0) {
-            throw new CommandLine.ParameterException(spec.commandLine(), "--wait takes no negative number of seconds");
+            throw new CommandLine.ParameterException(spec.commandLine(), "--wait must not be negative");
         }
         try (RemoteTransport remote = RemoteTransport.connect(target, credentials())) {
             return run(remote, main.out());
@@ -133,7 +136,7 @@ final class ControlCommand implements Callable<Integer> {
                 out.println("policy override: " + remote.get("PolicyOverride"));
                 String sockets = (String) remote.get("Sockets");
                 if (policy != null && !sockets.isEmpty() && !sockets.contains(": ours")) {
-                    main.err().println("jrsocket: it changes nothing here; " + sockets);
+                    main.err().println("jrsocket: the override has no effect in that JVM: " + sockets);
                 }
             }
             case DRAIN -> {
@@ -178,7 +181,7 @@ final class ControlCommand implements Callable<Integer> {
             while (left > 0 && System.nanoTime() - deadline < 0) {
                 Thread.sleep(LOOK_MILLIS);
                 if (!remote.get("PolicyOverride").equals("tcp")) {
-                    throw new IOException("new connections do not use TCP any more: somebody has set the policy");
+                    throw new IOException("drain was interrupted: the policy override was changed");
                 }
                 left = (int) remote.get("OpenConnections") + (int) remote.get("ClosingConnections");
             }

@@ -95,11 +95,11 @@ final class Doctor {
         if (usable) {
             return "can be used" + (missing == null ? "" : "; " + missing);
         } else if (!active) {
-            return "no port is active; bring its link up";
+            return "no port is active; bring a link up";
         } else if (!works) {
-            return "cannot be used: no device makes a queue pair, see above";
+            return "cannot be used: no queue pair can be made on any device, see above";
         } else if (!context.mayUseRdma()) {
-            return "could be used, but policy and rules want TCP alone";
+            return "could be used, but policy and rules leave everything to TCP";
         }
         return "could be used, but the setting devices names no device that is usable here"
                 + (missing == null ? "" : " (" + missing + ")");
@@ -119,7 +119,7 @@ final class Doctor {
                 .findFirst()
                 .orElse(null);
         if (address == null) {
-            out.println("  a connection's queue pair: not tried, because no port has an address but a link-local one");
+            out.println("  a connection's queue pair: not tried: all addresses of active ports are link-local");
             return true;
         }
         try {
@@ -145,7 +145,7 @@ final class Doctor {
         try {
             InetSocketAddress any = new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0);
             RdmaListeners.open(context, any, 1).close();
-            return "RDMA and TCP" + (refuses ? ", but refuses RDMA: the setting devices excludes them all" : "");
+            return "RDMA and TCP" + (refuses ? ", but refuses RDMA: the setting devices excludes every device" : "");
         } catch (IOException e) {
             return "TCP alone: "
                     + (e instanceof VerbsUnavailableException ? "RDMA cannot be used, see above" : e.getMessage());
@@ -212,7 +212,7 @@ final class Doctor {
                     + (refused ? "; but the policy wants RDMA, so an application would get an exception" : ""));
             return 1;
         } catch (IOException e) {
-            out.println(peer.text() + ": TCP neither: " + e.getMessage());
+            out.println(peer.text() + ": not reachable over TCP either: " + e.getMessage());
             return UNREACHABLE;
         }
     }

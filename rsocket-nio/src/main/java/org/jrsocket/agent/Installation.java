@@ -44,11 +44,11 @@ final class Installation {
     private static final String SERVER_SOCKET = "java.net.ServerSocket";
 
     private static final String IN_USE =
-            "the agent was not attached: this program has jrsocket's classes in use, from its own class path, and the "
-                    + "JVM has put the agent's before them, which breaks its connections; restart it";
+            "the agent was not attached: this program already uses jrsocket from its own class path, and the JVM has "
+                    + "put the agent's classes before it, which breaks its connections; restart the program";
 
     private static final String HAS_SERVERS = "the agent was attached after the JVM's first server socket, "
-            + "which might accept no more; start the JVM with -javaagent";
+            + "which might no longer accept connections; start the JVM with -javaagent";
 
     /** Classes that may first be used under an application's security manager, and so are loaded before (JDK 17). */
     private static final List<String> NEEDED_LATER = List.of(
@@ -177,7 +177,7 @@ final class Installation {
         if (nio) {
             installNio(context, holder, instrumentation, attached);
         }
-        InstalledSockets.jdks("as -D" + NET_PROPERTY + " and -D" + NIO_PROPERTY + " have it");
+        InstalledSockets.jdks("as -D" + NET_PROPERTY + " and -D" + NIO_PROPERTY + " require");
         for (String name : NEEDED_LATER) {
             Class.forName(name);
         }
@@ -224,7 +224,7 @@ final class Installation {
     static boolean wantsSockets(String net, String nio) throws ConfigurationException {
         if (net != null && !net.equals(NET)) {
             throw new ConfigurationException(
-                    "-D" + NET_PROPERTY, "\"" + net + "\" is not known; " + NET + " is the one value");
+                    "-D" + NET_PROPERTY, "\"" + net + "\" is unknown; the only value is " + NET);
         }
         return net != null || !NIO.equals(nio);
     }
@@ -287,7 +287,7 @@ final class Installation {
             Agent.say(what + ", and connections that must use RDMA do not fail: " + reason);
         } else {
             throw new ConfigurationException(
-                    what, reason + "; policy or rules want RDMA alone, so this JVM does not start");
+                    what, reason + "; policy or rules require RDMA, so this JVM does not start");
         }
     }
 

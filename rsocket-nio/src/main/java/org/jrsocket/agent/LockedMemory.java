@@ -50,7 +50,7 @@ final class LockedMemory {
                                 & 1)
                         != 0);
         if (privileged) {
-            return bytes / 1024 + " KiB, which does not bind this process (CAP_IPC_LOCK)";
+            return bytes / 1024 + " KiB, which does not limit this process (CAP_IPC_LOCK)";
         }
         int idle = config.leastBytes();
         int busy = idle + config.sendBuffer() + config.receiveBuffer();

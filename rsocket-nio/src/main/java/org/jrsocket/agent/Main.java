@@ -99,7 +99,7 @@ public final class Main implements Callable<Integer> {
         }
     }
 
-    @Command(name = "version", description = "Says which version this is.")
+    @Command(name = "version", description = "Prints the version.")
     static final class VersionCommand implements Callable<Integer> {
         @ParentCommand
         private Main main;
@@ -115,13 +115,13 @@ public final class Main implements Callable<Integer> {
             name = "doctor",
             mixinStandardHelpOptions = true,
             versionProvider = Version.class,
-            description = "Says what this host has for RDMA and what is missing;"
+            description = "Shows what this host has for RDMA and what is missing,"
                     + " and which transport a connection to HOST:PORT would get, and why.",
             exitCodeListHeading = "Exit status:%n",
             exitCodeList = {
                 "0:RDMA can be used here, and HOST:PORT would get it",
                 "1:it cannot, or HOST:PORT would get TCP",
-                "2:wrongly called or configured",
+                "2:wrong usage or configuration",
                 "3:HOST:PORT cannot be reached at all"
             })
     static final class DoctorCommand implements Callable<Integer> {

@@ -33,7 +33,7 @@ import picocli.CommandLine.ParentCommand;
         description = "Measures round trips and throughput to a host that runs \"perf server\"."
                 + " Ctrl-C prints the result so far.",
         exitCodeListHeading = "Exit status:%n",
-        exitCodeList = {"0:all was measured", "1:something failed", "2:wrongly called or configured", "130:Ctrl-C"})
+        exitCodeList = {"0:all was measured", "1:something failed", "2:wrong usage or configuration", "130:Ctrl-C"})
 final class PerfCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -50,7 +50,7 @@ final class PerfCommand implements Callable<Integer> {
             paramLabel = "SECONDS",
             defaultValue = "5",
             converter = ClientOptions.Seconds.class,
-            description = "for each test; default ${DEFAULT-VALUE}")
+            description = "duration of each test; default ${DEFAULT-VALUE}")
     private long time;
 
     @Option(
@@ -58,7 +58,7 @@ final class PerfCommand implements Callable<Integer> {
             paramLabel = "BYTES",
             defaultValue = "64",
             converter = ClientOptions.Size.class,
-            description = "of a message whose round trip is measured, up to 16m; default ${DEFAULT-VALUE}")
+            description = "message size for round trips, up to 16m; default ${DEFAULT-VALUE}")
     private int size;
 
     @Option(
@@ -66,14 +66,14 @@ final class PerfCommand implements Callable<Integer> {
             paramLabel = "BYTES",
             defaultValue = "64k",
             converter = ClientOptions.Size.class,
-            description = "of a write for throughput, up to 16m; default ${DEFAULT-VALUE}")
+            description = "size of each write for throughput, up to 16m; default ${DEFAULT-VALUE}")
     private int block;
 
     @Option(
             names = "--tests",
             paramLabel = "latency|send|receive",
             split = ",",
-            description = "which; default all three")
+            description = "which tests to run; default: all three")
     private Set<Perf.Measurement> tests = EnumSet.allOf(Perf.Measurement.class);
 
     @Parameters(
@@ -114,10 +114,10 @@ final class PerfCommand implements Callable<Integer> {
         @Option(
                 names = {"-p", "--port"},
                 defaultValue = ClientOptions.PORT,
-                description = "default ${DEFAULT-VALUE}; 0 for any that is free")
+                description = "default ${DEFAULT-VALUE}; 0 for any free port")
         private int port;
 
-        @Option(names = "--bind", paramLabel = "ADDRESS", description = "default: all of this host")
+        @Option(names = "--bind", paramLabel = "ADDRESS", description = "default: all addresses of this host")
         private InetAddress address;
 
         @Override

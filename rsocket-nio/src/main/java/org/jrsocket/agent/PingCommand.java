@@ -21,12 +21,12 @@ import picocli.CommandLine.ParentCommand;
         name = "ping",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
-        description = "Connects to HOST:PORT and says over what and how long it took;"
+        description = "Connects to HOST:PORT and shows over which transport and how long it took;"
                 + " then measures round trips if a perf server is there, and otherwise how long connecting takes."
                 + " Any server that listens will do; it sees connections that end at once."
                 + " Ctrl-C prints the result so far.",
         exitCodeListHeading = "Exit status:%n",
-        exitCodeList = {"0:all pings were answered", "1:some were not", "2:wrongly called or configured", "130:Ctrl-C"})
+        exitCodeList = {"0:all pings were answered", "1:some were not", "2:wrong usage or configuration", "130:Ctrl-C"})
 final class PingCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -39,7 +39,7 @@ final class PingCommand implements Callable<Integer> {
             names = {"-c", "--count"},
             paramLabel = "N",
             defaultValue = "10",
-            description = "how many; default ${DEFAULT-VALUE}")
+            description = "how many pings; default ${DEFAULT-VALUE}")
     private int count;
 
     @Option(
@@ -47,7 +47,7 @@ final class PingCommand implements Callable<Integer> {
             paramLabel = "SECONDS",
             defaultValue = "1",
             converter = ClientOptions.Seconds.class,
-            description = "between two; default ${DEFAULT-VALUE}")
+            description = "time between pings; default ${DEFAULT-VALUE}")
     private long interval;
 
     @Option(
@@ -55,7 +55,7 @@ final class PingCommand implements Callable<Integer> {
             paramLabel = "BYTES",
             defaultValue = "64",
             converter = ClientOptions.Size.class,
-            description = "of a message, up to 16m; default ${DEFAULT-VALUE}")
+            description = "message size, up to 16m; default ${DEFAULT-VALUE}")
     private int size;
 
     @Parameters(paramLabel = "HOST[:PORT]", description = "default port: " + ClientOptions.PORT)
@@ -67,7 +67,7 @@ final class PingCommand implements Callable<Integer> {
     @Override
     public Integer call() throws ConfigurationException {
         if (count < 1) {
-            throw new CommandLine.ParameterException(spec.commandLine(), "--count is at least 1");
+            throw new CommandLine.ParameterException(spec.commandLine(), "--count must be at least 1");
         }
         Peer parsed = options.peer(peer, Integer.parseInt(ClientOptions.PORT));
         Settings settings = Main.settings();

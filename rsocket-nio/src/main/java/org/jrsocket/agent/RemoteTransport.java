@@ -55,7 +55,7 @@ final class RemoteTransport implements AutoCloseable {
     @SuppressWarnings("BanJNDI") // the user who runs the command chooses whom to trust
     static RemoteTransport connect(String target, String[] credentials) throws IOException {
         if (ModuleLayer.boot().findModule("java.management.rmi").isEmpty()) {
-            throw new IOException("this Java runtime cannot ask another one (no module java.management.rmi)");
+            throw new IOException("this Java runtime cannot query another one (no module java.management.rmi)");
         }
         try {
             boolean address = target.startsWith("service:");
@@ -63,7 +63,7 @@ final class RemoteTransport implements AutoCloseable {
             Map<String, ?> environment = credentials == null ? Map.of() : Map.of(JMXConnector.CREDENTIALS, credentials);
             return new RemoteTransport(target, JMXConnectorFactory.connect(url, environment));
         } catch (MalformedURLException e) {
-            throw new IOException(target + ": not an address of JMX: " + e.getMessage(), e);
+            throw new IOException(target + ": not a JMX address: " + e.getMessage(), e);
         } catch (SecurityException e) {
             throw new IOException(
                     target + ": " + e.getMessage()
@@ -84,7 +84,7 @@ final class RemoteTransport implements AutoCloseable {
 
         static String address(String pid) throws IOException {
             if (!pid.matches("[0-9]{1,18}")) {
-                throw new IOException(pid + ": neither the number of a process nor a service:jmx: address");
+                throw new IOException(pid + ": neither a process ID nor a service:jmx: address");
             }
             try {
                 if (wouldEnd(pid)) {

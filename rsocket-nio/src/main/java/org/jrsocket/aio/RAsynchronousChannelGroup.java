@@ -97,7 +97,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
 
         @Override
         public void failed(IOException e) {
-            LOG.error("an asynchronous channel group closes its channels, because its selector fails", e);
+            LOG.error("closing all channels of an asynchronous channel group, because its selector failed", e);
             closeAll();
         }
     }

@@ -52,7 +52,7 @@ final class Link implements AutoCloseable {
         PlainTcp tcp = new PlainTcp(remote);
         if (transport == Policy.TCP) {
             tcp.connect(0);
-            return new Link(null, tcp.socket, "as asked for", System.nanoTime() - start);
+            return new Link(null, tcp.socket, "as requested", System.nanoTime() - start);
         }
         OutgoingConnection connection =
                 context.connector().connect(null, remote, context.settings().streamConfig(), 0, tcp);

@@ -92,7 +92,7 @@ public final class Ping {
         long start = System.nanoTime();
         try (link) {
             if (!Protocol.isGreeted(link, ANSWER_MILLIS)) {
-                throw new IOException("the server does not answer any more");
+                throw new IOException("the server no longer answers");
             }
             Protocol.request(link, new Protocol.Request(Protocol.Task.ECHO, size));
             for (int i = 0; i < WARM_UP && !run.isStopped(); i++) {

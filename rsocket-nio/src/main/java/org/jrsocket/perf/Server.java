@@ -141,7 +141,7 @@ public final class Server implements AutoCloseable {
                         try (link) {
                             talk(link);
                         } catch (SocketTimeoutException e) {
-                            say(link.remote() + ": says nothing, closed");
+                            say(link.remote() + ": closed, because it was idle for " + IDLE_MILLIS / 1000 + " s");
                         } catch (IOException e) {
                             say(link.remote() + ": " + e.getMessage());
                         } finally {

@@ -37,7 +37,7 @@ class AgentTest {
     @Test
     void shouldRefuseASocketImplThatIsNotOurs() {
         assertEquals(
-                "-Djava.net.SocketImpl: \"com.example.Impl\" is not known; " + NET + " is the one value",
+                "-Djava.net.SocketImpl: \"com.example.Impl\" is unknown; the only value is " + NET,
                 assertThrows(ConfigurationException.class, () -> Installation.wantsSockets("com.example.Impl", null))
                         .getMessage());
     }

@@ -117,7 +117,7 @@ class AttachTest {
     void shouldLeaveServerSocketsAbleToAccept() throws Exception {
         assertEquals(
                 List.of("jrsocket: TCP only for java.net sockets: the agent was attached after the JVM's first server "
-                        + "socket, which might accept no more; start the JVM with -javaagent"),
+                        + "socket, which might no longer accept connections; start the JVM with -javaagent"),
                 attach("servers"));
     }
 

@@ -66,7 +66,7 @@ class BootPathTest {
     }
 
     private static String preferred(File used, File named) {
-        return "the agent that runs is " + used + ", not " + named
+        return "the running agent is " + used + ", not " + named
                 + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
     }
 

@@ -27,7 +27,7 @@ class ClientOptionsTest {
             strings = {"", "0", "0k", "-1", "16777217", "16385k", "17m", "k", "1g", "1kk", "17592186044417m", "0x1"})
     void shouldTakeNoOtherSizes(String text) {
         assertEquals(
-                "'" + text + "' is no size from 1 to 16m",
+                "'" + text + "' is not a size from 1 to 16m",
                 assertThrows(TypeConversionException.class, () -> new ClientOptions.Size().convert(text))
                         .getMessage());
     }
@@ -43,7 +43,7 @@ class ClientOptionsTest {
     @ValueSource(strings = {"", "0", "-1", "86400.1", "NaN", "Infinity", "1 s", "never"})
     void shouldTakeNoOtherTimes(String text) {
         assertEquals(
-                "'" + text + "' is no number of seconds above 0, up to 86400",
+                "'" + text + "' is not a number of seconds above 0 and up to 86400",
                 assertThrows(TypeConversionException.class, () -> new ClientOptions.Seconds().convert(text))
                         .getMessage());
     }

@@ -243,8 +243,7 @@ class ControlTest {
         FutureTask<String> drain = drainLater(1);
         awaitOverride(policy);
         assertEquals(
-                "jrsocket: new connections do not use TCP any more: somebody has set the policy",
-                drain.get(60, TimeUnit.SECONDS));
+                "jrsocket: drain was interrupted: the policy override was changed", drain.get(60, TimeUnit.SECONDS));
         assertEquals("policy override: " + policy, ctl(0, "policy"));
     }
 
@@ -313,10 +312,10 @@ class ControlTest {
         assertEquals("", err.toString(UTF_8));
         assertEquals("policy override: auto", ctl(0, "policy", "auto"));
         assertEquals(
-                "jrsocket: it changes nothing here; " + sockets,
+                "jrsocket: the override has no effect in that JVM: " + sockets,
                 err.toString(UTF_8).strip());
         assertEquals("RDMA connections left: 0", ctl(0, "drain"));
-        assertEquals("jrsocket: rules: the settings name no file", ctl(1, "reload"));
+        assertEquals("jrsocket: rules: no rules file is set", ctl(1, "reload"));
     }
 
     @Test
@@ -328,10 +327,9 @@ class ControlTest {
     @Test
     void shouldSayWhatIsWrongWithTheProcess() throws Exception {
         long own = ProcessHandle.current().pid();
+        assertEquals("jrsocket: here: neither a process ID nor a service:jmx: address", main(1, "ctl", "here"));
         assertEquals(
-                "jrsocket: here: neither the number of a process nor a service:jmx: address", main(1, "ctl", "here"));
-        assertEquals(
-                "jrsocket: 1234567890123456789: neither the number of a process nor a service:jmx: address",
+                "jrsocket: 1234567890123456789: neither a process ID nor a service:jmx: address",
                 main(1, "ctl", "1234567890123456789"));
         // SIGQUIT, which asks a JVM to let others attach, at its default: it would end the process
         program = new ProcessBuilder("env", "--default-signal=QUIT", "sleep", "100").start();
@@ -341,9 +339,9 @@ class ControlTest {
                 () -> own + ": " + err);
         main(1, "ctl", "00" + program.pid());
         assertTrue(program.isAlive());
-        assertTrue(main(2, "ctl", "1", "forget", "all").startsWith("Only policy has an argument"), err::toString);
+        assertTrue(main(2, "ctl", "1", "forget", "all").startsWith("Only policy takes an argument"), err::toString);
         assertTrue(
-                main(1, "ctl", "service:nothing").startsWith("jrsocket: service:nothing: not an address of JMX"),
+                main(1, "ctl", "service:nothing").startsWith("jrsocket: service:nothing: not a JMX address"),
                 err::toString);
     }
 }

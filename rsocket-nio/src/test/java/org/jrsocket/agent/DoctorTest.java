@@ -104,7 +104,7 @@ class DoctorTest {
             assertEquals(1, doctor(TransportHolder.over(verbs, transport), null, null));
             transport.close();
             assertSaid("  a connection's queue pair cannot be made: .*rdma_create_qp.*");
-            assertSaid("RDMA: cannot be used: no device makes a queue pair, see above");
+            assertSaid("RDMA: cannot be used: no queue pair can be made on any device, see above");
         }
     }
 
@@ -123,7 +123,7 @@ class DoctorTest {
             assertSaid("RDMA: can be used; devices: this host has no RDMA device nosuch, only " + device);
             Path rules = Files.writeString(folder.resolve("rules"), "connect * * auto " + device + "\n");
             assertEquals(0, doctor(holder, "devices=nosuch,rules=" + rules, null));
-            assertSaid("settings: policy=auto, .*rules=.*; what no rule names uses TCP");
+            assertSaid("settings: policy=auto, .*rules=.*; addresses that no rule names use TCP");
             assertSaid("rules: 1 rule of " + Pattern.quote(rules.toString()));
             Files.writeString(rules, "connect * * auto nosuch+" + device + "\naccept * * tcp nosuch2\n");
             assertEquals(0, doctor(holder, "devices=nosuch1,rules=" + rules, null));
@@ -134,7 +134,7 @@ class DoctorTest {
             assertSaid("RDMA: can be used");
             assertSaid("a server here listens over RDMA and TCP");
             assertEquals(1, doctor(holder, "policy=tcp", null));
-            assertSaid("RDMA: could be used, but policy and rules want TCP alone");
+            assertSaid("RDMA: could be used, but policy and rules leave everything to TCP");
             transport.close();
         }
     }
@@ -173,7 +173,7 @@ class DoctorTest {
             verbs.addDevice(new LoopbackConfig().name("lo1").maxQp(0), InetAddress.getByName("fe80::1"));
             RdmaTransport transport = RdmaTransport.over(verbs);
             assertEquals(0, doctor(TransportHolder.over(verbs, transport), "devices=lo1", null));
-            assertSaid("  a connection's queue pair: not tried, because no port has an address but a link-local one");
+            assertSaid("  a connection's queue pair: not tried: all addresses of active ports are link-local");
             transport.close();
         }
     }
@@ -232,7 +232,7 @@ class DoctorTest {
     void shouldSayThatAPeerIsNotThere() throws Exception {
         String peer = "127.0.0.1:" + freePort();
         assertEquals(3, doctor(TransportHolder.unavailable(none), null, peer));
-        assertSaid(peer + ": TCP neither: Connection refused.*");
+        assertSaid(peer + ": not reachable over TCP either: Connection refused.*");
         assertEquals(3, doctor(TransportHolder.unavailable(none), null, "no-such-host.invalid:80"));
         assertSaid("no-such-host.invalid:80: unknown host");
     }

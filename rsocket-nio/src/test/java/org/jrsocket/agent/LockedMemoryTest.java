@@ -38,7 +38,7 @@ class LockedMemoryTest {
     @Test
     void shouldNotCallForMoreWhereThereIsNoLimit() {
         assertEquals("unlimited", describe("unlimited", UNPRIVILEGED));
-        assertEquals("64 KiB, which does not bind this process (CAP_IPC_LOCK)", describe("65536", PRIVILEGED));
+        assertEquals("64 KiB, which does not limit this process (CAP_IPC_LOCK)", describe("65536", PRIVILEGED));
     }
 
     @Test

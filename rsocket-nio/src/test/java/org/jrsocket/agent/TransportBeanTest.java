@@ -307,7 +307,7 @@ class TransportBeanTest {
     @Test
     void shouldSayThatThereAreNoRulesToRead() {
         Exception wrong = assertThrows(RuntimeMBeanException.class, () -> invoke("reloadRules"));
-        assertEquals("rules: the settings name no file", wrong.getCause().getMessage());
+        assertEquals("rules: no rules file is set", wrong.getCause().getMessage());
     }
 
     @Test
