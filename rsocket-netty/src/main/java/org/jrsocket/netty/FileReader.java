@@ -104,8 +104,8 @@ final class FileReader implements WritableByteChannel {
 
     private void grow() throws IOException {
         if (piece.capacity() >= most || most > Integer.MAX_VALUE) {
-            refusal = new IOException("a file region does not stop writing; it has " + most + " bytes, and "
-                    + piece.capacity() + " are taken");
+            refusal = new IOException("a file region writes more than its size: it has " + most + " bytes, and "
+                    + piece.capacity() + " were taken");
             throw refusal;
         }
         piece.capacity((int) most);

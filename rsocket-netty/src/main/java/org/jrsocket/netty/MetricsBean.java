@@ -55,7 +55,10 @@ final class MetricsBean implements RdmaMetricsMXBean {
         try {
             ManagementFactory.getPlatformMBeanServer().unregisterMBean(registered);
         } catch (JMException | RuntimeException e) {
-            LOG.debug("the JMX bean {} stays", registered, e); // for example, it has been unregistered already
+            LOG.debug(
+                    "cannot unregister the JMX bean {}",
+                    registered,
+                    e); // for example, it has been unregistered already
         }
         registered = null;
     }

@@ -75,8 +75,8 @@ public final class Rdma {
     private static Throwable explained(Throwable failure) {
         return failure instanceof IllegalSelectorException
                 ? new IllegalStateException(
-                        "this event loop has the JDK's selectors, which take no channel with RDMA: make its group with "
-                                + "RdmaIoHandler.newFactory(), or start with -javaagent:rsocket.jar",
+                        "this event loop has the JDK's selectors, which cannot serve RDMA channels: create its group "
+                                + "with RdmaIoHandler.newFactory(), or start with -javaagent:rsocket.jar",
                         failure)
                 : failure;
     }

@@ -52,11 +52,11 @@ public final class RdmaServerSocketChannel extends NioServerSocketChannel {
             accepted.add(new RdmaSocketChannel(this, connection));
             return 1;
         } catch (Throwable e) {
-            LOG.warn("{} is closed, because no channel can be made for it", connection, e);
+            LOG.warn("closing {}, because no channel can be created for it", connection, e);
             try {
                 connection.close();
             } catch (Throwable second) {
-                LOG.warn("A connection that has no channel cannot be closed", second);
+                LOG.warn("cannot close a connection that has no channel", second);
             }
             return 0;
         }

@@ -60,7 +60,11 @@ final class Registrations {
         }
         endFree(MOST - chunk.size());
         if (bytes > 0 && bytes + chunk.size() > MOST) { // a chunk larger than the limit may be alone
-            LOG.debug("{} bytes of {} are copied: {} are registered and in use", chunk.size(), stream, bytes);
+            LOG.debug(
+                    "not registering a chunk of {} bytes on {}, copying instead: {} bytes are registered and in use",
+                    chunk.size(),
+                    stream,
+                    bytes);
             return null;
         }
         LentMemory memory = tryRegister(chunk);
@@ -82,7 +86,11 @@ final class Registrations {
             any = true;
             return memory;
         } catch (IOException e) {
-            LOG.debug("{} bytes of {} are copied: {}", chunk.size(), stream, e.getMessage());
+            LOG.debug(
+                    "cannot register a chunk of {} bytes on {}, copying instead: {}",
+                    chunk.size(),
+                    stream,
+                    e.getMessage());
             return null;
         }
     }

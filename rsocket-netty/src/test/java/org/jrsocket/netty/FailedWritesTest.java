@@ -412,7 +412,7 @@ class FailedWritesTest extends ChannelTests {
     void shouldSayWhichEventLoopAChannelNeeds() throws Exception {
         EventLoopGroup nio = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         String expected =
-                "this event loop has the JDK's selectors, which take no channel with RDMA: make its group with "
+                "this event loop has the JDK's selectors, which cannot serve RDMA channels: create its group with "
                         + "RdmaIoHandler.newFactory(), or start with -javaagent:rsocket.jar";
         Throwable client = new Bootstrap()
                 .group(nio)
