@@ -171,10 +171,10 @@ class RulesTest {
     @CsvSource({
         "connect 10.0.0.1, 'expected \"bind|connect|accept address port [auto|rdma|tcp [devices]]\"'",
         "connect 10.0.0.1 80 tcp all please, 'expected \"bind|connect|accept address port [auto|rdma|tcp [devices]]\"'",
-        "connect 10.0.0.1 80 auto mlx5_0+, '\"\" is no name of a device and no address'",
+        "connect 10.0.0.1 80 auto mlx5_0+, '\"\" is neither a device name nor an address'",
         "connect 10.0.0.1 80 auto 10.0.0.999, '\"10.0.0.999\" is not an address'",
         "listen 10.0.0.1 80, 'not one of bind, connect, accept'",
-        "accept 10.0.0.1 80 rdma, accept is about RDMA connections alone: auto or tcp",
+        "accept 10.0.0.1 80 rdma, accept applies to RDMA connections only: use auto or tcp",
         "connect 10.0.0.1 80 fast, 'not one of auto, rdma, tcp'",
         "connect 10.0.0.1 http, port is not a number from 0 to 65535",
         "connect 10.0.0.1 65536, port is not a number from 0 to 65535",

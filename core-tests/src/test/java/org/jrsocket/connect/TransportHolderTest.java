@@ -156,7 +156,7 @@ class TransportHolderTest {
                 throw (Error) each;
             });
             VerbsUnavailableException e = assertThrows(VerbsUnavailableException.class, failing::provider);
-            assertEquals("RDMA verbs do not open: " + each, e.getMessage());
+            assertEquals("cannot open RDMA verbs: " + each, e.getMessage());
         }
     }
 

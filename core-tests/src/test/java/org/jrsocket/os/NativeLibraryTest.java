@@ -166,7 +166,7 @@ public class NativeLibraryTest {
     void shouldSayWhyALibraryDoesNotLoad() throws Exception {
         Path junk = Files.writeString(folder.resolve("libjrsocket-os.so"), "not a library");
         String output = load("-D" + NativeLibrary.LIBRARY_PROPERTY + "=" + junk.getParent());
-        assertTrue(output.contains("failed: LIBRARY: the native library does not load: "), output);
+        assertTrue(output.contains("failed: LIBRARY: cannot load the native library: "), output);
     }
 
     @Test

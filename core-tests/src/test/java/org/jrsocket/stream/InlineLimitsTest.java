@@ -125,7 +125,7 @@ class InlineLimitsTest {
                         .await(StreamPair.PATIENCE));
                 assertEquals(Reason.RESOURCES, e.reason());
                 assertTrue(
-                        e.getMessage().contains("makes no queue pair")
+                        e.getMessage().contains("refuses a queue pair")
                                 && e.getMessage().contains("queue.send"),
                         e.getMessage());
             }

@@ -383,7 +383,7 @@ class LendingTest extends RawPeerTests {
         IOException e = assertThrows(IOException.class, () -> p.client.register(ByteBuffer.allocateDirect(SIZE)));
         assertEquals(
                 "memory.registered=" + (registered / 1024 + SIZE / 1024 - 1)
-                        + " KiB lends no more than three quarters: " + registered / 1024
+                        + " KiB allows lending only until three quarters are in use: " + registered / 1024
                         + " KiB registered, 1 MiB wanted on lo0",
                 e.getMessage());
     }

@@ -39,7 +39,7 @@ class LimitedLogTest {
         now += 100;
         List<String> lines = warn(2);
         assertEquals(1, lines.size(), lines.toString());
-        assertTrue(lines.get(0).endsWith("kind 0 (999 more of this kind left out before it)"), lines.toString());
+        assertTrue(lines.get(0).endsWith("kind 0 (999 more of this kind suppressed before it)"), lines.toString());
         now += 200;
         assertTrue(warn(1).get(0).contains("(1 more "));
         now += 200;

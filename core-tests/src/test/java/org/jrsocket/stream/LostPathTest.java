@@ -342,7 +342,7 @@ class LostPathTest {
             look(pair.client, 2 * DeviceSilence.MOST_LOOKS);
             SocketException e = StreamBehaviour.get(reader);
             assertEquals("Connection reset", e.getMessage());
-            assertTrue(root(e).startsWith("this host's device neither sent nor gave up"), root(e));
+            assertTrue(root(e).startsWith("this host's device has neither completed nor failed a request"), root(e));
             assertEquals(List.of(pair.client.remoteAddress()), lost);
             verbs.faults().holdAcks(false);
         }

@@ -286,7 +286,7 @@ class StreamMemoryTest extends RawPeerTests {
                 () -> transport.connect(null, listener.localAddress(), DEFAULT).await(PATIENCE));
         String kib = registered / 1024 + " KiB";
         assertEquals(
-                "no memory for one more connection on lo0 (memory.registered=" + kib + " is used up: " + kib
+                "no memory for another connection on lo0 (memory.registered=" + kib + " is used up: " + kib
                         + " registered, " + DEFAULT.leastBytes() / 1024
                         + " KiB wanted on lo0); raise memory.registered",
                 e.getMessage());

@@ -55,7 +55,7 @@ class AgentNativesLabTest {
     @Test
     void shouldDoWithoutALibraryThatIsNone() throws Exception {
         Path file = Files.writeString(folder.resolve("libjrsocket.so"), "not a library");
-        assertTcpOnly("the native library does not load: ", "org.jrsocket.native.library", file);
+        assertTcpOnly("cannot load the native library: ", "org.jrsocket.native.library", file);
     }
 
     @Test

@@ -55,7 +55,7 @@ final class DecisionLog {
     }
 
     void notProbed(InetSocketAddress remote, Exception why) {
-        LOG.debug("{} was to be asked whether it speaks RDMA by now: {}", remote, why.getMessage());
+        LOG.debug("cannot probe {} for RDMA: {}", remote, why.getMessage());
     }
 
     private static String because(Exception detail) {

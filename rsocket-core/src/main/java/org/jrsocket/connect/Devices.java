@@ -44,7 +44,7 @@ final class Devices {
             } else if (word.matches("[A-Za-z][A-Za-z0-9_.-]*")) {
                 names.add(word);
             } else {
-                throw new IllegalArgumentException("\"" + word + "\" is no name of a device and no address");
+                throw new IllegalArgumentException("\"" + word + "\" is neither a device name nor an address");
             }
         }
         return new Devices(names, addresses);

@@ -125,7 +125,7 @@ public final class Rules {
         int[] ports = ports(words[2]);
         Policy policy = words.length == 3 ? Policy.AUTO : SettingKey.parse(Policy.class, words[3], "auto, rdma, tcp");
         if (action == Action.ACCEPT && policy == Policy.RDMA) {
-            throw new IllegalArgumentException("accept is about RDMA connections alone: auto or tcp");
+            throw new IllegalArgumentException("accept applies to RDMA connections only: use auto or tcp");
         }
         Devices devices = words.length == 5 ? Devices.parse(words[4]) : null;
         if (words[1].equals("*")) {

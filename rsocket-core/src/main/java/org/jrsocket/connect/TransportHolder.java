@@ -146,7 +146,7 @@ public final class TransportHolder implements StreamFactory {
             } catch (VerbsUnavailableException e) {
                 throw keep(e);
             } catch (RuntimeException | LinkageError | OutOfMemoryError e) { // TCP still works
-                throw keep(failed("RDMA verbs do not open: " + e, e));
+                throw keep(failed("cannot open RDMA verbs: " + e, e));
             }
         }
         return provider;
@@ -277,7 +277,7 @@ public final class TransportHolder implements StreamFactory {
                 }
                 transport = open;
             } catch (IOException | OutOfMemoryError e) { // out of descriptors or threads: it may work later
-                throw failed("the RDMA service does not start: " + e.getMessage(), e);
+                throw failed("cannot start the RDMA service: " + e.getMessage(), e);
             }
         }
         return transport;

@@ -268,7 +268,7 @@ public final class NativeLibrary {
         if (plain.contains("failed to map segment")) {
             return plain + ": " + file.getParent() + " is mounted noexec; choose another folder with -D" + DIR_PROPERTY;
         }
-        return "the native library does not load: " + plain;
+        return "cannot load the native library: " + plain;
     }
 
     private static NativeLibraryException unavailable(boolean ofPlatform, String message, Throwable cause) {

@@ -53,7 +53,7 @@ public final class NativeMemory {
     public static NativeMemory allocate(int bytes) {
         NativeLibrary.OS.load();
         if (bytes > Integer.MAX_VALUE - PAGE) {
-            throw new OutOfMemoryError(bytes + " bytes in whole pages are more than a buffer has");
+            throw new OutOfMemoryError(bytes + " bytes, rounded up to whole pages, exceed the size of a buffer");
         }
         int size = (bytes + PAGE - 1) & -PAGE;
         long address = OsNative.map(size);

@@ -149,7 +149,7 @@ final class Bundle {
                 throw e;
             }
             throw new IOException(
-                    shape.device.name() + " makes no completion queue of " + entries + " entries (" + e.getMessage()
+                    shape.device.name() + " refuses a completion queue of " + entries + " entries (" + e.getMessage()
                             + "); lower queue.send or queue.receive",
                     e);
         }

@@ -117,7 +117,10 @@ final class BundlePool {
                 return true;
             }
         } catch (RuntimeException | Error e) { // lack of memory, for example
-            LOG.debug("what a connection on {} leaves is not kept", bundle.shape.device(), e);
+            LOG.debug(
+                    "cannot keep the queues and memory of a closed connection on {} for reuse",
+                    bundle.shape.device(),
+                    e);
             return false;
         }
     }

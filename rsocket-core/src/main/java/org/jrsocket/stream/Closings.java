@@ -79,8 +79,8 @@ final class Closings {
         for (RdmaStream stream : streams) {
             if (stream.closing().isStarved()) {
                 log.warn(
-                        "{} is reset with data undelivered: its peer gives no room, and more than {} closed connections"
-                                + " have something to deliver (close.max)",
+                        "{} is reset with undelivered data: its peer makes no room, and more than {} closed connections"
+                                + " still have data to deliver (close.max)",
                         stream,
                         max);
                 stream.closing().cutShort();
@@ -111,7 +111,7 @@ final class Closings {
                 streams.remove(stream);
             }
         } catch (RuntimeException | Error e) {
-            LOG.error("closing {} failed, it is tried again", stream, e);
+            LOG.error("closing {} failed; it will be tried again", stream, e);
         }
     }
 }

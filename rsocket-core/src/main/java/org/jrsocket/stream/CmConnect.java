@@ -108,7 +108,10 @@ final class CmConnect implements PendingConnect, CmHandler {
                     request.resolveRoute();
                     request.makeEndpoint();
                 } else {
-                    fail(Reason.NO_DEVICE, "the route leads to " + device + ", which this may not use", null);
+                    fail(
+                            Reason.NO_DEVICE,
+                            "the route leads to " + device + ", which this connection is not allowed to use",
+                            null);
                 }
             }
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
@@ -116,7 +119,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 observer.asked();
                 if (request.isProbe()) {
                     request.endpoint().freeQueues(); // so that no answer makes a connection of it
-                    giveUp(Reason.CANCELLED, "asked for no connection");
+                    giveUp(Reason.CANCELLED, "this was only a probe");
                 }
             }
             case RDMA_CM_EVENT_ESTABLISHED -> {
@@ -249,7 +252,9 @@ final class CmConnect implements PendingConnect, CmHandler {
         lock.lock();
         try {
             if (transport.serviceThread().isCurrent()) { // a logger's connection, perhaps; no other takes the answer
-                giveUp(Reason.RESOURCES, "the service thread cannot wait for a connection that it has to make");
+                giveUp(
+                        Reason.RESOURCES,
+                        "the service thread cannot wait for a connection that it must itself establish");
             }
             while (!done) {
                 long nanos = expires ? 0 : left.getAsLong();

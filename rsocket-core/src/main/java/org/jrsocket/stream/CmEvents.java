@@ -84,7 +84,7 @@ final class CmEvents {
                 left--;
             }
         } catch (IOException e) {
-            LOG.debug("an event of the RDMA connection manager could not be read; the next look will meet it too", e);
+            LOG.debug("an event of the RDMA connection manager could not be read; it will be tried again", e);
         }
     }
 
@@ -93,7 +93,7 @@ final class CmEvents {
         try {
             watch.pause();
         } catch (IOException e) {
-            LOG.debug("pausing failed", e);
+            LOG.debug("cannot pause the RDMA connection manager's event channel", e);
         }
     }
 
@@ -102,7 +102,7 @@ final class CmEvents {
             watch.arm();
         } catch (IOException e) {
             LOG.error(
-                    "the connection manager's event channel cannot be watched; no RDMA connection can be made any more",
+                    "cannot watch the RDMA connection manager's event channel; no more RDMA connections can be made",
                     e);
         }
         boolean done = false;

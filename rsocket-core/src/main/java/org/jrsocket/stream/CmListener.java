@@ -143,7 +143,7 @@ final class CmListener implements RdmaListener, CmHandler {
             refusals.refuse(request, Refusals.nothing());
             return;
         } catch (IOException | RuntimeException e) { // the request is gone already
-            LOG.debug("RDMA connection request to {} from nobody", address, e);
+            LOG.debug("RDMA connection request to {} dropped: it no longer exists", address, e);
             refusals.refuse(request, Refusals.nothing());
             return;
         } catch (OutOfMemoryError e) {

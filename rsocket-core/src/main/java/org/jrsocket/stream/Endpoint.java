@@ -108,7 +108,7 @@ final class Endpoint {
             if (MemoryBudget.isLack(e)) {
                 boolean ours = e instanceof MemoryBudget.UsedUp;
                 throw new IOException(
-                        "no memory for one more connection on " + device.name() + " (" + e.getMessage() + "); raise "
+                        "no memory for another connection on " + device.name() + " (" + e.getMessage() + "); raise "
                                 + (ours ? "memory.registered" : "the locked-memory limit (ulimit -l)"),
                         e);
             }
@@ -136,7 +136,7 @@ final class Endpoint {
                 throw e;
             }
             throw new IOException(
-                    device.name() + " makes no queue pair of " + sendSlots + " sends and " + receiveSlots
+                    device.name() + " refuses a queue pair of " + sendSlots + " sends and " + receiveSlots
                             + " receives (" + e.getMessage() + "); lower queue.send or queue.receive",
                     e);
         }

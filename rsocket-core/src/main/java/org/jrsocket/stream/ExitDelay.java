@@ -34,7 +34,7 @@ final class ExitDelay {
         try {
             Runtime.getRuntime().addShutdownHook(hook);
         } catch (IllegalStateException e) {
-            LOG.debug("the first RDMA connection of a JVM that exits already: nothing waits for its delivery");
+            LOG.debug("the JVM is already exiting: it does not wait for RDMA connections to deliver their data");
         }
     }
 

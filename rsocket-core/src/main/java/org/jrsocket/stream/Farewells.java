@@ -170,7 +170,7 @@ final class Farewells {
                 since = System.nanoTime();
                 last = transport.service().schedule(this::end, longestNanos);
             } catch (IOException | RuntimeException e) {
-                LOG.debug("the peer of a connection that was lost is not told", e);
+                LOG.debug("cannot tell the peer that its connection was lost", e);
                 end();
             }
         }

@@ -44,9 +44,9 @@ final class Freeing {
     private static void log(String call, Device device, Throwable why) {
         try {
             LOG.warn(
-                    "{} on {} failed while closing a connection; its resource is lost to this process",
+                    "{} on {} failed while closing a connection; the resource stays allocated until this process ends",
                     call,
-                    device == null ? "no device" : device.name(),
+                    device == null ? "an unknown device" : device.name(),
                     why);
         } catch (RuntimeException | Error e) {
             // a logger that fails or lacks memory is no reason to leave the rest unfreed

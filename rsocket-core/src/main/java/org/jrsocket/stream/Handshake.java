@@ -100,7 +100,7 @@ final class Handshake implements CmHandler {
                     RDMA_CM_EVENT_REJECTED,
                     RDMA_CM_EVENT_DEVICE_REMOVAL -> {
                 giveUp();
-                LOG.debug("a connection to the {} did not come about: {}", listening, event);
+                LOG.debug("a connection to the {} was not established: {}", listening, event);
             }
             default -> {
                 // means nothing to a handshake
@@ -143,7 +143,7 @@ final class Handshake implements CmHandler {
             }
         }
         if (!given) {
-            LOG.debug("a connection to the {} did not come about: {}", listening, event);
+            LOG.debug("a connection to the {} was not established: {}", listening, event);
         }
     }
 

@@ -51,7 +51,7 @@ final class InlineLimits {
                     if (device.isLost()) { // in the meantime
                         deviceRemoved(device);
                     }
-                    LOG.debug("{} takes {} bytes inline, {} were asked for", device.name(), inline, wanted);
+                    LOG.debug("{} allows {} bytes inline; {} were requested", device.name(), inline, wanted);
                 }
                 return qp;
             } catch (ErrnoException e) {

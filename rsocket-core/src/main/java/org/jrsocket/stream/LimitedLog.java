@@ -44,7 +44,7 @@ final class LimitedLog {
         } else if (before == 0) {
             log.warn(format, arguments);
         } else {
-            log.warn(format + " (" + before + " more of this kind left out before it)", arguments);
+            log.warn(format + " (" + before + " more of this kind suppressed before it)", arguments);
         }
     }
 

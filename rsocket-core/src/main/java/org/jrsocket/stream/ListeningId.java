@@ -102,7 +102,7 @@ final class ListeningId implements AutoCloseable {
             id = null;
         }
         try {
-            LOG.warn("the {} has lost its device; it listens again when there is one", listener);
+            LOG.warn("the {} has lost its device; it will listen again when there is one", listener);
         } finally { // even if the logger throws
             Freeing.destroy(dead);
             untilThereIsADevice();
@@ -112,7 +112,7 @@ final class ListeningId implements AutoCloseable {
     /** Listens, or tries again later. Runs on the service thread, like the methods below. */
     private void untilThereIsADevice() {
         if (tryToListen()) {
-            LOG.warn("the {} listens again", listener);
+            LOG.warn("the {} is listening again", listener);
         } else if (!isClosed()) {
             transport.service().schedule(this::untilThereIsADevice, AGAIN_NANOS);
         }
@@ -127,7 +127,7 @@ final class ListeningId implements AutoCloseable {
             case NOT_NOW -> laterWhenFree(patience);
             case TRY -> {
                 if (tryToListen()) {
-                    LOG.info("the {} listens now", listener);
+                    LOG.info("the {} is now listening", listener);
                 } else {
                     laterWhenFree(patience);
                 }

@@ -66,7 +66,7 @@ final class MemoryBudget {
 
     /** Explains why {@link #takeForLending} refused {@code bytes}. */
     UsedUp usedUpForLending(long bytes, String device) {
-        return usedUp("lends no more than three quarters", bytes, device);
+        return usedUp("allows lending only until three quarters are in use", bytes, device);
     }
 
     private UsedUp usedUp(String why, long bytes, String device) {

@@ -44,7 +44,7 @@ final class OpenDevices {
             watches.put(device, watch);
             watch.arm();
         } catch (IOException e) { // no descriptor left, for example: the next connection tries again
-            LOG.debug("the events of {} are not listened to", device.name(), e);
+            LOG.debug("cannot watch the events of {}", device.name(), e);
         }
     }
 
@@ -109,7 +109,7 @@ final class OpenDevices {
         try {
             stream.deviceRemoved();
         } catch (RuntimeException | Error e) {
-            LOG.error("ending {} failed, whose device was removed", stream, e);
+            LOG.error("cannot end {}, whose device was removed", stream, e);
         }
     }
 

@@ -118,7 +118,7 @@ final class OpenStreams {
         try {
             stream.core().sweep.look();
         } catch (RuntimeException | Error e) {
-            LOG.error("looking after {} failed, it is tried again", stream, e);
+            LOG.error("checking {} failed; it will be tried again", stream, e);
         }
     }
 

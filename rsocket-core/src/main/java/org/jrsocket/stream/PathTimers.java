@@ -50,7 +50,7 @@ final class PathTimers {
         try {
             cm.setOption(id, Cm.OPTION_ACK_TIMEOUT, ackTimeout(config.ackTimeoutNanos()));
         } catch (IOException e) {
-            LOG.debug("the ACK timeout stays the kernel's: {}", e.getMessage());
+            LOG.debug("cannot set the ACK timeout, so the kernel's applies: {}", e.getMessage());
         }
     }
 
@@ -66,7 +66,7 @@ final class PathTimers {
         try {
             endpoint.qp.setMinRnrTimer(RNR_TIMER);
         } catch (IOException e) { // also if the connection has already ended
-            LOG.debug("the RNR timer stays the kernel's: {}", e.getMessage());
+            LOG.debug("cannot set the RNR timer, so the kernel's applies: {}", e.getMessage());
         }
     }
 }

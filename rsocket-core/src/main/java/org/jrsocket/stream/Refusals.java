@@ -153,8 +153,8 @@ final class Refusals {
         }
         lastTrouble = trouble;
         failures.warn(
-                "the {} can make no RDMA connection on {}: {}. Its clients use TCP until that is mended and this"
-                        + " process started again; java -jar rsocket.jar doctor tells more",
+                "the {} cannot accept RDMA connections on {}: {}. Its clients use TCP until this is fixed and the"
+                        + " process is restarted; for details run java -jar rsocket.jar doctor",
                 listener,
                 device,
                 why.getMessage() == null ? trouble : why.getMessage());

@@ -113,7 +113,7 @@ final class Slabs implements SlabSource {
     private RegisteredSlab refuse(int size, Throwable cause) {
         if (LOG.isDebugEnabled()) { // else the text would be built for nothing, perhaps where there is no heap for it
             String why = cause == null ? "memory.registered is used up" : cause.toString();
-            LOG.debug("no {} KiB more for a connection on {}: {}", size >> 10, device.name(), why);
+            LOG.debug("cannot add {} KiB to the memory of a connection on {}: {}", size >> 10, device.name(), why);
         }
         refused = cause == null && budget.used() >= budget.most() ? 0 : size;
         refusedAt = System.nanoTime();

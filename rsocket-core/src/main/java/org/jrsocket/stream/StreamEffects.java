@@ -90,7 +90,7 @@ final class StreamEffects {
         }
         fail(
                 new SocketException("Connection reset"),
-                "this host's device neither sent nor gave up what it was given, for " + seconds + " s");
+                "this host's device has neither completed nor failed a request for " + seconds + " s");
     }
 
     /** Returns whether both ends still want the connection: if the peer has left, its loss is not the path's fault. */

@@ -199,10 +199,10 @@ final class StreamLeftover {
 
     /** Resets a stream that could not be looked after and no longer will be: an error is better than silence. */
     void fail(Throwable cause) {
-        LOG.error("sending what is left of {} failed, the connection is reset", core.stream(), cause);
+        LOG.error("sending the remaining data of {} failed; the connection is reset", core.stream(), cause);
         core.enter();
         try {
-            core.effects().fail(new SocketException("Connection reset"), "sending what was left failed: " + cause);
+            core.effects().fail(new SocketException("Connection reset"), "sending the remaining data failed: " + cause);
             listed = false; // last: if even that fails, it stays on the list
         } finally {
             core.exit();

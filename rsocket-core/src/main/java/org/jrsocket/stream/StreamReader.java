@@ -155,7 +155,7 @@ final class StreamReader {
     /** Enters as the only reader. Nothing of the stream is freed until {@link #leave}. */
     private void enter() throws SocketException {
         if (core.readerInside) {
-            throw new IllegalStateException("a second reader in one stream; callers take turns");
+            throw new IllegalStateException("another thread is already reading from this stream");
         }
         ensureUsable(core);
         core.readerInside = true;

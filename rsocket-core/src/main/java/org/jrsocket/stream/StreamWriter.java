@@ -249,7 +249,7 @@ final class StreamWriter {
     /** Enters as the only writer. Nothing of the stream is freed until {@link #leave}. */
     void enter() throws SocketException {
         if (core.writerInside) {
-            throw new IllegalStateException("a second writer in one stream; callers take turns");
+            throw new IllegalStateException("another thread is already writing to this stream");
         }
         StreamReader.ensureUsable(core);
         core.writerInside = true;

@@ -72,7 +72,7 @@ public abstract class Device extends IbvContext {
      */
     public final synchronized void retain() throws ErrnoException {
         if (lost) {
-            throw new ErrnoException("the device was removed", name(), Errno.ENODEV);
+            throw new ErrnoException("use of a removed device", name(), Errno.ENODEV);
         }
         users++;
     }

@@ -99,7 +99,7 @@ public class RdmaCoreProbeTest {
         assertDoesNotThrow(probe::checkDevices);
         device("siw0", "7473:0cff:fe0d:fbef");
         Files.writeString(sys.resolve("siw0").resolve("node_type"), "4: RNIC\n");
-        assertUnavailable(Reason.NO_DEVICE, "RDMA device siw0 is iWARP, whose ports are those of TCP", probe);
+        assertUnavailable(Reason.NO_DEVICE, "RDMA device siw0 is iWARP, which shares its ports with TCP", probe);
         System.setProperty(RdmaCoreProbe.IWARP_PROPERTY, "true");
         try {
             assertDoesNotThrow(probe::checkDevices);

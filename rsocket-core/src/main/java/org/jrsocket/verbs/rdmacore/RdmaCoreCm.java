@@ -343,7 +343,7 @@ final class RdmaCoreCm extends Cm {
             locate(id, taken.device(), taken.port());
             watchDevice(id);
         } catch (IOException e) {
-            LOG.debug("the device of an event cannot be asked: it was removed meanwhile", e);
+            LOG.debug("cannot query the device of an event: it has been removed", e);
             if (type == ADDR_RESOLVED) {
                 type = ADDR_ERROR;
                 status = -Errno.ENODEV;
@@ -374,7 +374,7 @@ final class RdmaCoreCm extends Cm {
             ids.put(id.key, id);
         } catch (IOException e) {
             Native.destroyId(taken.newId());
-            LOG.debug("the device of a connection request cannot be asked: it was removed meanwhile", e);
+            LOG.debug("cannot query the device of a connection request: it has been removed", e);
             return null;
         } catch (Throwable e) {
             Native.destroyId(taken.newId());
@@ -411,7 +411,7 @@ final class RdmaCoreCm extends Cm {
             device.setWatch(watch);
             watched = true;
         } catch (IOException | RuntimeException e) {
-            LOG.debug("the removal of {} will be heard of only while there are connections", device, e);
+            LOG.debug("the removal of {} will be noticed only while it has connections", device, e);
         } finally {
             if (!watched) { // the next id tries again
                 device.setWatch(null);

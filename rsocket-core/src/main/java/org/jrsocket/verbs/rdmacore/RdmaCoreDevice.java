@@ -130,7 +130,7 @@ final class RdmaCoreDevice extends Device {
         int rc = Native.detachDevice(handle);
         if (rc < 0) {
             LOG.warn(
-                    "RDMA device {} is still held by this process, and its removal waits until that ends: {}",
+                    "cannot release RDMA device {}; its removal waits until this process ends: {}",
                     name,
                     Errno.describe(-rc));
         }

@@ -107,7 +107,7 @@ public final class RdmaCoreProbe {
             throw new VerbsUnavailableException(
                     Reason.NO_DEVICE,
                     "RDMA device " + name
-                            + " is iWARP, whose ports are those of TCP, so no server can listen over both:"
+                            + " is iWARP, which shares its ports with TCP, so no server can listen over both:"
                             + " remove it, or, for programs with policy=rdma, add -D" + IWARP_PROPERTY + "=true",
                     null);
         }
@@ -235,7 +235,7 @@ public final class RdmaCoreProbe {
             int errno = (int) -channel;
             throw new VerbsUnavailableException(
                     Reason.LIBRARY,
-                    "librdmacm does not start (rdma_create_event_channel: " + Errno.describe(errno)
+                    "cannot start librdmacm (rdma_create_event_channel: " + Errno.describe(errno)
                             + "): modprobe rdma_ucm, and see the kernel's log",
                     null);
         }
@@ -271,7 +271,7 @@ public final class RdmaCoreProbe {
         }
         throw new VerbsUnavailableException(
                 Reason.LIBRARY,
-                "libibverbs opens no device (" + String.join(", ", failures)
+                "libibverbs cannot open a device (" + String.join(", ", failures)
                         + "): install ibverbs-providers (Debian, Ubuntu) or libibverbs (RHEL, Fedora)",
                 null);
     }

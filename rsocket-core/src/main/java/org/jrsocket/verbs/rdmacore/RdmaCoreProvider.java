@@ -107,7 +107,7 @@ public final class RdmaCoreProvider extends VerbsProvider {
                     Native.closeDevice(device);
                 }
             } catch (IOException e) {
-                LOG.debug("device {} left out", name, e);
+                LOG.debug("cannot read RDMA device {}; it is left out", name, e);
                 failure = e;
             }
         }
