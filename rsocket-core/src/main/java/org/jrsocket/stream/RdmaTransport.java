@@ -76,10 +76,9 @@ public final class RdmaTransport implements AutoCloseable {
             exitDelay = new ExitDelay(streams, farewells);
             exitDelay.begin();
         } catch (IOException | RuntimeException | Error e) { // the next connection tries again
-            if (loop != null) {
-                loop.stop();
+            if (loop == null || loop.stop(CLOSE_NANOS)) {
+                Freeing.attempt("rdma_destroy_event_channel", null, Cm::destroyEventChannel, cm, channel);
             }
-            Freeing.attempt("rdma_destroy_event_channel", null, Cm::destroyEventChannel, cm, channel);
             throw e;
         }
     }
@@ -204,7 +203,7 @@ public final class RdmaTransport implements AutoCloseable {
         exitDelay.end();
         events.end();
         devices.end();
-        service.stop();
+        boolean stopped = service.stop(CLOSE_NANOS);
         openIds.endConnects(); // no thread takes their late answers any more
         try {
             reapers.end();
@@ -213,7 +212,9 @@ public final class RdmaTransport implements AutoCloseable {
         }
         bundles.close();
         try {
-            cm.destroyEventChannel(channel);
+            if (stopped) { // else it may be in use
+                cm.destroyEventChannel(channel);
+            }
         } catch (IOException e) {
             LOG.warn("closing the CM event channel failed", e);
         }

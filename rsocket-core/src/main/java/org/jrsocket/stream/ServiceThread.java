@@ -167,22 +167,32 @@ final class ServiceThread implements ServiceLoop, Runnable {
         return stopped;
     }
 
-    void stop() {
+    /**
+     * Ends it after the turn under way. That may last: a logger, say, that waits for a lock of the caller's.
+     *
+     * @return false if it has not ended in time, so that it may still use what it was given; true on the service thread
+     */
+    boolean stop(long nanos) {
         stopped = true;
         wake.signal();
-        if (!isCurrent()) {
-            boolean interrupted = false;
-            while (thread.isAlive()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        if (isCurrent()) {
+            return true;
         }
+        long start = System.nanoTime();
+        boolean interrupted = false;
+        long left = nanos;
+        while (thread.isAlive() && left > 0) {
+            try {
+                TimeUnit.NANOSECONDS.timedJoin(thread, left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            left = nanos - (System.nanoTime() - start);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return !thread.isAlive();
     }
 
     @Override
