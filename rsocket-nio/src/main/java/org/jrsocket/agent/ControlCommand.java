@@ -175,9 +175,10 @@ final class ControlCommand implements Callable<Integer> {
     }
 
     private int drain(RemoteTransport remote, PrintStream out) throws IOException, InterruptedException {
-        int left = (int) remote.invoke("drain");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        int left;
         try {
+            left = (int) remote.invoke("drain");
             while (left > 0 && System.nanoTime() - deadline < 0) {
                 Thread.sleep(LOOK_MILLIS);
                 if (!remote.get("PolicyOverride").equals("tcp")) {
