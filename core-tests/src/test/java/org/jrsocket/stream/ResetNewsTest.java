@@ -30,17 +30,17 @@ class ResetNewsTest {
     void shouldGiveReadersTheEndOnceAWriterWasTold() {
         ResetNews news = new ResetNews();
         assertEquals(RESET, news.toWriter(failed));
-        assertTrue(news.isTheEndOnly(failed));
-        assertTrue(news.isTheEndOnly(failed));
+        assertTrue(news.tellReader(failed));
+        assertTrue(news.tellReader(failed));
         assertEquals("Broken pipe", news.toWriter(failed));
     }
 
     @Test
     void shouldFailAllReadsOnceAReaderWasTold() {
         ResetNews news = new ResetNews();
-        assertFalse(news.isTheEndOnly(failed));
+        assertFalse(news.tellReader(failed));
         assertEquals("Broken pipe", news.toWriter(failed));
-        assertFalse(news.isTheEndOnly(failed));
+        assertFalse(news.tellReader(failed));
     }
 
     /** The two meet before each connection, so that they ask within a few nanoseconds. */
@@ -66,12 +66,12 @@ class ResetNewsTest {
             for (int pause = i % 8; pause > 0; pause--) {
                 Thread.onSpinWait();
             }
-            ended[i] = connections[i].isTheEndOnly(failed);
+            ended[i] = connections[i].tellReader(failed);
         }
         writing.join();
         for (int i = 0; i < connections.length; i++) {
             assertEquals(writerWasFirst[i], ended[i], "connection " + i + ": both are told, or none");
-            assertEquals(ended[i], connections[i].isTheEndOnly(failed), "the next read says something else");
+            assertEquals(ended[i], connections[i].tellReader(failed), "the next read says something else");
         }
     }
 

@@ -153,7 +153,7 @@ public final class ConnectAttempt {
     private RdmaStream told(WayAttempt now, RdmaStream stream) {
         try {
             failed.forEach(each -> Connector.connectedOtherwise(remote, each.memory, each.reason));
-            sparedReached();
+            skippedReached();
             connector.connected(remote, now.memory(), stream, System.nanoTime() - start);
             return stream;
         } catch (RuntimeException | Error e) { // a logger that fails, or lack of memory
@@ -268,7 +268,7 @@ public final class ConnectAttempt {
             connector.fellBack(remote, failure, detail);
         }
         if (tcpFailure == null) {
-            sparedReached();
+            skippedReached();
         }
         for (Failed each : failed) {
             if (tcpFailure == null) {
@@ -283,9 +283,9 @@ public final class ConnectAttempt {
     }
 
     /** Records that the host is up: of the ways that were not worth trying, those that owe an answer are silent. */
-    private void sparedReached() {
+    private void skippedReached() {
         if (ways != null) {
-            ways.spared().forEach(way -> way.memory().reached(remote));
+            ways.skipped().forEach(way -> way.memory().reached(remote));
         }
     }
 

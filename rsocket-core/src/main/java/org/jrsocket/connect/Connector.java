@@ -77,7 +77,7 @@ public final class Connector {
         }
         Devices devices = context.devices(Rules.Action.CONNECT, remote);
         List<Way> all = ways.to(local, remote.getAddress(), devices);
-        WaysInTurn turns = new WaysInTurn(all, remote, policy == Policy.RDMA, spared -> probeInTime(remote, spared));
+        WaysInTurn turns = new WaysInTurn(all, remote, policy == Policy.RDMA, skipped -> probeInTime(remote, skipped));
         Way way = turns.next();
         if (way == null) {
             return useTcp(remote, all.get(0), turns, turns.objection(), null);

@@ -18,10 +18,10 @@ import org.slf4j.LoggerFactory;
 final class DecisionLog {
 
     private static final Logger LOG = LoggerFactory.getLogger("org.jrsocket");
-    private static final Set<TcpReason> NO_SURPRISE =
+    private static final Set<TcpReason> EXPECTED =
             EnumSet.of(TcpReason.POLICY, TcpReason.SCOPE, TcpReason.PROXY, TcpReason.REMEMBERED);
 
-    private final Set<TcpReason> warned = EnumSet.copyOf(NO_SURPRISE); // guarded by itself
+    private final Set<TcpReason> warned = EnumSet.copyOf(EXPECTED); // guarded by itself
 
     /** @param what for example {@code "connecting to"} */
     void tcpInstead(String what, InetSocketAddress address, TcpReason reason, Exception detail) {

@@ -16,13 +16,13 @@ import java.util.Set;
 public final class InheritedOptions {
 
     /** The stream has the first from the listener anyway; Linux does not copy the second. */
-    private static final Set<String> NOT_AMONG_THEM = Set.of("SO_RCVBUF", "TCP_QUICKACK");
+    private static final Set<String> NOT_INHERITED = Set.of("SO_RCVBUF", "TCP_QUICKACK");
 
     private volatile Map<SocketOption<?>, Object> values = Map.of(); // never changed, only replaced, under this
 
     /** @param value as the listener returns it */
     public synchronized void set(SocketOption<?> name, Object value) {
-        if (!NOT_AMONG_THEM.contains(name.name())) {
+        if (!NOT_INHERITED.contains(name.name())) {
             Map<SocketOption<?>, Object> next = new HashMap<>(values);
             next.put(name, value);
             values = Map.copyOf(next);

@@ -12,30 +12,30 @@ import java.util.function.Consumer;
 import org.jrsocket.connect.Ways.Way;
 
 /**
- * The ways of one connection in the order in which it tries them. A way that is not worth trying is spared: it comes
+ * The ways of one connection in the order in which it tries them. A way that is not worth trying is skipped: it comes
  * last if the policy requires RDMA, and is not tried otherwise. Used by one thread at a time.
  */
 final class WaysInTurn {
 
     private final InetSocketAddress remote;
     private final boolean insists;
-    private final Consumer<Way> onSpared;
+    private final Consumer<Way> onSkipped;
     private final Deque<Way> fresh;
-    private final Deque<Way> spared = new ArrayDeque<>(2);
+    private final Deque<Way> skipped = new ArrayDeque<>(2);
     private TcpReason objection;
 
     /**
      * @param all the ways, the one whose turn it is first; not empty
      * @param insists whether the policy requires RDMA
-     * @param onSpared is told of each way that is not worth trying
+     * @param onSkipped is told of each way that is not worth trying
      */
-    WaysInTurn(List<Way> all, InetSocketAddress remote, boolean insists, Consumer<Way> onSpared) {
+    WaysInTurn(List<Way> all, InetSocketAddress remote, boolean insists, Consumer<Way> onSkipped) {
         this.remote = remote;
         this.insists = insists;
-        this.onSpared = onSpared;
+        this.onSkipped = onSkipped;
         this.fresh = new ArrayDeque<>(all);
         if (insists && all.size() == 1) { // nothing to choose
-            spared.add(fresh.remove());
+            skipped.add(fresh.remove());
         }
     }
 
@@ -48,24 +48,24 @@ final class WaysInTurn {
                 return way;
             }
             objection = objection == null ? why : objection;
-            spared.add(way);
-            onSpared.accept(way);
+            skipped.add(way);
+            onSkipped.accept(way);
         }
-        return insists ? spared.poll() : null;
+        return insists ? skipped.poll() : null;
     }
 
     /** Returns how many there may still be. */
     int left() {
-        return fresh.size() + (insists ? spared.size() : 0);
+        return fresh.size() + (insists ? skipped.size() : 0);
     }
 
-    /** Returns why the first one that was spared is not worth trying, or null. */
+    /** Returns why the first one that was skipped is not worth trying, or null. */
     TcpReason objection() {
         return objection;
     }
 
     /** Returns the ways that were not worth trying and were not tried. */
-    Iterable<Way> spared() {
-        return spared;
+    Iterable<Way> skipped() {
+        return skipped;
     }
 }

@@ -18,7 +18,7 @@ import java.net.SocketOptions;
 import java.net.StandardSocketOptions;
 import java.util.Map;
 import java.util.Set;
-import org.jrsocket.connect.KeptOptions;
+import org.jrsocket.connect.DeferredOptions;
 
 /**
  * The JDK's own TCP socket implementation, with its protected methods made callable. Each method does what the one of
@@ -47,7 +47,7 @@ final class PlatformSocket {
 
     private final SocketImpl impl;
     private volatile boolean deferred; // written under this
-    private KeptOptions<Integer> kept; // while deferred; guarded by this
+    private DeferredOptions<Integer> kept; // while deferred; guarded by this
     private Map<SocketOption<?>, Object> inherited = Map.of(); // for a socket that is created later
 
     private PlatformSocket(SocketImpl impl) {
@@ -94,7 +94,7 @@ final class PlatformSocket {
 
     /** Creates a stream socket as soon as something needs it. */
     synchronized void createLater() {
-        kept = new KeptOptions<>(DEFAULTS, PlatformSocket::simple);
+        kept = new DeferredOptions<>(DEFAULTS, PlatformSocket::simple);
         deferred = true;
     }
 

@@ -95,7 +95,7 @@ final class RServerSocketImpl extends SocketImpl {
                     listener.watchTcp(JdkInternals.value(tcpDescriptor));
                 }
                 dual = listener;
-                cleanable = RdmaSocket.CLEANER.register(this, new Remains(listener, platform));
+                cleanable = RdmaSocket.CLEANER.register(this, new Cleanup(listener, platform));
             }
         } catch (IOException | RuntimeException | Error e) {
             listener.close();
@@ -118,7 +118,7 @@ final class RServerSocketImpl extends SocketImpl {
      * own. It includes the TCP listener, because its descriptor is watched and must not be closed on its own before the
      * watch ends.
      */
-    private record Remains(DualListener dual, PlatformSocket platform) implements Runnable {
+    private record Cleanup(DualListener dual, PlatformSocket platform) implements Runnable {
 
         @Override
         public void run() {
@@ -231,17 +231,17 @@ final class RServerSocketImpl extends SocketImpl {
             }
         }
         try {
-            listener.accept(new Into(child), nanos);
+            listener.accept(new AcceptTarget(child), nanos);
         } finally {
             acceptLock.unlock();
         }
     }
 
     /** Turns what is accepted into the child. */
-    private final class Into implements DualListener.Acceptor<RSocketImpl> {
+    private final class AcceptTarget implements DualListener.Acceptor<RSocketImpl> {
         private final RSocketImpl child;
 
-        Into(RSocketImpl child) {
+        AcceptTarget(RSocketImpl child) {
             this.child = child;
         }
 

@@ -179,7 +179,7 @@ final class RdmaSocket {
             ended = n < 0;
             return n;
         } catch (SocketException e) {
-            ended = news.isTheEndOnly(e);
+            ended = news.tellReader(e);
             if (ended) {
                 return -1;
             }

@@ -88,13 +88,13 @@ final class MemoryBudget {
         assert left >= 0 : left;
     }
 
-    /** Runs {@code action} whenever memory {@linkplain #isShort() is short}; it must not wait. */
+    /** Runs {@code action} whenever memory {@linkplain #reportShortage() is short}; it must not wait. */
     void onShortage(Runnable action) {
         shortage = action;
     }
 
     /** Reports that this budget, the device or the system has refused more memory to a stream. */
-    void isShort() {
+    void reportShortage() {
         shortage.run();
     }
 

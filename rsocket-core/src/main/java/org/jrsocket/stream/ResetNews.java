@@ -18,8 +18,8 @@ public final class ResetNews {
     private boolean told;
     private boolean writerToldFirst;
 
-    /** Returns, for a read that has failed, whether it should find the end of the stream instead. */
-    public synchronized boolean isTheEndOnly(SocketException failed) {
+    /** Records that a read has failed. Returns whether it should find the end of the stream instead. */
+    public synchronized boolean tellReader(SocketException failed) {
         if (writerToldFirst && isFailure(failed)) {
             return true;
         }

@@ -117,7 +117,7 @@ final class Slabs implements SlabSource {
         }
         refused = cause == null && budget.used() >= budget.most() ? 0 : size;
         refusedAt = System.nanoTime();
-        budget.isShort();
+        budget.reportShortage();
         return null;
     }
 
@@ -141,7 +141,7 @@ final class Slabs implements SlabSource {
     Mr lend(ByteBuffer memory) throws IOException {
         int bytes = memory.capacity();
         if (!budget.takeForLending(bytes)) {
-            budget.isShort();
+            budget.reportShortage();
             throw budget.usedUpForLending(bytes, device.name());
         }
         Mr mr = null;
@@ -153,7 +153,7 @@ final class Slabs implements SlabSource {
             if (mr == null || deregister(mr)) {
                 budget.giveBack(bytes);
             }
-            budget.isShort();
+            budget.reportShortage();
             throw e;
         }
     }

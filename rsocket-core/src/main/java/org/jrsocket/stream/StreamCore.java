@@ -169,7 +169,7 @@ final class StreamCore {
         }
         int news = noted;
         noted = 0;
-        Runnable words = Effects.has(news, Effects.FAILED | Effects.VIOLATION) ? effects.takeWords() : null;
+        Runnable words = Effects.has(news, Effects.FAILED | Effects.VIOLATION) ? effects.takePendingLog() : null;
         lock.unlock();
         if (add) {
             transport.leftovers().add(leftover);

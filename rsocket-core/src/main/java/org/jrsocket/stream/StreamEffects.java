@@ -38,7 +38,7 @@ final class StreamEffects {
     private final Pump pump;
     private final boolean resetUnderstood;
 
-    private Runnable words;
+    private Runnable pendingLog;
     private String failedWith; // how it failed before it was closed, for the closed event
 
     /** @param resetUnderstood whether the peer says why it disconnects */
@@ -120,7 +120,7 @@ final class StreamEffects {
             core.failure = cause;
             if (!core.closed) {
                 failedWith = core.failedAfterEnd ? null : detail;
-                words = () -> LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
+                pendingLog = () -> LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
             }
         }
     }
@@ -130,7 +130,7 @@ final class StreamEffects {
         core.protocolBroken = true;
         core.resetting = true;
         record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
-        words = () -> core.transport
+        pendingLog = () -> core.transport
                 .protocolErrors()
                 .warn(
                         "{} sent {}; the connection to it over {} is reset",
@@ -145,9 +145,9 @@ final class StreamEffects {
      * Takes what has to be logged about a failure, to be logged after the lock was released: a logger may itself write
      * to a stream, or wait for a thread that writes to this one. Returns null if there is nothing.
      */
-    Runnable takeWords() {
-        Runnable taken = words;
-        words = null;
+    Runnable takePendingLog() {
+        Runnable taken = pendingLog;
+        pendingLog = null;
         return taken;
     }
 

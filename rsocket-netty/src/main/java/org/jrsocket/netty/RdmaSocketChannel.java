@@ -224,7 +224,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             if (!isOpen()) { // by the thread of a close that lingers
                 return ofAClosedChannel();
             }
-            if (RSelectorProvider.isTheEndOnly(javaChannel(), e)) {
+            if (RSelectorProvider.tellReader(javaChannel(), e)) {
                 return -1;
             }
             throw e;

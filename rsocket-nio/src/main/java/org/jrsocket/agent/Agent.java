@@ -18,14 +18,14 @@ public final class Agent {
 
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
-        if (!BootPath.handOn("premain", arguments, instrumentation)) {
+        if (!BootPath.delegate("premain", arguments, instrumentation)) {
             Installation.begin(arguments, instrumentation);
         }
     }
 
     /** Called by the JVM when the agent is attached. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
-        if (!BootPath.handOn("agentmain", arguments, instrumentation)) {
+        if (!BootPath.delegate("agentmain", arguments, instrumentation)) {
             Installation.attach(arguments, instrumentation);
         }
     }

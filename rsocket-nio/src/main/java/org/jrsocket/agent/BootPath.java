@@ -46,7 +46,7 @@ final class BootPath {
      * @param entry the agent's method that the JVM has called
      * @return whether that was done; if not, the caller does the work itself, without what the boot class path gives
      */
-    static boolean handOn(String entry, String arguments, Instrumentation instrumentation) {
+    static boolean delegate(String entry, String arguments, Instrumentation instrumentation) {
         if (BootPath.class.getClassLoader() == null || entry.equals("agentmain") && isInUse(instrumentation)) {
             return false;
         }
@@ -92,11 +92,11 @@ final class BootPath {
      *
      * @return what to tell the operator; null if all is as it should be, or if that cannot be determined
      */
-    static String mistaken() {
+    static String wrongJarWarning() {
         if (BootPath.class.getClassLoader() != null) {
             return null;
         }
-        return mistaken(agents());
+        return wrongJarWarning(agents());
     }
 
     /** Returns the files that options of this JVM name as agents. */
@@ -133,8 +133,8 @@ final class BootPath {
         return agents;
     }
 
-    static String mistaken(List<File> agents) {
-        String mistaken = null;
+    static String wrongJarWarning(List<File> agents) {
+        String warning = null;
         for (File agent : agents) {
             File real = real(agent); // the JVM looks beside the target of a link
             File beside = new File(real.getParentFile(), NAME);
@@ -142,11 +142,11 @@ final class BootPath {
                 return null;
             }
             if (beside.isFile() && real.isFile() && !real(beside).equals(real)) {
-                mistaken = "the running agent is " + beside + ", not " + agent
+                warning = "the running agent is " + beside + ", not " + agent
                         + ": a JVM prefers the file of that name in an agent's folder; keep one of them elsewhere";
             }
         }
-        return mistaken;
+        return warning;
     }
 
     private static File real(File file) {

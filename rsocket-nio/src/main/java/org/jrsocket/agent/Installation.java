@@ -72,9 +72,9 @@ final class Installation {
 
     /** Starts the agent before {@code main}. */
     static void begin(String arguments, Instrumentation instrumentation) {
-        String mistaken = BootPath.mistaken();
-        if (mistaken != null) {
-            Agent.say(mistaken);
+        String warning = BootPath.wrongJarWarning();
+        if (warning != null) {
+            Agent.say(warning);
         }
         start(arguments, instrumentation, TransportHolder.rdmaCore());
     }
@@ -99,7 +99,7 @@ final class Installation {
     }
 
     /** Leaves this JVM's own sockets to TCP. For commands, which use RDMA directly and compare it with TCP. */
-    static void standAside() {
+    static void useTcpForOwnSockets() {
         TransportContext context = installed;
         if (context != null) {
             context.override(Policy.TCP);

@@ -10,7 +10,7 @@ import java.security.AccessController;
 import java.security.PrivilegedAction;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
-import org.jrsocket.nio.BroughtProviders;
+import org.jrsocket.nio.ProgramProviders;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,7 +55,7 @@ final class Management {
                         TransportBean.NAME);
                 return;
             }
-            BroughtProviders.ensureFound(PlatformBuilder.class); // otherwise JMX would not start at all
+            ProgramProviders.ensureFound(PlatformBuilder.class); // otherwise JMX would not start at all
             other = System.getProperty(BUILDER);
             System.setProperty(BUILDER, PlatformBuilder.class.getName());
         } catch (IOException e) {

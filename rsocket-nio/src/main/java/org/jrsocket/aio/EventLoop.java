@@ -25,7 +25,7 @@ import java.util.function.Consumer;
  * <p>A leader that has found one event handles it itself, and stays the leader: waking another thread for each message
  * would take longer than most handlers do. If there is more to do, others are woken. If the leader's handler takes
  * long, the lead is taken from it: by a thread that comes back from its own work, or else at the {@link #tick}, which
- * wakes one. After that, for a while, the lead is passed on at each find ({@link #generous}).
+ * wakes one. After that, for a while, the lead is passed on at each find ({@link #handoversLeft}).
  *
  * <p>Threads of the pool call handlers. In groups whose pool is not a fixed one there is also an internal thread. It
  * only finishes operations, so it is always available, and it leads while no thread of the pool is free.
@@ -39,7 +39,7 @@ final class EventLoop {
     private static final int QUIET_TICKS = 20;
 
     /** The number of finds at which the lead is passed on after it had to be taken from a thread. */
-    private static final int GENEROUS = 64;
+    private static final int HANDOVERS = 64;
 
     /** The source of threads. */
     interface Threads {
@@ -73,7 +73,7 @@ final class EventLoop {
     private boolean ticking;
     private int quiet; // consecutive ticks in which the leader waited
     private long turnsAtTick;
-    private int generous;
+    private int handoversLeft;
 
     private final List<Readiness> found = new ArrayList<>(); // used by the thread that selects
     private final Consumer<SelectionKey> collector = this::collect;
@@ -174,7 +174,7 @@ final class EventLoop {
                 throw new RejectedExecutionException("the channel group is shut down");
             }
             tasks.add(task);
-            if (!callSomebody() && selecting) {
+            if (!wakeIdleWorker() && selecting) {
                 selector.wakeup();
             }
         } finally {
@@ -219,13 +219,13 @@ final class EventLoop {
         me.works = true;
         me.turns++;
         if (!tasks.isEmpty() || !ready.isEmpty()) {
-            callSomebody(); // and that one calls the next
+            wakeIdleWorker(); // and that one calls the next
         }
         if (leader == me) {
-            if (generous > 0) {
-                generous--;
+            if (handoversLeft > 0) {
+                handoversLeft--;
                 leader = null;
-                callSomebody();
+                wakeIdleWorker();
             } else if (!ticking && !(idle.isEmpty() && idleInternal.isEmpty())) {
                 quiet = 0;
                 turnsAtTick = -1;
@@ -239,7 +239,7 @@ final class EventLoop {
         if (me.internal && !idle.isEmpty()) {
             if (leader == null || leader == me) {
                 leader = null;
-                callSomebody();
+                wakeIdleWorker();
             }
             return false;
         }
@@ -307,7 +307,7 @@ final class EventLoop {
     }
 
     /** Wakes an idle thread. Returns false if all threads are busy. Called with the lock held. */
-    private boolean callSomebody() {
+    private boolean wakeIdleWorker() {
         Worker called = idle.poll();
         if (called == null) {
             called = idleInternal.poll();
@@ -352,8 +352,8 @@ final class EventLoop {
                 quiet = current.turns == turnsAtTick ? quiet + 1 : 0;
             } else if (current.turns == turnsAtTick) {
                 leader = null;
-                generous = GENEROUS;
-                callSomebody();
+                handoversLeft = HANDOVERS;
+                wakeIdleWorker();
             }
             turnsAtTick = current.turns;
             ticking = false;
@@ -387,7 +387,7 @@ final class EventLoop {
                 } else {
                     select(true);
                     if (!ready.isEmpty()) {
-                        callSomebody();
+                        wakeIdleWorker();
                     }
                 }
             }
@@ -403,7 +403,7 @@ final class EventLoop {
         lock.lock();
         try {
             ending = true;
-            while (callSomebody()) {
+            while (wakeIdleWorker()) {
                 // all of them
             }
             if (selecting) {
@@ -423,7 +423,7 @@ final class EventLoop {
         try {
             if (leader == me) {
                 leader = null;
-                callSomebody();
+                wakeIdleWorker();
             }
             replace = died && !ending;
             if (!replace) {

@@ -16,7 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
-import org.jrsocket.nio.BroughtProviders;
+import org.jrsocket.nio.ProgramProviders;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.stream.Threads;
 
@@ -52,8 +52,8 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
      */
     public static void install() throws IOException {
         if (System.getProperty(PROPERTY) == null) {
-            BroughtProviders.ensureFound(RAsynchronousChannelProvider.class);
-            BroughtProviders.ensureNone(AsynchronousChannelProvider.class, "provider");
+            ProgramProviders.ensureFound(RAsynchronousChannelProvider.class);
+            ProgramProviders.ensureNone(AsynchronousChannelProvider.class, "provider");
             System.setProperty(PROPERTY, RAsynchronousChannelProvider.class.getName());
         }
     }

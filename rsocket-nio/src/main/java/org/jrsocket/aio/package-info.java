@@ -9,7 +9,7 @@
  * selector of that package. So this package does not decide which transport a connection gets, nor move its bytes: it
  * tries, waits for the selector, tries again, and calls completion handlers on the right threads.
  *
- * <p>May use {@code nio}, through the types of {@code java.nio.channels}, the provider and {@code BroughtProviders};
+ * <p>May use {@code nio}, through the types of {@code java.nio.channels}, the provider and {@code ProgramProviders};
  * the threads of {@code stream}; and slf4j.
  *
  * <p>From top to bottom: provider, channels, {@code Connecting}, {@code Transfer}, group, {@code EventLoop},

@@ -13,8 +13,8 @@ import java.nio.channels.SocketChannel;
 import java.util.Map;
 import java.util.Set;
 import org.jrsocket.connect.BufferSizes;
+import org.jrsocket.connect.DeferredOptions;
 import org.jrsocket.connect.KeepAliveOption;
-import org.jrsocket.connect.KeptOptions;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamConfig;
 
@@ -42,7 +42,7 @@ final class ChannelOptions {
 
     private final RSelectorProvider provider;
     private volatile SocketChannel tcp; // written with this monitor held, as are all of these
-    private final KeptOptions<SocketOption<?>> kept = new KeptOptions<>(DEFAULTS, ChannelOptions::simple);
+    private final DeferredOptions<SocketOption<?>> kept = new DeferredOptions<>(DEFAULTS, ChannelOptions::simple);
     private final BufferSizes buffers = new BufferSizes();
     private final KeepAliveOption keepAlive = new KeepAliveOption();
     private boolean closed;

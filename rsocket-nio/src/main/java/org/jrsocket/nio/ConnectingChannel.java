@@ -165,7 +165,7 @@ abstract class ConnectingChannel extends DualChannel {
         if (isBoundToAnotherFamily(target)) {
             return null;
         }
-        Rights.checkConnect(target);
+        PermissionChecks.checkConnect(target);
         heedInterrupt(); // otherwise a server would accept a connection that no one gets
         return target.getAddress().isAnyLocalAddress() ? loopback(target) : target;
     }

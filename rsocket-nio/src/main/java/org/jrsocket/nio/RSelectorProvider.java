@@ -130,10 +130,10 @@ public final class RSelectorProvider extends SelectorProvider {
      */
     public static synchronized void install(TransportContext context, TransportHolder holder) throws IOException {
         JdkChannels.ensureOpen();
-        BroughtProviders.ensureFound(RSelectorProvider.class); // one that fails takes the JDK's own with it
+        ProgramProviders.ensureFound(RSelectorProvider.class); // one that fails takes the JDK's own with it
         share(context, holder);
         if (System.getProperty(PROPERTY) == null) {
-            BroughtProviders.ensureNone(SelectorProvider.class, "selector provider");
+            ProgramProviders.ensureNone(SelectorProvider.class, "selector provider");
         }
         String before = System.setProperty(PROPERTY, RSelectorProvider.class.getName());
         SelectorProvider current = SelectorProvider.provider();
@@ -287,8 +287,8 @@ public final class RSelectorProvider extends SelectorProvider {
      * first. Must be called for each read of the {@linkplain #streamOf stream} that fails: if it returns false, the
      * reader counts as told, and later writes fail with a broken pipe.
      */
-    public static boolean isTheEndOnly(SocketChannel channel, SocketException e) {
-        return ((RSocketChannel) channel).rdma().isTheEndOnly(e);
+    public static boolean tellReader(SocketChannel channel, SocketException e) {
+        return ((RSocketChannel) channel).rdma().tellReader(e);
     }
 
     // ---- for other packages of this project ----

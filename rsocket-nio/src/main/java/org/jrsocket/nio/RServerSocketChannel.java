@@ -247,7 +247,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         @Override
         public SocketChannel adopt(RdmaStream stream) {
             try {
-                Rights.checkAccept(stream.remoteAddress());
+                PermissionChecks.checkAccept(stream.remoteAddress());
             } catch (SecurityException e) {
                 stream.close(); // and not reset, as with TCP
                 throw e;

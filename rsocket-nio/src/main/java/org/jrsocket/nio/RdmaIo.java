@@ -48,16 +48,16 @@ final class RdmaIo {
         try {
             return stream.read(target);
         } catch (SocketException e) {
-            if (isTheEndOnly(e)) {
+            if (tellReader(e)) {
                 return -1;
             }
             throw e;
         }
     }
 
-    /** Returns what {@link ResetNews#isTheEndOnly} returns, and remembers a reset of which the reader is told. */
-    boolean isTheEndOnly(SocketException e) {
-        boolean end = news.isTheEndOnly(e);
+    /** Returns what {@link ResetNews#tellReader} returns, and remembers a reset of which the reader is told. */
+    boolean tellReader(SocketException e) {
+        boolean end = news.tellReader(e);
         if (!end && ResetNews.isFailure(e)) {
             reset = e;
         }
@@ -90,7 +90,7 @@ final class RdmaIo {
             }
         } catch (SocketException e) {
             if (sum == 0) {
-                if (isTheEndOnly(e)) {
+                if (tellReader(e)) {
                     return -1;
                 }
                 throw e;
@@ -133,7 +133,7 @@ final class RdmaIo {
         try {
             return stream.read(target, nanos);
         } catch (SocketException e) {
-            if (isTheEndOnly(e)) {
+            if (tellReader(e)) {
                 return -1;
             }
             throw e;

@@ -21,7 +21,7 @@ import org.jrsocket.stream.StreamConfig;
 
 /**
  * The TCP side of a server channel, which determines its port: a channel of the JDK's and, where the policy excludes
- * TCP, a {@link KeptPort}. Either may have to be replaced while the server channel binds, because RDMA needs another
+ * TCP, a {@link ReservedPort}. Either may have to be replaced while the server channel binds, because RDMA needs another
  * port or TCP clients are to be refused. Modified with the server channel's state lock held; read without it.
  */
 final class ServerPort {
@@ -31,7 +31,7 @@ final class ServerPort {
     private final Object stateLock; // the server channel's, like the keys
     private final ChannelKeys keys;
     private volatile ServerSocketChannel tcp; // replaced only by bind
-    private volatile KeptPort kept; // set where the policy excludes TCP; tcp is unbound then
+    private volatile ReservedPort kept; // set where the policy excludes TCP; tcp is unbound then
 
     ServerPort(
             RSelectorProvider provider,
@@ -66,7 +66,7 @@ final class ServerPort {
 
     /** Returns the same address, also after the close; null if unbound. */
     InetSocketAddress boundAddress() {
-        KeptPort port = kept;
+        ReservedPort port = kept;
         if (port != null) {
             return port.boundAddress();
         }
@@ -93,7 +93,7 @@ final class ServerPort {
                 : wanted instanceof InetSocketAddress internet ? internet : null;
         if (address != null && !address.isUnresolved() && !tcp.socket().isBound()) {
             DualListener opened = mayBeRdmaAlone(address) ? openRdmaAlone(wanted, rdmaBacklog, config) : null;
-            KeptPort reserved = opened == null ? reserve(address) : null;
+            ReservedPort reserved = opened == null ? reserve(address) : null;
             if (reserved != null) {
                 opened = openBeforeTcp(reserved, wanted, backlog, rdmaBacklog, config);
             }
@@ -112,7 +112,7 @@ final class ServerPort {
      * @return null if the policy allows TCP
      */
     private DualListener openRdmaAlone(SocketAddress wanted, int backlog, StreamConfig config) throws IOException {
-        KeptPort port = new KeptPort(provider, family, wanted, false);
+        ReservedPort port = new ReservedPort(provider, family, wanted, false);
         try {
             DualListener opened =
                     isRdmaAlone(port.address()) ? DualListener.open(provider.context(), port, backlog, config) : null;
@@ -137,14 +137,14 @@ final class ServerPort {
      *
      * @return null if no port was asked for, or only TCP is to listen there, or TCP has to report what is wrong
      */
-    private KeptPort reserve(InetSocketAddress wanted) {
+    private ReservedPort reserve(InetSocketAddress wanted) {
         if (wanted.getPort() == 0 || provider.context().policy(Rules.Action.BIND, wanted) == Policy.TCP) {
             return null;
         }
         try {
             // without this option, no other socket may be bound to the port
             return tcp.getOption(StandardSocketOptions.SO_REUSEADDR)
-                    ? new KeptPort(provider, family, wanted, isShared())
+                    ? new ReservedPort(provider, family, wanted, isShared())
                     : null;
         } catch (IOException | RuntimeException e) {
             return null;
@@ -153,7 +153,7 @@ final class ServerPort {
 
     /** Lets RDMA listen first: clients that it refused while TCP already listened would connect to TCP and stay. */
     private DualListener openBeforeTcp(
-            KeptPort reserved, SocketAddress wanted, int backlog, int rdmaBacklog, StreamConfig config)
+            ReservedPort reserved, SocketAddress wanted, int backlog, int rdmaBacklog, StreamConfig config)
             throws IOException {
         DualListener opened = null;
         boolean listening = false;
@@ -222,7 +222,7 @@ final class ServerPort {
     void refuseTcp() throws IOException {
         InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
         replaceTcp(fresh -> {});
-        kept = new KeptPort(provider, family, local, false);
+        kept = new ReservedPort(provider, family, local, false);
     }
 
     private interface Setup {

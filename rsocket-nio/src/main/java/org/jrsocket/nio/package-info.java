@@ -24,7 +24,7 @@
  *
  * <ul>
  *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions},
- *       {@code ServerPort} and {@code KeptPort} ask it for the JDK's own and for the context.
+ *       {@code ServerPort} and {@code ReservedPort} ask it for the JDK's own and for the context.
  *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for.
  *   <li>A {@code Selection} belongs to its selector, and tells it when it sleeps: only a selector can tell the JDK so.
  *   <li>A key belongs to a selector and a channel: it tells the selector of the progress that the channel makes.

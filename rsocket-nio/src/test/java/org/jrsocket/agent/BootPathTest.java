@@ -73,23 +73,23 @@ class BootPathTest {
     @Test
     void shouldSayThatTheJarBesideIsTaken() throws Exception {
         File named = existing("jrsocket-2.jar");
-        assertNull(BootPath.mistaken(List.of(named)));
+        assertNull(BootPath.wrongJarWarning(List.of(named)));
         File beside = existing("rsocket.jar");
-        assertEquals(preferred(beside, named), BootPath.mistaken(List.of(named)));
+        assertEquals(preferred(beside, named), BootPath.wrongJarWarning(List.of(named)));
         File elsewhere = existing("elsewhere/other.jar");
-        assertEquals(preferred(beside, named), BootPath.mistaken(List.of(elsewhere, named)));
-        assertEquals(preferred(beside, named), BootPath.mistaken(List.of(named, elsewhere)));
-        assertNull(BootPath.mistaken(List.of(elsewhere)));
-        assertNull(BootPath.mistaken(List.of()));
+        assertEquals(preferred(beside, named), BootPath.wrongJarWarning(List.of(elsewhere, named)));
+        assertEquals(preferred(beside, named), BootPath.wrongJarWarning(List.of(named, elsewhere)));
+        assertNull(BootPath.wrongJarWarning(List.of(elsewhere)));
+        assertNull(BootPath.wrongJarWarning(List.of()));
     }
 
     /** The JVM would have said so. */
     @Test
     void shouldNotSayItOfAnAgentThatIsNotThere() throws Exception {
         existing("rsocket.jar");
-        assertNull(BootPath.mistaken(List.of(jar("jrsocket-2.jar"))));
+        assertNull(BootPath.wrongJarWarning(List.of(jar("jrsocket-2.jar"))));
         Files.createDirectories(folder.resolve("own/rsocket.jar"));
-        assertNull(BootPath.mistaken(List.of(existing("own/jrsocket-2.jar"))));
+        assertNull(BootPath.wrongJarWarning(List.of(existing("own/jrsocket-2.jar"))));
     }
 
     /** That may be the one that the agent's class is of, whatever else there is. */
@@ -97,8 +97,8 @@ class BootPathTest {
     void shouldNotSayItWhereTheJarOfThatNameIsAnAgentItself() throws Exception {
         File beside = existing("rsocket.jar");
         File named = existing("jrsocket-2.jar");
-        assertNull(BootPath.mistaken(List.of(named, beside)));
-        assertNull(BootPath.mistaken(List.of(beside, named)));
+        assertNull(BootPath.wrongJarWarning(List.of(named, beside)));
+        assertNull(BootPath.wrongJarWarning(List.of(beside, named)));
     }
 
     /** As the JVM does, it looks where the jar itself is. */
@@ -108,16 +108,16 @@ class BootPathTest {
         File link = jar("jrsocket.jar");
         Files.createSymbolicLink(link.toPath(), named.toPath());
         existing("rsocket.jar");
-        assertNull(BootPath.mistaken(List.of(link)));
+        assertNull(BootPath.wrongJarWarning(List.of(link)));
         File beside = jar("lib/rsocket.jar");
         Files.createSymbolicLink(beside.toPath(), named.toPath());
-        assertNull(BootPath.mistaken(List.of(link)), "it is the same jar");
+        assertNull(BootPath.wrongJarWarning(List.of(link)), "it is the same jar");
         Files.delete(beside.toPath());
         existing("lib/rsocket.jar");
-        assertEquals(preferred(beside, link), BootPath.mistaken(List.of(link)));
+        assertEquals(preferred(beside, link), BootPath.wrongJarWarning(List.of(link)));
         File own = jar("own.jar");
         Files.createSymbolicLink(own.toPath(), beside.toPath());
-        assertNull(BootPath.mistaken(List.of(link, own)));
+        assertNull(BootPath.wrongJarWarning(List.of(link, own)));
     }
 
     /** A JVM in which a program has loaded these. */

@@ -299,9 +299,9 @@ public class LoopbackQp extends Qp {
                 sq.silent,
                 sq.id(slot),
                 status,
-                ok ? write ? 1 : 0 : Transfer.NONSENSE,
+                ok ? write ? 1 : 0 : Transfer.UNDEFINED,
                 0,
-                ok ? 0 : Transfer.NONSENSE,
+                ok ? 0 : Transfer.UNDEFINED,
                 0);
         sq.silent = 0;
     }
@@ -317,10 +317,10 @@ public class LoopbackQp extends Qp {
                 -1,
                 id,
                 status,
-                ok ? opcode : Transfer.NONSENSE,
-                ok ? length : Transfer.NONSENSE,
-                ok ? imm : Transfer.NONSENSE,
-                ok ? flags : Transfer.NONSENSE);
+                ok ? opcode : Transfer.UNDEFINED,
+                ok ? length : Transfer.UNDEFINED,
+                ok ? imm : Transfer.UNDEFINED,
+                ok ? flags : Transfer.UNDEFINED);
     }
 
     private void flush() {

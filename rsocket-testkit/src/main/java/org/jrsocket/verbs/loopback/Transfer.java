@@ -13,7 +13,7 @@ import org.jrsocket.verbs.WcBatch;
 final class Transfer {
 
     /** The content of fields that mean nothing. */
-    static final int NONSENSE = 0xbad;
+    static final int UNDEFINED = 0xbad;
 
     /** {@code IBV_WC_LOC_LEN_ERR}: the message is longer than the receive. */
     static final int LOCAL_LENGTH = 1;
@@ -96,7 +96,7 @@ final class Transfer {
                         WcBatch.SUCCESS, to.domain().device().writeOpcode, length, sq.imm(slot), WcBatch.WITH_IMM);
             case SendBatch.SEND_WITH_IMM ->
                 to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV, length, sq.imm(slot), WcBatch.WITH_IMM);
-            case SendBatch.SEND -> to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV, length, NONSENSE, 0);
+            case SendBatch.SEND -> to.completeReceive(WcBatch.SUCCESS, WcBatch.OP_RECV, length, UNDEFINED, 0);
             default -> {
                 // A plain write is invisible to its target.
             }

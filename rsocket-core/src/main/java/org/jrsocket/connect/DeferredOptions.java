@@ -15,7 +15,7 @@ import java.util.function.BiFunction;
  *
  * @param <K> how the socket API names options
  */
-public final class KeptOptions<K> {
+public final class DeferredOptions<K> {
 
     /** Sets an option of a socket. */
     public interface Setter<K> {
@@ -30,7 +30,7 @@ public final class KeptOptions<K> {
      * @param defaults the initial values of the options that need no socket
      * @param simple returns a value as the JDK would return it, if the JDK is sure to accept it; otherwise null
      */
-    public KeptOptions(Map<K, Object> defaults, BiFunction<K, Object, Object> simple) {
+    public DeferredOptions(Map<K, Object> defaults, BiFunction<K, Object, Object> simple) {
         this.defaults = defaults;
         this.simple = simple;
     }

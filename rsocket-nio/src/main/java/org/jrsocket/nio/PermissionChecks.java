@@ -11,9 +11,9 @@ import java.net.InetSocketAddress;
  * later have no security manager.
  */
 @SuppressWarnings("removal")
-final class Rights {
+final class PermissionChecks {
 
-    private Rights() {}
+    private PermissionChecks() {}
 
     /** @throws SecurityException if the caller may not connect to it */
     static void checkConnect(InetSocketAddress remote) {

@@ -17,10 +17,10 @@ import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
 
 /** What is set on a socket before the kernel knows of it. */
-class KeptOptionsTest {
+class DeferredOptionsTest {
 
     /** Numbers are cut to ten; nothing else is accepted for sure. */
-    private final KeptOptions<String> options = new KeptOptions<>(
+    private final DeferredOptions<String> options = new DeferredOptions<>(
             Map.of("size", 1), (name, value) -> value instanceof Integer number ? Math.min(number, 10) : null);
 
     @Test

@@ -14,9 +14,9 @@ import java.util.ServiceLoader;
  * its own, but a system property, which the agent sets, takes precedence over both: a program that brings a provider
  * would lose it.
  */
-public final class BroughtProviders {
+public final class ProgramProviders {
 
-    private BroughtProviders() {}
+    private ProgramProviders() {}
 
     /**
      * Makes sure that the JDK, given the name of one of our classes, finds this class. It looks with the system class

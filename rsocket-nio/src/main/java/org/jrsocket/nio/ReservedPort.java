@@ -16,7 +16,7 @@ import org.jrsocket.connect.TcpPort;
  * A port on which TCP does not listen, or not yet: a bound TCP socket keeps it, and TCP clients are refused. Guarded by
  * a lock of its owner.
  */
-final class KeptPort implements TcpPort {
+final class ReservedPort implements TcpPort {
 
     private final RSelectorProvider provider;
     private final ProtocolFamily family; // null for the JDK's default
@@ -25,7 +25,7 @@ final class KeptPort implements TcpPort {
     private volatile SocketChannel socket; // written under the owner's lock
 
     /** @param shared whether other sockets that allow it too may be bound to the port ({@code SO_REUSEPORT}) */
-    KeptPort(RSelectorProvider provider, ProtocolFamily family, SocketAddress wanted, boolean shared)
+    ReservedPort(RSelectorProvider provider, ProtocolFamily family, SocketAddress wanted, boolean shared)
             throws IOException {
         this.provider = provider;
         this.family = family;
