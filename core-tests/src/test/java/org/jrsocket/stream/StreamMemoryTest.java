@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.concurrent.Future;
@@ -138,6 +139,54 @@ class StreamMemoryTest extends RawPeerTests {
         awaitRest(sweep);
         p.client.close();
         assertTrue(sweep.look(), "it was closed");
+    }
+
+    /** Lack of memory may be over long before the connection is quiet. */
+    @Test
+    void shouldMakeRoomForAWholeMessageOnceThereIsMemoryAgain() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        transport.limitMemory(1);
+        byte[] message = bytes(60_000);
+        Future<?> writer = background(() -> {
+            p.client.write(message, 0, message.length, PATIENCE);
+            return null;
+        });
+        RawPeer.await(() -> available(p) == 16 << 10, () -> "less than an idle connection has room for");
+        for (int i = 0; i < 10; i++) {
+            assertEquals(16 << 10, p.server.available());
+        }
+        transport.limitMemory(Long.MAX_VALUE);
+        RawPeer.await(() -> available(p) == message.length, () -> "not all of it");
+        assertArrayEquals(message, read(p.server, message.length));
+        get(writer);
+    }
+
+    private static int available(StreamPair p) {
+        try {
+            return p.server.available();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A C peer's connection, for example, whose grants never come back. */
+    @Test
+    void shouldRestWithMemoryThatCannotBeGivenBack() throws Exception {
+        StreamPair p = pair(DEFAULT);
+        stream(p, 16 << 20);
+        p.client.write(ByteBuffer.allocate(64 << 10)); // which nobody reads
+        RawPeer.await(
+                () -> p.client.core().out.acknowledged() == p.client.core().out.written(), () -> "not sent");
+        RawPeer.await(
+                () -> {
+                    for (int looks = 0; p.server.core().sweep.look(); looks++) {
+                        if (looks == 20) {
+                            return false; // a reaper may be slow
+                        }
+                    }
+                    return p.server.registeredBytes() > IDLE;
+                },
+                () -> "still not at rest");
     }
 
     private static void awaitRest(StreamSweep sweep) {

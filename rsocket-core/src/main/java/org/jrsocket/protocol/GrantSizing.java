@@ -59,13 +59,11 @@ final class GrantSizing {
         ranDry = true;
     }
 
-    /** Grows for a reader that waits until more has come than there is room for; false if that is modest already. */
-    boolean growUnread() {
-        if (window >= Math.min(MODEST, most)) {
-            return false;
+    /** Grows, up to a modest size, for a reader that waits until more has come than there is room for. */
+    void growUnread() {
+        if (window < Math.min(MODEST, most)) {
+            grow();
         }
-        grow();
-        return true;
     }
 
     /** Records that the application has read all that came. */

@@ -302,7 +302,7 @@ public final class Inbound {
         return memoryEffect();
     }
 
-    /** Makes the window larger if the peer has filled all of it and nothing is read; false if not. */
+    /** See {@link ReceiveMemory#growUnread}. */
     boolean growUnread() {
         return memory.growUnread();
     }

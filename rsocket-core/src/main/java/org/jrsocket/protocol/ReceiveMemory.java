@@ -114,9 +114,18 @@ final class ReceiveMemory {
         finished.add(slab);
     }
 
-    /** Makes the window larger if the peer has filled all of it and nothing is read; false if not. */
+    /**
+     * Makes the window larger if the peer has filled all of it and nothing is read. Returns whether a slab is wanted,
+     * which may be one that was refused before.
+     */
     boolean growUnread() {
-        return open && readable > 0 && granted.isEmpty() && sizing.growUnread();
+        if (!open || readable == 0 || !granted.isEmpty()) {
+            return false;
+        }
+        if (wanted() == 0) {
+            sizing.growUnread();
+        }
+        return wanted() > 0;
     }
 
     // ---- arriving ----

@@ -185,7 +185,7 @@ public final class RdmaStream implements AutoCloseable {
         closing.freeing().whenSendsAreOver(action);
     }
 
-    /** Runs {@code action} every few seconds while memory could be given back, on the service thread; it must not wait. */
+    /** Runs {@code action} now and then while nothing moves, on the service thread; it must not wait. */
     public void whenQuiet(Runnable action) {
         core.sweep.whenQuiet(action);
     }

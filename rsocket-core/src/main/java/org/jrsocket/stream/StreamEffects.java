@@ -115,9 +115,9 @@ final class StreamEffects {
         if (core.failure == null) {
             String device = core.endpoint.device.name();
             core.failedAfterEnd = core.ended;
+            core.failure = cause; // first: there may be no memory for the rest
             cause.addSuppressed(
                     new StreamFailure(detail + " (" + device + ", " + core.local + " to " + core.remote + ")"));
-            core.failure = cause;
             if (!core.closed) {
                 failedWith = core.failedAfterEnd ? null : detail;
                 pendingLog = () -> LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);

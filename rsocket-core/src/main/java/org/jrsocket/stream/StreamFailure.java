@@ -14,6 +14,7 @@ import java.io.IOException;
 public final class StreamFailure extends IOException {
 
     private static final long serialVersionUID = 1L;
+    private static final Throwable[] NONE = {};
 
     StreamFailure(String message) {
         super(message);
@@ -28,7 +29,7 @@ public final class StreamFailure extends IOException {
 
     /** Returns why the connection failed that {@code e} tells of; null if it tells of something else. */
     public static StreamFailure of(Throwable e) {
-        for (Throwable each : e.getSuppressed()) {
+        for (Throwable each : e == null ? NONE : e.getSuppressed()) {
             if (each instanceof StreamFailure failure) {
                 return failure;
             }

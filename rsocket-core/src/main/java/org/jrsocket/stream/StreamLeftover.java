@@ -199,7 +199,6 @@ final class StreamLeftover {
 
     /** Resets a stream that could not be looked after and no longer will be: an error is better than silence. */
     void fail(Throwable cause) {
-        LOG.error("sending the remaining data of {} failed; the connection is reset", core.stream(), cause);
         core.enter();
         try {
             core.effects().fail(new SocketException("Connection reset"), "sending the remaining data failed: " + cause);
@@ -207,5 +206,6 @@ final class StreamLeftover {
         } finally {
             core.exit();
         }
+        LOG.error("sending the remaining data of {} failed; the connection is reset", core.stream(), cause);
     }
 }

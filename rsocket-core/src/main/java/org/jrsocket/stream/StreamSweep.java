@@ -4,6 +4,8 @@
  */
 package org.jrsocket.stream;
 
+import java.util.concurrent.ThreadLocalRandom;
+
 /**
  * Looks at a stream every few seconds for what nothing else would notice: that nothing has moved for some rounds, so
  * memory is given back, and that the device has been silent for many, so the connection has ended. Used on the service
@@ -14,7 +16,7 @@ final class StreamSweep {
     /** Rounds without movement after which a stream is quiet. */
     private static final int QUIET_ROUNDS = 2;
 
-    /** Rounds after which a quiet stream that has nothing to give back is left alone. */
+    /** Rounds after which a quiet stream that gives nothing back any more is left alone. */
     private static final int RESTFUL_ROUNDS = 2 * QUIET_ROUNDS;
 
     /** How often such a stream is looked at all the same: its peer may have granted it more since. */
@@ -23,7 +25,9 @@ final class StreamSweep {
     private final StreamCore core;
     private final DeviceSilence silence;
     private long movesSeen; // written with the core's lock held
+    private long grownSeen; // bytes beyond the minimum
     private int idleRounds;
+    private final int firstRoundAtRest = ThreadLocalRandom.current().nextInt(ROUNDS_AT_REST); // not all at once
     private int roundsAtRest = -1; // -1: not at rest
     private boolean givingBack; // guarded by the core's lock; a reaper is to give memory back
     private volatile Runnable whenQuiet = () -> {};
@@ -57,11 +61,14 @@ final class StreamSweep {
             movesSeen = moves;
             core.in.timePassed();
             boolean inUse = !core.freed && !core.closed;
-            boolean grown = core.endpoint.slabs.grownBytes() > 0;
+            long grown = core.endpoint.slabs.grownBytes();
+            boolean shrinks = grown != grownSeen;
+            grownSeen = grown;
+            boolean done = !shrinks && !givingBack;
             quiet = idleRounds >= QUIET_ROUNDS && inUse && !core.writerInside;
-            if (quiet && !grown) {
+            if (quiet && grown == 0) {
                 giveBack();
-            } else if (quiet && !givingBack) {
+            } else if (quiet && (!givingBack || idleRounds % ROUNDS_AT_REST == 0)) { // or the task was lost
                 givingBack = true;
                 reap = true;
             }
@@ -71,8 +78,8 @@ final class StreamSweep {
                     core.effects().silent(silence.seconds());
                 }
             }
-            boolean rests = quiet && !grown && idleRounds >= RESTFUL_ROUNDS && !core.out.awaitsCompletion();
-            roundsAtRest = rests ? 0 : -1;
+            boolean rests = quiet && idleRounds >= RESTFUL_ROUNDS && done && !core.out.awaitsCompletion();
+            roundsAtRest = !rests ? -1 : roundsAtRest < 0 ? firstRoundAtRest : 0;
         } finally {
             core.exit();
         }
@@ -82,7 +89,7 @@ final class StreamSweep {
         if (stuck) { // a close is just beginning, or ran out of memory before anybody heard of it
             core.stream().closing().endNow();
         }
-        if (quiet && roundsAtRest < 0) {
+        if (quiet) {
             whenQuiet.run(); // without the lock, because it may wait for a thread that waits for that lock
         }
         return true;

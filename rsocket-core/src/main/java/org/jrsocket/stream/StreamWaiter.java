@@ -305,6 +305,7 @@ final class StreamWaiter {
     }
 
     private void onReadable() {
+        Throwable failed = null;
         core.enter();
         try {
             if (core.freed) {
@@ -326,9 +327,12 @@ final class StreamWaiter {
             }
         } catch (RuntimeException | Error e) {
             leftoverWatched = false;
-            core.leftover().fail(e);
+            failed = e;
         } finally {
             core.exit();
+        }
+        if (failed != null) {
+            core.leftover().fail(failed); // without the lock, because it logs
         }
         core.stream().closing().onWatched();
     }

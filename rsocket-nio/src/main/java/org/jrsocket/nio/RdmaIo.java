@@ -77,8 +77,11 @@ final class RdmaIo {
     /** @param before the number of bytes that were read before, which are reported whatever happens now */
     private long readNow(ByteBuffer[] targets, int offset, int length, long before) throws IOException {
         long sum = before;
+        int i = offset;
+        int start = 0; // of the i-th
         try {
-            for (int i = offset; i < offset + length; i++) {
+            for (; i < offset + length; i++) {
+                start = targets[i].position();
                 int n = stream.read(targets[i]);
                 if (n < 0) {
                     return sum == 0 ? -1 : sum;
@@ -95,7 +98,8 @@ final class RdmaIo {
                 }
                 throw e;
             }
-        } catch (RuntimeException e) { // a buffer of a closed arena, say, behind others that are filled
+        } catch (RuntimeException e) { // a buffer of a closed arena, for example, behind others that are filled
+            sum += targets[i].position() - start;
             if (sum == 0) {
                 throw e;
             }
