@@ -274,7 +274,7 @@ class SeveralDevicesTest {
             String said = assertThrows(
                             RdmaConnectException.class, () -> connect(context("policy=rdma,devices=mlx5_0"), address))
                     .getMessage();
-            assertTrue(said.endsWith(", which this connection is not allowed to use"), said);
+            assertTrue(said.endsWith(", which is not allowed here"), said);
             assertTrue(listener.isReady());
         }
         TransportContext server = context("devices=lo2");

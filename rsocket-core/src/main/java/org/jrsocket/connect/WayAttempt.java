@@ -257,7 +257,7 @@ final class WayAttempt implements PendingConnect.Observer {
      */
     RdmaStream await() throws IOException {
         if (waits && service.isCurrent()) { // perhaps a logger's connection; no other thread would end its wait
-            leave(Reason.RESOURCES, "the service thread cannot wait for a connection that it must itself establish");
+            leave(Reason.RESOURCES, "the service thread cannot wait for a connection that it must make itself");
         } else if (waits) {
             awaitWord();
         }

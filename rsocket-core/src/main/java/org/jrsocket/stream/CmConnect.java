@@ -108,10 +108,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                     request.resolveRoute();
                     request.makeEndpoint();
                 } else {
-                    fail(
-                            Reason.NO_DEVICE,
-                            "the route leads to " + device + ", which this connection is not allowed to use",
-                            null);
+                    fail(Reason.NO_DEVICE, "the route leads to " + device + ", which is not allowed here", null);
                 }
             }
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
@@ -252,9 +249,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         lock.lock();
         try {
             if (transport.serviceThread().isCurrent()) { // a logger's connection, perhaps; no other takes the answer
-                giveUp(
-                        Reason.RESOURCES,
-                        "the service thread cannot wait for a connection that it must itself establish");
+                giveUp(Reason.RESOURCES, "the service thread cannot wait for a connection that it must make itself");
             }
             while (!done) {
                 long nanos = expires ? 0 : left.getAsLong();

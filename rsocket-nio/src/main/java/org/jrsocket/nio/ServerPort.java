@@ -21,8 +21,8 @@ import org.jrsocket.stream.StreamConfig;
 
 /**
  * The TCP side of a server channel, which determines its port: a channel of the JDK's and, where the policy excludes
- * TCP, a {@link ReservedPort}. Either may have to be replaced while the server channel binds, because RDMA needs another
- * port or TCP clients are to be refused. Modified with the server channel's state lock held; read without it.
+ * TCP, a {@link ReservedPort}. Either may have to be replaced while the server channel binds, because RDMA needs
+ * another port or TCP clients are to be refused. Modified with the server channel's state lock held; read without it.
  */
 final class ServerPort {
 
