@@ -160,11 +160,14 @@ final class Flow {
         end(State.LOST, "lost", " why=" + withCauses(why));
     }
 
-    /** In one line. */
+    /** In one line, with what was suppressed: over RDMA that says why. */
     static String withCauses(Throwable why) {
         StringBuilder text = new StringBuilder();
         for (Throwable t = why; t != null; t = t.getCause()) {
             text.append(text.length() == 0 ? "" : " <- ").append(t);
+            for (Throwable suppressed : t.getSuppressed()) {
+                text.append(" <- ").append(suppressed);
+            }
         }
         return text.toString().replace('\n', ' ');
     }
