@@ -97,6 +97,9 @@ final class EngineReader extends Actor {
 
     private void take(Inbound in) {
         Chance chance = simulation.chance;
+        if (chance.oneIn(16)) {
+            end.act(end.connection.growUnread()); // it asks what is available
+        }
         int n = Math.min(in.piece(), chance.spread(1, end.plan.mostRead));
         if (n < 1) {
             throw simulation.failure(
