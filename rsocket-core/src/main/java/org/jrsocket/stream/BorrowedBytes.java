@@ -54,7 +54,7 @@ public final class BorrowedBytes implements AutoCloseable {
             }
             givenBack = true;
             core.borrowed--;
-            if (!core.freed) {
+            if (!core.phase.isFreed()) {
                 core.act(core.connection.giveBack(slab, length));
             }
             last = core.borrowed == 0;

@@ -79,7 +79,7 @@ public final class LentMemory implements AutoCloseable {
     public boolean isFree() {
         core.enter();
         try {
-            return core.sendsOver || core.out.acknowledged() >= usedUpTo;
+            return core.phase.areSendsOver() || core.out.acknowledged() >= usedUpTo;
         } finally {
             core.exit();
         }
@@ -108,12 +108,12 @@ public final class LentMemory implements AutoCloseable {
     public boolean end() {
         core.enter();
         try {
-            if (!deregistered && !core.freed && core.out.acknowledged() >= usedUpTo) {
+            if (!deregistered && !core.phase.isFreed() && core.out.acknowledged() >= usedUpTo) {
                 closed = true;
                 deregistered = true;
                 core.endpoint.slabs.endLending(mr);
             }
-            return deregistered || core.sendsOver;
+            return deregistered || core.phase.areSendsOver();
         } finally {
             core.exit();
         }

@@ -47,7 +47,7 @@ public final class PollSet implements AutoCloseable {
         StreamCore core = stream.core();
         core.enter();
         try {
-            if (core.freed || core.pollSet != null || core.transport != transport) {
+            if (core.phase.isFreed() || core.pollSet != null || core.transport != transport) {
                 return false;
             }
             synchronized (lock) {

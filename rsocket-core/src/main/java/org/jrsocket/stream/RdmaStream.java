@@ -252,7 +252,7 @@ public final class RdmaStream implements AutoCloseable {
 
     /** Returns whether nothing native is left of the stream. */
     public boolean isFreed() {
-        return locked(() -> core.gone);
+        return locked(() -> core.phase.isGone());
     }
 
     // ---- events ----
@@ -380,7 +380,8 @@ public final class RdmaStream implements AutoCloseable {
 
     /** Returns the bytes registered for the stream now. */
     public long registeredBytes() {
-        return locked(() -> core.freed && !closing.freeing().waitsForBorrowed() ? 0 : core.endpoint.registeredBytes());
+        return locked(() ->
+                core.phase.isFreed() && !closing.freeing().waitsForBorrowed() ? 0 : core.endpoint.registeredBytes());
     }
 
     /** Answers questions that are not asked for every message. */

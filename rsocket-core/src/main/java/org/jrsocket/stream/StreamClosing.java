@@ -138,14 +138,14 @@ final class StreamClosing {
     private boolean endAtOnce() {
         core.enter();
         try {
-            if (core.readerInside || core.writerInside || core.releasing) {
+            if (core.readerInside || core.writerInside || core.phase.isReleasing()) {
                 return false;
             }
             core.poll();
-            core.releasing = core.out.isDrained();
-            if (!core.releasing) {
+            if (!core.out.isDrained()) {
                 return false;
             }
+            core.advanceTo(Phase.RELEASING);
         } finally {
             core.exit();
         }
@@ -201,8 +201,8 @@ final class StreamClosing {
         long until = System.nanoTime() + nanos;
         core.enter();
         try {
-            if (!core.releasing) {
-                core.releasing = true;
+            if (!core.phase.isReleasing()) {
+                core.advanceTo(Phase.RELEASING);
                 deadline = until;
             } else if (deadline != 0 && until - deadline < 0) {
                 deadline = until;
@@ -229,7 +229,7 @@ final class StreamClosing {
     private void notBegun() {
         core.enter();
         try {
-            core.releasing = false;
+            core.phase = Phase.IN_USE;
             deadline = 0;
         } finally {
             core.exit();
@@ -272,7 +272,7 @@ final class StreamClosing {
         boolean cut;
         core.enter();
         try {
-            if (core.freed || deadline == 0) {
+            if (core.phase.isFreed() || deadline == 0) {
                 return;
             }
             core.queues.takeEvent();
@@ -318,7 +318,7 @@ final class StreamClosing {
     private boolean isSomebodyInside() {
         core.enter();
         try {
-            return !core.freed && deadline != 0 && (core.readerInside || core.writerInside);
+            return !core.phase.isFreed() && deadline != 0 && (core.readerInside || core.writerInside);
         } finally {
             core.exit();
         }
@@ -328,7 +328,7 @@ final class StreamClosing {
     void onWatched() {
         core.enter();
         try {
-            if (core.freed) {
+            if (core.phase.isFreed()) {
                 return;
             }
             if (!core.closed && deadline == 0) {
@@ -372,7 +372,10 @@ final class StreamClosing {
             }
             core.poll();
             core.flush();
-            if (core.freed || core.failure != null || core.peerGone || core.out.acknowledged() - written >= 0) {
+            if (core.phase.isFreed()
+                    || core.failure != null
+                    || core.peerGone
+                    || core.out.acknowledged() - written >= 0) {
                 return false;
             }
             if (core.out.posted() - written >= 0 && !core.out.awaitsCompletion()) {

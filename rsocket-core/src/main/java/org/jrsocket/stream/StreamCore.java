@@ -54,6 +54,9 @@ final class StreamCore {
     private final FloodBudget flood = new FloodBudget();
 
     // Guarded by lock.
+    /** Goes on by {@link #advanceTo}; only a close that could not begin takes {@link Phase#RELEASING} back. */
+    Phase phase = Phase.IN_USE;
+
     boolean readerInside;
     boolean writerInside;
     /** The set that its receive queue is in, or null. */
@@ -68,12 +71,7 @@ final class StreamCore {
     boolean ended;
     /** The peer or its CM has sent DISCONNECT: what we send reaches nobody. */
     boolean peerGone;
-    /** The stream is about to be freed: after a close, or because the peer broke the protocol. */
-    boolean releasing;
 
-    boolean freed; // nothing native may be used any more
-    boolean sendsOver; // in addition, there is no queue pair, and nothing is lent to it
-    boolean gone; // in addition, nothing of it is left
     boolean resetting; // DISCONNECT waits for nothing that was written
     boolean protocolBroken;
     private long awaitedOffset = NONE; // a thread waits until everything before it is acknowledged
@@ -130,7 +128,7 @@ final class StreamCore {
             int opened = connection.open();
             effects.handle(opened | pump.flush());
         } catch (RuntimeException | Error e) { // the caller frees what it stands on; nobody may use that
-            freed = true;
+            phase = Phase.FREED;
             throw e;
         } finally {
             exit();
@@ -184,6 +182,11 @@ final class StreamCore {
 
     boolean isHeld() {
         return lock.isHeld();
+    }
+
+    void advanceTo(Phase next) {
+        assert isHeld() && next.compareTo(phase) > 0 : next;
+        phase = next;
     }
 
     private int readiness() {
@@ -266,21 +269,22 @@ final class StreamCore {
 
     /** Takes what has arrived and sends what can be sent. */
     void poll() {
-        if (!freed) {
+        if (!phase.isFreed()) {
             handle(pump.poll());
         }
     }
 
     /** Polls like {@link #poll}, for a reader, to which the completion of sends does not matter. */
     void pollMessages() {
-        if (!freed) {
+        if (!phase.isFreed()) {
             handle(pump.pollMessages());
         }
     }
 
     private void handle(int step) {
         effects.handle(step);
-        boolean isDue = flood.isDue(in.idleMessages()) && !closed && !releasing; // a close has a budget of its own
+        // a close has a budget of its own
+        boolean isDue = flood.isDue(in.idleMessages()) && !closed && !phase.isReleasing();
         if (isDue && flood.isSpent(in.idleMessages(), System.nanoTime())) {
             effects.violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
         }
@@ -291,7 +295,7 @@ final class StreamCore {
     }
 
     void flush() {
-        if (freed) {
+        if (phase.isFreed()) {
             return;
         }
         leftover.collectedNoMore();
@@ -309,7 +313,7 @@ final class StreamCore {
 
     /** Arms the queues, so that whatever comes next raises an event, and polls for what came before. */
     void armAndPoll(boolean sends) {
-        if (freed) {
+        if (phase.isFreed()) {
             return;
         }
         handle(pump.arm(sends));
@@ -328,7 +332,7 @@ final class StreamCore {
     private void probePeer() {
         enter();
         try {
-            if (!freed && !closed) {
+            if (!phase.isFreed() && !closed) {
                 poll(); // on an idle stream nothing else polls, and earlier probes would fill the queue
                 out.probe();
                 flush();
@@ -340,7 +344,7 @@ final class StreamCore {
 
     /** Drops what nobody will read. If a reader is inside, it does this when it leaves. */
     void discardInput() {
-        if (inputShut && !readerInside && !freed && in.readable() > 0) {
+        if (inputShut && !readerInside && !phase.isFreed() && in.readable() > 0) {
             discarded += in.readable();
             act(connection.consume(in.readable()));
         }
@@ -355,7 +359,7 @@ final class StreamCore {
     void die() {
         connection.sendFailed();
         leftover.collectedNoMore();
-        if (!freed) { // otherwise they may already belong to another connection
+        if (!phase.isFreed()) { // otherwise they may already belong to another connection
             queues.clear();
         }
         stalls.look();

@@ -28,7 +28,7 @@ final class StreamFreeing implements Runnable {
     void whenSendsAreOver(Runnable action) {
         core.enter();
         try {
-            if (!core.sendsOver) {
+            if (!core.phase.areSendsOver()) {
                 whenSendsAreOver = action;
                 return;
             }
@@ -47,11 +47,11 @@ final class StreamFreeing implements Runnable {
     public void run() {
         core.enter();
         try {
-            if (core.freed) {
+            if (core.phase.isFreed()) {
                 return;
             }
             core.waits().free();
-            core.freed = true;
+            core.advanceTo(Phase.FREED);
             // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
             // peer that broke the rules may have left anything.
             reusable = core.closed && !core.protocolBroken;
@@ -70,7 +70,7 @@ final class StreamFreeing implements Runnable {
     void disown() {
         core.enter();
         try {
-            core.freed = true;
+            core.advanceTo(Phase.FREED);
         } finally {
             core.exit();
         }
@@ -81,7 +81,7 @@ final class StreamFreeing implements Runnable {
         boolean all;
         core.enter();
         try {
-            core.sendsOver = true;
+            core.advanceTo(Phase.SENDS_OVER);
             action = whenSendsAreOver;
             whenSendsAreOver = null;
             all = core.borrowed == 0;
@@ -136,7 +136,7 @@ final class StreamFreeing implements Runnable {
     private void gone() {
         core.enter();
         try {
-            core.gone = true;
+            core.advanceTo(Phase.GONE);
         } finally {
             core.exit();
         }
@@ -145,7 +145,7 @@ final class StreamFreeing implements Runnable {
 
     /** Returns whether the peer may not know of the end, and is about to be told. Called with the core's lock held. */
     boolean leavesUnheard() {
-        return isUnheard() && !core.gone && !waitsForBorrowed;
+        return isUnheard() && !core.phase.isGone() && !waitsForBorrowed;
     }
 
     private boolean isUnheard() {

@@ -145,7 +145,7 @@ final class StreamLeftover {
 
     /** Returns whether something waits to be sent. */
     boolean any() {
-        return !core.freed && (collected || core.connection.hasLeftover());
+        return !core.phase.isFreed() && (collected || core.connection.hasLeftover());
     }
 
     /** Returns whether the stream has to be added to the list now. Asked by each thread that leaves the stream. */

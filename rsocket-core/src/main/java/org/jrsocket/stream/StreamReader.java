@@ -125,7 +125,7 @@ final class StreamReader {
         try {
             core.ensureOpen();
             core.pollMessages(); // even if something is there: programs wait for more to be available
-            if (!core.freed && !core.inputShut) {
+            if (!core.phase.isFreed() && !core.inputShut) {
                 core.act(core.connection.growUnread()); // and for more than an idle connection has room for
             }
             return core.inputShut ? 0 : (int) in.readable();
@@ -164,7 +164,7 @@ final class StreamReader {
     /** Throws if the stream is closed or about to be freed, so that no thread comes in. Needs the core's lock. */
     static void ensureUsable(StreamCore core) throws SocketException {
         core.ensureOpen();
-        if (core.releasing) {
+        if (core.phase.isReleasing()) {
             throw again(core.failure, "Connection reset");
         }
     }

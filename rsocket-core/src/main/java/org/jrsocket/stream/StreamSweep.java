@@ -55,12 +55,12 @@ final class StreamSweep {
         boolean quiet;
         boolean reap = false;
         try {
-            stuck = core.closed && !core.releasing && !core.freed;
+            stuck = core.closed && !core.phase.isReleasing();
             long moves = moves();
             idleRounds = moves == movesSeen ? idleRounds + 1 : 0;
             movesSeen = moves;
             core.in.timePassed();
-            boolean inUse = !core.freed && !core.closed;
+            boolean inUse = !core.phase.isFreed() && !core.closed;
             long grown = core.endpoint.slabs.grownBytes();
             boolean shrinks = grown != grownSeen;
             grownSeen = grown;
@@ -110,7 +110,7 @@ final class StreamSweep {
         core.enter();
         try {
             givingBack = false;
-            if (moves() == movesSeen && !core.freed && !core.closed && !core.writerInside) {
+            if (moves() == movesSeen && !core.phase.isFreed() && !core.closed && !core.writerInside) {
                 giveBack();
             }
         } finally {

@@ -106,8 +106,10 @@ final class StreamWaiter {
         for (; ; ) {
             // A reader inside keeps the queues from being freed. While something is left to be sent, the next message
             // is not all there is to wait for.
-            boolean inNative =
-                    reading && !core.freed && !core.closed && !core.leftover().any();
+            boolean inNative = reading
+                    && !core.phase.isFreed()
+                    && !core.closed
+                    && !core.leftover().any();
             core.exit();
             try {
                 if (inNative) {
@@ -208,7 +210,7 @@ final class StreamWaiter {
     private void takeEvent(Sleeper me) {
         core.enter();
         try {
-            if (!core.freed && core.queues.takeEvent()) {
+            if (!core.phase.isFreed() && core.queues.takeEvent()) {
                 core.poll();
                 armForOthers(me);
             }
@@ -278,7 +280,7 @@ final class StreamWaiter {
     private void watchOnce() throws IOException {
         core.enter();
         try {
-            if (core.freed) {
+            if (core.phase.isFreed()) {
                 return;
             }
             if (watch == null) {
@@ -308,7 +310,7 @@ final class StreamWaiter {
         Throwable failed = null;
         core.enter();
         try {
-            if (core.freed) {
+            if (core.phase.isFreed()) {
                 return;
             }
             core.queues.takeEvent();
@@ -353,10 +355,10 @@ final class StreamWaiter {
     boolean watchedBy(Epoll set, long data) throws IOException {
         core.enter();
         try {
-            if (!core.freed) {
+            if (!core.phase.isFreed()) {
                 set.add(core.endpoint.channel.getFd(), Epoll.IN, data);
             }
-            return !core.freed;
+            return !core.phase.isFreed();
         } finally {
             core.exit();
         }
