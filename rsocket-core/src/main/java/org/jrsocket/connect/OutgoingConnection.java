@@ -51,16 +51,31 @@ public final class OutgoingConnection {
         boolean take() throws IOException;
     }
 
+    /** How far the connect of a caller that does not block is. */
+    private enum State {
+        /** RDMA has no outcome yet. */
+        UNDECIDED,
+        /** RDMA has connected; somebody may have taken the stream since. */
+        RDMA,
+        /** RDMA has failed, and TCP is not to be tried: the policy forbids it, or the connect was cancelled. */
+        RDMA_FAILED,
+        /** It is TCP's turn. */
+        TCP_DUE,
+        /** TCP is connecting; its socket knows when it is done. */
+        TCP_PENDING,
+        /** TCP connected at once. */
+        TCP,
+        /** TCP could not even begin. */
+        TCP_FAILED
+    }
+
     private final ConnectAttempt attempt;
     private final long limit; // the caller's time for all of it, milliseconds; 0: no limit
     private final Tcp tcp;
 
-    private volatile boolean decided; // publishes the next three, written before it by the thread that decides
-    private volatile RdmaStream stream; // until it is taken
+    private volatile State state = State.UNDECIDED; // from TCP_DUE on written under the owner's lock
+    private volatile RdmaStream stream; // until it is taken; written before the state, as the next
     private volatile IOException failure;
-    private boolean leftToTcp; // for good: a stream that is gone may have been taken
-    private volatile boolean tcpStarted; // written under the owner's lock, as is the next
-    private volatile boolean tcpConnected;
 
     OutgoingConnection(ConnectAttempt attempt, long limitNanos, Tcp tcp) {
         this.attempt = attempt;
@@ -121,7 +136,7 @@ public final class OutgoingConnection {
      * @return whether it is connected now
      */
     public boolean finishTcp() throws IOException {
-        return tcpConnected || reported(tcp::finish);
+        return state == State.TCP || reported(tcp::finish);
     }
 
     private boolean reported(Step step) throws IOException {
@@ -148,21 +163,23 @@ public final class OutgoingConnection {
     /** Runs {@code then} when it is decided: on the service thread, which must not be held up, or at once. */
     public void start(Runnable then) {
         attempt.whenDecided(() -> {
+            State outcome = State.RDMA_FAILED;
             try {
-                stream = attempt.await(); // which returns at once
+                RdmaStream made = attempt.await(); // which returns at once
+                stream = made;
+                outcome = made == null ? State.TCP_DUE : State.RDMA;
             } catch (IOException e) {
                 failure = e;
             } catch (RuntimeException | Error e) { // the waiting caller has to be told
                 failure = new IOException(e);
             }
-            leftToTcp = stream == null && failure == null;
-            decided = true;
+            state = outcome;
             then.run();
         });
     }
 
     public boolean isDecided() {
-        return decided;
+        return state != State.UNDECIDED;
     }
 
     /** Returns the connection over RDMA, once; it then belongs to the caller. */
@@ -189,37 +206,41 @@ public final class OutgoingConnection {
 
     /** Returns whether there is an outcome that the TCP socket does not know. */
     public boolean isReady() {
-        return decided && (stream != null || failure != null || tcpConnected);
+        return switch (state) {
+            case RDMA -> stream != null;
+            case RDMA_FAILED, TCP, TCP_FAILED -> true;
+            case UNDECIDED, TCP_DUE, TCP_PENDING -> false;
+        };
     }
 
     /** Returns whether it is decided that RDMA came to nothing, without ending the whole connect. */
     public boolean isLeftToTcp() {
-        return leftToTcp;
+        return switch (state) {
+            case TCP_DUE, TCP_PENDING, TCP, TCP_FAILED -> true;
+            case UNDECIDED, RDMA, RDMA_FAILED -> false;
+        };
     }
 
     /** Returns whether RDMA came to nothing and TCP has not been tried. */
     public boolean needsTcp() {
-        return decided && leftToTcp && !tcpStarted;
+        return state == State.TCP_DUE;
     }
 
     /** Starts the connect of a TCP socket that does not block; a failure is then returned by {@link #failure}. */
     public void startTcp() {
+        State outcome = State.TCP_FAILED;
         try {
-            tcpConnected = connectTcp();
+            outcome = connectTcp() ? State.TCP : State.TCP_PENDING;
         } catch (IOException e) {
             failure = e;
         } catch (RuntimeException | Error e) { // as above
             failure = new IOException(e);
         }
-        tcpStarted = true;
-    }
-
-    public boolean isTcpStarted() {
-        return tcpStarted;
+        state = outcome;
     }
 
     /** Returns whether TCP is connecting, in which case its socket knows when it is done. */
     public boolean waitsForTcp() {
-        return tcpStarted && !tcpConnected && failure == null;
+        return state == State.TCP_PENDING;
     }
 }

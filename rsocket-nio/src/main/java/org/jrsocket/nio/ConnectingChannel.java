@@ -423,7 +423,7 @@ abstract class ConnectingChannel extends DualChannel {
         if (!pending.isLeftToTcp()) {
             throw new AsynchronousCloseException(); // whoever closed it took the stream
         }
-        if (!pending.isTcpStarted()) {
+        if (pending.needsTcp()) {
             if (isBlocking()) {
                 connectTcpInstead(pending);
                 return true;
