@@ -267,10 +267,10 @@ class DualListenerTest {
     @Test
     void shouldTakeNothingAwayByLooking() throws Exception {
         try (DualListener listener = listenWithClients(1)) {
-            assertTrue(listener.isReady());
-            assertTrue(listener.isReady());
+            assertTrue(listener.fetch());
+            assertTrue(listener.fetch());
             assertNotNull(listener.acceptNow(new Numbers()));
-            assertFalse(listener.isReady());
+            assertFalse(listener.fetch());
         }
     }
 
@@ -298,9 +298,9 @@ class DualListenerTest {
     @Test
     void shouldResetAtTheCloseWhatSomebodyHasSeenWaiting() throws Exception {
         DualListener listener = listenWithClients(2);
-        assertTrue(listener.isReady());
+        assertTrue(listener.fetch());
         listener.close();
-        assertFalse(listener.isReady());
+        assertFalse(listener.fetch());
         assertThrows(SocketException.class, () -> clients.get(0).read(new byte[1], 0, 1, TimeUnit.MINUTES.toNanos(1)));
     }
 
@@ -431,6 +431,6 @@ class DualListenerTest {
                         .getMessage());
         listener.close();
         assertEquals("Socket closed", waiting.get(60, TimeUnit.SECONDS));
-        assertFalse(listener.isReady());
+        assertFalse(listener.fetch());
     }
 }

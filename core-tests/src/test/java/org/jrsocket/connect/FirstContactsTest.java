@@ -292,7 +292,7 @@ class FirstContactsTest {
 
     /** A client may be connected before its server knows. */
     private static void awaitReady(DualListener listener) {
-        while (!listener.isReady()) {
+        while (!listener.fetch()) {
             Thread.onSpinWait();
         }
     }

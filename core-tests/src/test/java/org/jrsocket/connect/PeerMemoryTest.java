@@ -163,7 +163,7 @@ class PeerMemoryTest {
         memory.asked(web);
         pass(50 * MILLI);
         memory.reached(web);
-        assertTrue(memory.probeIn(web) < 0, "it is in doubt, not silent");
+        assertTrue(memory.arrangeProbe(web) < 0, "it is in doubt, not silent");
         pass(PeerMemory.DOUBT_NANOS);
         assertFalse(knows(web));
     }
@@ -209,31 +209,31 @@ class PeerMemoryTest {
         for (int i = 0; i < 10; i++) {
             pass(SECOND);
             assertTrue(knows(tls));
-            assertEquals(Math.min(pause, UNANSWERED) - SECOND, memory.probeIn(tls), "silence " + i);
-            assertTrue(memory.probeIn(web) < 0, "one is enough");
+            assertEquals(Math.min(pause, UNANSWERED) - SECOND, memory.arrangeProbe(tls), "silence " + i);
+            assertTrue(memory.arrangeProbe(web) < 0, "one is enough");
             pass(Math.min(pause, UNANSWERED) - SECOND);
-            assertTrue(memory.probing(tls));
+            assertTrue(memory.beginProbe(tls));
             assertTrue(knows(web), "silence " + i);
             pause *= 2;
         }
         pass(UNANSWERED + SECOND); // in which nobody wanted it
         assertTrue(knows(web));
-        assertEquals(0, memory.probeIn(web));
-        assertTrue(memory.probing(web));
+        assertEquals(0, memory.arrangeProbe(web));
+        assertTrue(memory.beginProbe(web));
         memory.answered(web, Answer.OURS, MILLI);
         assertFalse(knows(web));
-        assertTrue(memory.probeIn(web) < 0);
+        assertTrue(memory.arrangeProbe(web) < 0);
     }
 
     @Test
     void shouldNotProbeAHostThatHasAnsweredMeanwhile() {
         meetsSilence(web);
-        assertTrue(memory.probeIn(web) > 0);
+        assertTrue(memory.arrangeProbe(web) > 0);
         memory.answered(web, Answer.OURS, MILLI);
         pass(PeerMemory.FIRST_PAUSE_NANOS);
-        assertFalse(memory.probing(web));
-        assertTrue(memory.probeIn(other) < 0);
-        assertFalse(memory.probing(other));
+        assertFalse(memory.beginProbe(web));
+        assertTrue(memory.arrangeProbe(other) < 0);
+        assertFalse(memory.beginProbe(other));
     }
 
     /** A program on plain rsocket may see a probe as a connection. */
@@ -244,7 +244,7 @@ class PeerMemoryTest {
         pass(SECOND);
         for (int i = 0; i < 3; i++) {
             meetsSilence(web);
-            assertTrue(memory.probeIn(web) < 0);
+            assertTrue(memory.arrangeProbe(web) < 0);
             pass(PeerMemory.FIRST_PAUSE_NANOS << i);
             assertFalse(knows(web), "silence " + i);
             assertTrue(knows(web), "one asks");
@@ -264,14 +264,14 @@ class PeerMemoryTest {
         meetsSilence(web);
         pass(1100 * MILLI);
         memory.reached(web);
-        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.probeIn(web), "counted from the start");
+        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.arrangeProbe(web), "counted from the start");
     }
 
     @Test
     void shouldRememberAHostWithoutARoute() {
         memory.unreachable(web);
         assertTrue(knows(tls));
-        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.probeIn(tls));
+        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.arrangeProbe(tls));
     }
 
     @Test
@@ -279,7 +279,7 @@ class PeerMemoryTest {
         for (int i = 0; i < 200; i++) {
             memory.unreachable(web);
         }
-        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.probeIn(tls));
+        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.arrangeProbe(tls));
     }
 
     @Test

@@ -117,7 +117,7 @@ class SeveralDevicesTest {
                         stream.localAddress().getAddress().getHostAddress());
             }
             assertEquals(Map.of("lo1", 3, "lo2", 3), devices);
-            assertTrue(listener.isReady());
+            assertTrue(listener.fetch());
             verbs.faults().removeDevice(device("lo1"));
             for (int i = 0; i < 6; i++) { // what was known of it is a second old
                 assertEquals("lo2", connect(context, address).deviceName());
@@ -166,7 +166,7 @@ class SeveralDevicesTest {
             while (!device.equals("lo1")) { // it takes its turn again
                 device = connect(context, farAway()).deviceName();
             }
-            assertTrue(listener.isReady());
+            assertTrue(listener.fetch());
         }
     }
 
@@ -188,7 +188,7 @@ class SeveralDevicesTest {
             for (int i = 0; i < 3; i++) { // until a probe is answered
                 assertEquals(other, connect(context, farAway()).deviceName());
             }
-            assertTrue(listener.isReady());
+            assertTrue(listener.fetch());
         }
     }
 
@@ -202,7 +202,7 @@ class SeveralDevicesTest {
             assertEquals(1, context.counts().tcpChosen(TcpReason.TIMEOUT));
             assertTrue(context.connector().attempt(null, farAway(), CONFIG, 0).isTcp());
             assertEquals(1, context.counts().tcpChosen(TcpReason.REMEMBERED));
-            assertTrue(!listener.isReady());
+            assertTrue(!listener.fetch());
         }
     }
 
@@ -236,7 +236,7 @@ class SeveralDevicesTest {
             assertEquals(
                     "Socket closed",
                     assertThrows(SocketException.class, attempt::await).getMessage());
-            assertTrue(!listener.isReady());
+            assertTrue(!listener.fetch());
         }
     }
 
@@ -275,13 +275,13 @@ class SeveralDevicesTest {
                             RdmaConnectException.class, () -> connect(context("policy=rdma,devices=mlx5_0"), address))
                     .getMessage();
             assertTrue(said.endsWith(", which is not allowed here"), said);
-            assertTrue(listener.isReady());
+            assertTrue(listener.fetch());
         }
         TransportContext server = context("devices=lo2");
         try (DualListener listener = listen(server, address)) {
             assertNull(connect(context(""), address));
             assertEquals(1, server.counts().rdmaRefused());
-            assertTrue(!listener.isReady());
+            assertTrue(!listener.fetch());
         }
     }
 }

@@ -38,19 +38,17 @@ final class BrokenPath {
         trial = false;
     }
 
-    /** Returns whether a connection is to use TCP. If not, the caller is expected to use RDMA. */
+    /** Returns whether a connection is to use TCP. */
     boolean isAvoided(long now) {
-        if (losses == 0) {
-            return false;
-        }
-        if (until - now > 0) {
-            return true;
-        }
-        if (!trial) {
+        return left(now) > 0;
+    }
+
+    /** Records that a connection uses RDMA, as none does while the host is avoided. After a pause this is the trial. */
+    void used(long now) {
+        if (losses > 0 && !trial) {
             trial = true;
             until = now + TRIAL_NANOS;
         }
-        return false;
     }
 
     /** Returns for how many more nanoseconds connections use TCP; 0 if they do not. */

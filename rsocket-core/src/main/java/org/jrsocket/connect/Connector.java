@@ -137,7 +137,7 @@ public final class Connector {
      * there might see a connection that ends at once; a connection that is really wanted asks those.
      */
     private void probeInTime(InetSocketAddress remote, Way way) {
-        long nanos = way.memory().probeIn(remote);
+        long nanos = way.memory().arrangeProbe(remote);
         if (nanos >= 0) {
             boolean scheduled = false;
             try {
@@ -147,7 +147,7 @@ public final class Connector {
                 // handled below
             } finally {
                 if (!scheduled) { // whatever failed, another connection has to arrange for a probe
-                    way.memory().probing(remote); // counts as one more silence
+                    way.memory().beginProbe(remote); // counts as one more silence
                 }
             }
         }
@@ -155,7 +155,7 @@ public final class Connector {
 
     /** Sends a probe if it is still needed. Runs on the service thread. */
     private void probe(InetSocketAddress remote, Way way) {
-        if (way.memory().probing(remote)) {
+        if (way.memory().beginProbe(remote)) {
             try {
                 rdma.probe(way.bind(null), remote, context.settings().streamConfig(), new Probe(remote, way.memory()));
             } catch (VerbsUnavailableException e) {

@@ -229,8 +229,12 @@ public final class DualListener implements AutoCloseable {
 
     // ---- accepting ----
 
-    /** Returns whether an RDMA connection is waiting. May be called by any thread. */
-    public synchronized boolean isReady() {
+    /**
+     * Fetches an RDMA connection, if one has come and none is waiting already. May be called by any thread.
+     *
+     * @return whether one is waiting
+     */
+    public synchronized boolean fetch() {
         if (next == null && !closed) {
             next = listener.poll();
             if (next != null) {
@@ -241,7 +245,7 @@ public final class DualListener implements AutoCloseable {
     }
 
     private synchronized RdmaStream take() {
-        RdmaStream taken = isReady() ? next : null;
+        RdmaStream taken = fetch() ? next : null;
         next = null;
         return taken;
     }
@@ -318,7 +322,7 @@ public final class DualListener implements AutoCloseable {
         try {
             signalled = false; // before looking: what arrives after the look signals again
             armTcp();
-            if (closed || signalled || isReady()) {
+            if (closed || signalled || fetch()) {
                 return;
             }
             if (context.rdma().isOver()) { // TCP connections are not reported any more

@@ -66,18 +66,25 @@ final class KnownHost {
         return isSilent(now) ? Standing.SILENT : owed(now) >= 0 ? Standing.ASKED : Standing.UNKNOWN;
     }
 
-    /** @return whether to leave it alone */
-    boolean isSilent(long now) {
-        if (silences == 0) {
-            return owed(now) >= followersLimit();
+    /** Returns whether to leave it alone: until a probe is answered or, if it is foreign, the pause is over. */
+    private boolean isSilent(long now) {
+        return silences == 0 ? owed(now) >= followersLimit() : !foreign || until - now > 0;
+    }
+
+    /** Returns why one more connection is not to ask it; null if it is to, which then counts as begun. */
+    TcpReason objection(long now) {
+        if (isSilent(now)) {
+            return TcpReason.REMEMBERED;
         }
-        if (!foreign || until - now > 0) {
-            return true; // until a probe is answered
+        if (silences > 0) { // its application might see a probe, so one connection asks, and the others learn from that
+            until = now + PeerMemory.MOST_NANOS;
+            asking = true;
         }
-        // its application might see a probe, so one connection asks, and the others learn from that
-        until = now + PeerMemory.MOST_NANOS;
-        asking = true;
-        return false;
+        if (path.isAvoided(now)) {
+            return TcpReason.PATH;
+        }
+        path.used(now);
+        return null;
     }
 
     void silent(long now) {

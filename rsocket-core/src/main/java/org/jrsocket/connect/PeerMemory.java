@@ -106,19 +106,16 @@ final class PeerMemory {
             return null;
         }
         synchronized (host) {
-            long now = clock.getAsLong();
-            if (host.isSilent(now)) {
-                return TcpReason.REMEMBERED;
-            }
-            return host.path.isAvoided(now) ? TcpReason.PATH : null;
+            return host.objection(clock.getAsLong());
         }
     }
 
     /**
-     * Returns after how many nanoseconds a silent host is to be probed; negative if it is not, or if a probe is
-     * scheduled already. The caller is expected to send the probe.
+     * Decides whether a silent host is to be probed by the caller, who is then expected to schedule that.
+     *
+     * @return after how many nanoseconds; negative if it is not to be probed, or if a probe is scheduled already
      */
-    long probeIn(InetSocketAddress peer) {
+    long arrangeProbe(InetSocketAddress peer) {
         KnownHost host = host(peer);
         if (host == null) {
             return -1;
@@ -136,7 +133,7 @@ final class PeerMemory {
      * Records that a probe is about to be sent, which counts as a silence unless it is answered. Returns false if there
      * is no need.
      */
-    boolean probing(InetSocketAddress peer) {
+    boolean beginProbe(InetSocketAddress peer) {
         KnownHost host = host(peer);
         if (host == null) {
             return false;

@@ -400,7 +400,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     @Override
     public int readyOps(int interest, boolean poll) {
         DualListener rdma = dual;
-        return (interest & SelectionKey.OP_ACCEPT) != 0 && rdma != null && rdma.isReady() ? SelectionKey.OP_ACCEPT : 0;
+        return (interest & SelectionKey.OP_ACCEPT) != 0 && rdma != null && rdma.fetch() ? SelectionKey.OP_ACCEPT : 0;
     }
 
     @Override
