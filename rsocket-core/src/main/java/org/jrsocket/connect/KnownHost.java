@@ -7,6 +7,7 @@ package org.jrsocket.connect;
 import java.net.InetAddress;
 import org.jrsocket.connect.PeerMemory.Standing;
 import org.jrsocket.connect.PeerState.Kind;
+import org.jrsocket.stream.PendingConnect.Answer;
 
 /** What {@link PeerMemory} knows about one host. Callers hold its lock. */
 final class KnownHost {
@@ -22,45 +23,48 @@ final class KnownHost {
 
     private final long headStartNanos;
     private final long unansweredNanos;
-    boolean open; // it has not answered a request, nor any after that
-    long openSince; // when the oldest of those went out
-    boolean spoke;
-    long spokeAt;
-    long usual; // how long its answers take; grows at once, shrinks slowly
-    int silences; // in a row
-    long until; // end of the pause after the last silence
-    boolean foreign; // it speaks rsocket but does not know our extension
-    boolean asking; // a connection is asking it, because it is foreign
-    boolean probing; // a probe is scheduled
-    final BrokenPath path = new BrokenPath();
+    private boolean owing; // it has not answered a request, nor any after that
+    private long owingSince; // when the oldest of those went out
+    private boolean hasAnswered; // at least once
+    private long lastAnswer; // when that was
+    private long usualNanos; // how long its answers take; grows at once, shrinks slowly
+    private int silences; // in a row
+    private long until; // end of the pause after the last silence, or of the trial
+    private boolean foreign; // it speaks rsocket but does not know our extension
+    private boolean trial; // one connection is asking it again, because it is foreign
+    private boolean probeScheduled;
+    private final BrokenPath path = new BrokenPath();
 
     KnownHost(long headStartNanos, long unansweredNanos) {
         this.headStartNanos = headStartNanos;
         this.unansweredNanos = unansweredNanos;
     }
 
+    // ---- questions ----
+
     /** Returns how long it may be silent. */
     long limit() {
-        return Math.max(headStartNanos, Math.min(MARGIN * usual, PeerMemory.MOST_NANOS));
+        return Math.max(headStartNanos, Math.min(MARGIN * usualNanos, PeerMemory.MOST_NANOS));
     }
 
     /** Returns the same for connections that are not the first of those that wait. */
     long followersLimit() {
-        return spoke ? limit() : headStartNanos / FOLLOWERS;
+        return hasAnswered ? limit() : headStartNanos / FOLLOWERS;
     }
 
     /** Returns for how long it has owed an answer; -1 if it owes none. */
     long owed(long now) {
-        return open && now - openSince < Math.max(PeerMemory.DOUBT_NANOS, 2 * limit()) ? now - openSince : -1;
+        return owing && now - owingSince < Math.max(PeerMemory.DOUBT_NANOS, 2 * limit()) ? now - owingSince : -1;
     }
 
-    boolean isOverdue(long now) {
-        return owed(now) >= limit();
+    /** Returns how long ago it last answered; {@link Long#MAX_VALUE} if it never has. */
+    long sinceAnswer(long now) {
+        return hasAnswered ? now - lastAnswer : Long.MAX_VALUE;
     }
 
     /** Returns its standing as one more connection sees it. */
     Standing standing(long now) {
-        if (spoke) {
+        if (hasAnswered) {
             return Standing.KNOWN;
         }
         return isSilent(now) ? Standing.SILENT : owed(now) >= 0 ? Standing.ASKED : Standing.UNKNOWN;
@@ -71,6 +75,18 @@ final class KnownHost {
         return silences == 0 ? owed(now) >= followersLimit() : !foreign || until - now > 0;
     }
 
+    /** Returns its state, for display. */
+    PeerState state(InetAddress address, long now) {
+        long broken = path.left(now);
+        Kind kind = silences > 0
+                ? Kind.SILENT
+                : broken > 0 ? Kind.PATH : owed(now) >= 0 || !hasAnswered ? Kind.ASKED : Kind.ANSWERS;
+        long avoided = kind == Kind.SILENT ? Math.max(0, until - now) : broken;
+        return new PeerState(address, 0, kind, avoided, usualNanos);
+    }
+
+    // ---- what happens; see the methods of the same name in PeerMemory ----
+
     /** Returns why one more connection is not to ask it; null if it is to, which then counts as begun. */
     TcpReason objection(long now) {
         if (isSilent(now)) {
@@ -78,7 +94,7 @@ final class KnownHost {
         }
         if (silences > 0) { // its application might see a probe, so one connection asks, and the others learn from that
             until = now + PeerMemory.MOST_NANOS;
-            asking = true;
+            trial = true;
         }
         if (path.isAvoided(now)) {
             return TcpReason.PATH;
@@ -87,21 +103,69 @@ final class KnownHost {
         return null;
     }
 
-    void silent(long now) {
-        long pause = PeerMemory.FIRST_PAUSE_NANOS << Math.min(silences, 20);
-        silences++;
-        asking = false;
-        until = now + Math.min(pause, unansweredNanos);
-        open = false;
+    long arrangeProbe(long now) {
+        if (silences == 0 || foreign || probeScheduled) {
+            return -1;
+        }
+        probeScheduled = true;
+        return Math.max(0, until - now);
     }
 
-    /** Returns its state, for display. */
-    PeerState state(InetAddress address, long now) {
-        long broken = path.left(now);
-        Kind kind = silences > 0
-                ? Kind.SILENT
-                : broken > 0 ? Kind.PATH : owed(now) >= 0 || !spoke ? Kind.ASKED : Kind.ANSWERS;
-        long avoided = kind == Kind.SILENT ? Math.max(0, until - now) : broken;
-        return new PeerState(address, 0, kind, avoided, usual);
+    boolean beginProbe(long now) {
+        probeScheduled = false;
+        if (silences == 0) {
+            return false;
+        }
+        silent(now);
+        return true;
+    }
+
+    boolean asked(long now) {
+        if (owed(now) >= 0) {
+            return false;
+        }
+        owing = true;
+        owingSince = now;
+        return true;
+    }
+
+    void answered(Answer answer, long nanos, long now) {
+        owing = false;
+        silences = 0;
+        hasAnswered = true;
+        lastAnswer = now;
+        if (answer != Answer.REFUSED) {
+            foreign = answer == Answer.FOREIGN;
+            usualNanos = Math.max(nanos, usualNanos - (usualNanos - nanos) / 8);
+        }
+    }
+
+    void lost(long now) {
+        path.lost(now);
+    }
+
+    void reached(long now) {
+        if (owed(now) >= limit()) {
+            silent(now);
+        }
+    }
+
+    void down() {
+        owing = false;
+    }
+
+    void unreachable(long now) {
+        owing = false;
+        if (silences == 0 || trial) { // else another attempt has said so at the same time
+            silent(now);
+        }
+    }
+
+    private void silent(long now) {
+        long pause = PeerMemory.FIRST_PAUSE_NANOS << Math.min(silences, 20);
+        silences++;
+        trial = false;
+        until = now + Math.min(pause, unansweredNanos);
+        owing = false;
     }
 }

@@ -121,11 +121,7 @@ final class PeerMemory {
             return -1;
         }
         synchronized (host) {
-            if (host.silences == 0 || host.foreign || host.probing) {
-                return -1;
-            }
-            host.probing = true;
-            return Math.max(0, host.until - clock.getAsLong());
+            return host.arrangeProbe(clock.getAsLong());
         }
     }
 
@@ -139,12 +135,7 @@ final class PeerMemory {
             return false;
         }
         synchronized (host) {
-            host.probing = false;
-            if (host.silences == 0) {
-                return false;
-            }
-            host.silent(clock.getAsLong());
-            return true;
+            return host.beginProbe(clock.getAsLong());
         }
     }
 
@@ -165,12 +156,11 @@ final class PeerMemory {
         }
         synchronized (host) {
             long now = clock.getAsLong();
-            long sign = host.spoke ? now - host.spokeAt : Long.MAX_VALUE;
             long silence = unansweredNanos == 0 ? asked : Math.max(asked, host.owed(now));
             long limit = silence < 0
                     ? PREPARATION * headStartNanos
                     : first || unansweredNanos == 0 ? host.limit() : host.followersLimit();
-            return Math.min(most, limit - Math.min(silence < 0 ? age : silence, sign));
+            return Math.min(most, limit - Math.min(silence < 0 ? age : silence, host.sinceAnswer(now)));
         }
     }
 
@@ -207,13 +197,7 @@ final class PeerMemory {
     boolean asked(InetSocketAddress peer) {
         KnownHost host = hostToBe(peer);
         synchronized (host) {
-            long now = clock.getAsLong();
-            if (host.owed(now) >= 0) {
-                return false;
-            }
-            host.open = true;
-            host.openSince = now;
-            return true;
+            return host.asked(clock.getAsLong());
         }
     }
 
@@ -233,14 +217,7 @@ final class PeerMemory {
     void answered(InetSocketAddress peer, Answer answer, long nanos) {
         KnownHost host = hostToBe(peer); // it may have been forgotten in the meantime
         synchronized (host) {
-            host.open = false;
-            host.silences = 0;
-            host.spoke = true;
-            host.spokeAt = clock.getAsLong();
-            if (answer != Answer.REFUSED) {
-                host.foreign = answer == Answer.FOREIGN;
-                host.usual = Math.max(nanos, host.usual - (host.usual - nanos) / 8);
-            }
+            host.answered(answer, nanos, clock.getAsLong());
         }
         firstContacts.answered(peer);
     }
@@ -250,7 +227,7 @@ final class PeerMemory {
         if (unansweredNanos > 0) {
             KnownHost host = hostToBe(peer);
             synchronized (host) {
-                host.path.lost(clock.getAsLong());
+                host.lost(clock.getAsLong());
             }
         }
     }
@@ -260,10 +237,7 @@ final class PeerMemory {
         KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
-                long now = clock.getAsLong();
-                if (host.isOverdue(now)) {
-                    host.silent(now);
-                }
+                host.reached(clock.getAsLong());
             }
         }
     }
@@ -273,7 +247,7 @@ final class PeerMemory {
         KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
-                host.open = false;
+                host.down();
             }
         }
     }
@@ -284,10 +258,7 @@ final class PeerMemory {
         KnownHost host = host(peer);
         if (host != null) {
             synchronized (host) {
-                host.open = false;
-                if (host.silences == 0 || host.asking) { // else another attempt has said so at the same time
-                    host.silent(clock.getAsLong());
-                }
+                host.unreachable(clock.getAsLong());
             }
         }
     }
