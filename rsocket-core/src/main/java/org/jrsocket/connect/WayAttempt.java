@@ -42,6 +42,17 @@ final class WayAttempt implements PendingConnect.Observer {
         void takeCmEvents();
     }
 
+    private enum State {
+        /** It waits for another attempt's outcome. */
+        WAITING,
+        /** It may begin, in the thread of its caller or on the service thread. */
+        READY,
+        /** It has begun; the connection that is {@link #pending} says the rest. */
+        BEGUN,
+        /** It was {@link #ended} before it had begun. */
+        ENDED
+    }
+
     private final Way way;
     private final InetSocketAddress remote;
     private final int shares;
@@ -52,13 +63,13 @@ final class WayAttempt implements PendingConnect.Observer {
 
     private Maker maker; // written before the attempt is started, as the next
     private ServiceLoop service;
-    private volatile boolean waits; // for another attempt's outcome; while others know of it, guarded by this
-    private volatile boolean waited;
+    private volatile State state = State.READY; // while others know of this attempt, written under this
+    private volatile boolean waited; // and was then told to begin
     private volatile Thread waiter; // of a caller that blocks
     private Runnable action; // of one that does not; guarded by this, as the next
     private ServiceLoop.Timer timer;
-    private volatile RdmaConnectException ended; // why it ended before it had begun; written under this
-    private volatile PendingConnect pending; // null: it has not begun; written under this
+    private volatile RdmaConnectException ended; // why; written before the state, as the next
+    private volatile PendingConnect pending;
 
     private boolean first; // to ask a peer that has not answered yet; published by the next
     private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
@@ -84,16 +95,16 @@ final class WayAttempt implements PendingConnect.Observer {
         service = by.service();
         Standing standing = Standing.KNOWN;
         if (mayWait) {
-            waits = true; // before others know of it
+            state = State.WAITING; // before others know of it
             standing = contacts().join(this);
         }
         switch (standing) {
             case KNOWN -> {
-                waits = false;
-                pending = by.connect(way, this);
+                state = State.READY;
+                began(by.connect(way, this));
             }
             case UNKNOWN -> {
-                waits = false;
+                state = State.READY;
                 connectAsOneOfMany();
             }
             case ASKED -> {
@@ -101,6 +112,11 @@ final class WayAttempt implements PendingConnect.Observer {
             }
             case SILENT -> end(FirstContacts.silent());
         }
+    }
+
+    private void began(PendingConnect connect) {
+        pending = connect;
+        state = State.BEGUN;
     }
 
     private FirstContacts contacts() {
@@ -168,8 +184,9 @@ final class WayAttempt implements PendingConnect.Observer {
 
     /** Lets it begin soon, by itself, if it still waits. May be called by any thread, with any lock held. */
     synchronized void begin() {
-        if (waits) {
+        if (state == State.WAITING) {
             waited = true;
+            state = State.READY;
             wake();
         }
     }
@@ -178,17 +195,17 @@ final class WayAttempt implements PendingConnect.Observer {
      * Ends it if it has not begun; may be called as {@link #begin}. Returns false if it has begun or was over before.
      */
     synchronized boolean end(RdmaConnectException why) {
-        if (pending != null || ended != null) {
+        if (state == State.BEGUN || state == State.ENDED) {
             return false;
         }
         ended = why;
+        state = State.ENDED;
         wake();
         return true;
     }
 
-    /** Wakes the caller. Called with the lock held. */
+    /** Wakes the caller, who is no longer to wait. Called with the lock held. */
     private void wake() {
-        waits = false;
         Runnable then = action;
         if (then == null) {
             LockSupport.unpark(waiter);
@@ -221,12 +238,12 @@ final class WayAttempt implements PendingConnect.Observer {
         boolean tried = false;
         try {
             synchronized (this) {
-                if (waits || ended != null || pending != null) {
+                if (state != State.READY) {
                     return;
                 }
                 tried = true;
                 begun = maker.connect(way, this);
-                pending = begun;
+                began(begun);
             }
         } finally {
             if (tried && begun == null) { // others wait for it to ask: now one of them has to
@@ -239,7 +256,7 @@ final class WayAttempt implements PendingConnect.Observer {
 
     /** Begins, if it has waited and may begin now. */
     private void goOn() {
-        if (pending == null) {
+        if (state == State.READY) {
             try {
                 connectAsOneOfMany();
             } catch (VerbsUnavailableException e) {
@@ -256,13 +273,13 @@ final class WayAttempt implements PendingConnect.Observer {
      * @throws RdmaConnectException with the reason; the same object for all that have waited for it
      */
     RdmaStream await() throws IOException {
-        if (waits && service.isCurrent()) { // perhaps a logger's connection; no other thread would end its wait
+        if (state == State.WAITING && service.isCurrent()) { // perhaps a logger's; no other thread would end its wait
             leave(Reason.RESOURCES, "the service thread cannot wait for a connection that it must make itself");
-        } else if (waits) {
+        } else if (state == State.WAITING) {
             awaitWord();
         }
         goOn();
-        if (ended != null) {
+        if (state == State.ENDED) {
             throw ended;
         }
         return pending.await(this::left);
@@ -273,7 +290,7 @@ final class WayAttempt implements PendingConnect.Observer {
         boolean virtual = Threads.isVirtual();
         boolean interrupted = false;
         waiter = Thread.currentThread();
-        while (waits && !(interrupted && virtual)) {
+        while (state == State.WAITING && !(interrupted && virtual)) {
             LockSupport.parkNanos(this, leftToWait());
             leaveInTime();
             interrupted |= Thread.interrupted();
@@ -281,7 +298,7 @@ final class WayAttempt implements PendingConnect.Observer {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        if (waits) {
+        if (state == State.WAITING) {
             leave(Reason.CANCELLED, "interrupted while connecting");
             throw new InterruptedIOException("interrupted while connecting");
         }
@@ -293,7 +310,7 @@ final class WayAttempt implements PendingConnect.Observer {
      */
     void onDone(Runnable then) {
         synchronized (this) {
-            if (waits) {
+            if (state == State.WAITING) {
                 timer = service.schedule(this::leaveInTime, leftToWait());
                 action = then; // last: whoever finds it, with the lock, cancels the timer
                 return;
@@ -333,7 +350,7 @@ final class WayAttempt implements PendingConnect.Observer {
      */
     TcpReason reason(RdmaConnectException e) {
         TcpReason reason = TcpReason.of(e.reason());
-        boolean begun = pending != null;
+        boolean begun = state == State.BEGUN;
         return switch (reason) {
             case TIMEOUT -> hasAsked() || !begun || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
             case UNRESOLVED, UNREACHABLE -> begun ? reason : TcpReason.TIMEOUT; // the first one reports what it met
