@@ -167,9 +167,9 @@ class SettingsTest {
         Path page = Path.of("docs/configuration.md");
         String text = Files.readString(Files.exists(page) ? page : Path.of("..").resolve(page));
         for (SettingKey<?> key : Settings.KEYS) {
-            String fallback = key.fallback() == null ? "none" : "`" + key.fallback() + "`";
+            String written = key.defaultValue() == null ? "none" : "`" + key.defaultValue() + "`";
             assertTrue(
-                    text.contains("- `" + key.name() + "` (" + key.range() + "; default " + fallback + "): "),
+                    text.contains("- `" + key.name() + "` (" + key.range() + "; default " + written + "): "),
                     key + " has no entry in docs/configuration.md as it should be");
         }
     }

@@ -18,12 +18,12 @@ abstract class SettingKey<T> {
     private static final String[] UNITS = {"us", "ms", "s", "m", "h"};
 
     private final String name;
-    private final String fallback;
+    private final String defaultValue;
     private final String range;
 
-    private SettingKey(String name, String fallback, String range) {
+    private SettingKey(String name, String defaultValue, String range) {
         this.name = name;
-        this.fallback = fallback;
+        this.defaultValue = defaultValue;
         this.range = range;
     }
 
@@ -33,8 +33,8 @@ abstract class SettingKey<T> {
     }
 
     /** Returns the default, as it would be written; null for none. */
-    public String fallback() {
-        return fallback;
+    public String defaultValue() {
+        return defaultValue;
     }
 
     /** Returns a readable description of what is allowed. */
@@ -71,13 +71,13 @@ abstract class SettingKey<T> {
         };
     }
 
-    static <E extends Enum<E>> SettingKey<E> choice(String name, E fallback) {
-        Class<E> type = fallback.getDeclaringClass();
+    static <E extends Enum<E>> SettingKey<E> choice(String name, E defaultValue) {
+        Class<E> type = defaultValue.getDeclaringClass();
         StringBuilder range = new StringBuilder();
         for (E one : type.getEnumConstants()) {
             range.append(range.isEmpty() ? "" : ", ").append(lower(one));
         }
-        return new SettingKey<>(name, lower(fallback), range.toString()) {
+        return new SettingKey<>(name, lower(defaultValue), range.toString()) {
             @Override
             E parse(String value) {
                 return parse(type, value, range());
@@ -94,8 +94,8 @@ abstract class SettingKey<T> {
         throw new IllegalArgumentException("not one of " + range);
     }
 
-    static SettingKey<Integer> integer(String name, int fallback, int min, int max) {
-        return new SettingKey<>(name, Integer.toString(fallback), min + " to " + max) {
+    static SettingKey<Integer> integer(String name, int defaultValue, int min, int max) {
+        return new SettingKey<>(name, Integer.toString(defaultValue), min + " to " + max) {
             @Override
             Integer parse(String value) {
                 return (int) within(number(value, 9, ""), min, max, range());
@@ -104,8 +104,8 @@ abstract class SettingKey<T> {
     }
 
     /** Returns a key for bytes: a number, optionally with {@code k}, {@code m} or {@code g} for KiB, MiB and GiB. */
-    static SettingKey<Integer> size(String name, String fallback, String min, String max) {
-        return new SettingKey<>(name, fallback, min + " to " + max) {
+    static SettingKey<Integer> size(String name, String defaultValue, String min, String max) {
+        return new SettingKey<>(name, defaultValue, min + " to " + max) {
             @Override
             Integer parse(String value) {
                 return (int) within(bytes(value), bytes(min), bytes(max), range());
@@ -114,8 +114,8 @@ abstract class SettingKey<T> {
     }
 
     /** Returns a key like {@link #size}, for more than an {@code int} holds. */
-    static SettingKey<Long> largeSize(String name, String fallback, String min, String max) {
-        return new SettingKey<>(name, fallback, min + " to " + max) {
+    static SettingKey<Long> largeSize(String name, String defaultValue, String min, String max) {
+        return new SettingKey<>(name, defaultValue, min + " to " + max) {
             @Override
             Long parse(String value) {
                 return within(bytes(value), bytes(min), bytes(max), range());
@@ -124,8 +124,8 @@ abstract class SettingKey<T> {
     }
 
     /** Returns a key for nanoseconds: a number with its unit, or 0. */
-    static SettingKey<Long> duration(String name, String fallback, String min, String max) {
-        return new SettingKey<>(name, fallback, min + " to " + max) {
+    static SettingKey<Long> duration(String name, String defaultValue, String min, String max) {
+        return new SettingKey<>(name, defaultValue, min + " to " + max) {
             @Override
             Long parse(String value) {
                 return within(nanos(value), nanos(min), nanos(max), range());

@@ -163,8 +163,8 @@ public final class Settings {
                                                         ? "-D" + PREFIX + key.name()
                                                         : "environment " + key.variable())
                                         + "=" + text));
-            } else if (key.fallback() != null) {
-                values.put(key, key.parse(key.fallback()));
+            } else if (key.defaultValue() != null) {
+                values.put(key, key.parse(key.defaultValue()));
             }
         }
         return new Settings(values, given);
@@ -316,7 +316,7 @@ public final class Settings {
     public String toString() {
         return KEYS.stream()
                 .filter(values::containsKey)
-                .map(k -> k.name() + "=" + given.getOrDefault(k, k.fallback()))
+                .map(k -> k.name() + "=" + given.getOrDefault(k, k.defaultValue()))
                 .collect(Collectors.joining(", "));
     }
 }
