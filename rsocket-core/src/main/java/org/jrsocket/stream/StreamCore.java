@@ -79,7 +79,7 @@ final class StreamCore {
     boolean failedAfterEnd;
     private int noted; // effects that others may be waiting for
     long discarded; // bytes that arrived and were dropped, because nobody reads any more
-    boolean wroteInVain; // or was told that nobody reads any more
+    boolean pipeBroken; // a write was dropped because nobody reads any more, or its writer was told
     private boolean growthRefused; // send memory is full, and no more was available
     final Stalls stalls = new Stalls(this);
     final StreamSweep sweep;

@@ -59,7 +59,7 @@ final class StreamEffects {
         }
         core.ended |= Effects.has(effects, Effects.ENDED);
         // As if the answer to a first write had come.
-        core.wroteInVain |= Effects.has(effects, Effects.RESET_AFTER_END) && resetUnderstood;
+        core.pipeBroken |= Effects.has(effects, Effects.RESET_AFTER_END) && resetUnderstood;
         if (Effects.has(effects, Effects.GONE)) {
             core.peerGone = true;
             core.keepAlive().end();

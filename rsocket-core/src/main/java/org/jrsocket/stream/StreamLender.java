@@ -38,7 +38,7 @@ final class StreamLender {
                 if (!memory.isOf(core)) {
                     throw new IllegalArgumentException("memory that is registered for another stream");
                 }
-                if (writer.inVain(length) > 0) {
+                if (writer.dropFirstWrite(length) > 0) {
                     return core.out.written(); // acknowledged together with what was written before, or never
                 }
                 writer.checkWritable();

@@ -15,7 +15,7 @@ final class StreamWriter {
 
     private final StreamCore core;
 
-    private boolean inVainWhileCorked; // guarded by the core's lock
+    private boolean droppedWhileCorked; // guarded by the core's lock
 
     StreamWriter(StreamCore core) {
         this.core = core;
@@ -30,7 +30,7 @@ final class StreamWriter {
             enter();
             try {
                 int end = offset + length;
-                int at = offset + inVain(length);
+                int at = offset + dropFirstWrite(length);
                 while (at < end) {
                     checkWritable();
                     if (core.mayWriteNow(end - at)) {
@@ -62,10 +62,10 @@ final class StreamWriter {
             enter();
             try {
                 int call = source.remaining();
-                int vain = inVain(call);
-                if (vain > 0) {
-                    source.position(source.position() + vain);
-                    return vain;
+                int dropped = dropFirstWrite(call);
+                if (dropped > 0) {
+                    source.position(source.position() + dropped);
+                    return dropped;
                 }
                 checkWritable();
                 if (call > 0 && core.mayWriteNow(call)) {
@@ -103,7 +103,7 @@ final class StreamWriter {
             enter();
             try {
                 core.pollMessages();
-                if (inVain(1) == 0) {
+                if (dropFirstWrite(1) == 0) {
                     checkWritable();
                 }
             } finally {
@@ -124,10 +124,10 @@ final class StreamWriter {
                 for (int i = offset; i < offset + length; i++) {
                     call += sources[i].remaining();
                 }
-                int vain = inVain(call);
-                if (vain > 0) {
-                    skip(sources, offset, vain);
-                    return vain;
+                int dropped = dropFirstWrite(call);
+                if (dropped > 0) {
+                    skip(sources, offset, dropped);
+                    return dropped;
                 }
                 checkWritable();
                 if (call > 0 && call <= StreamReader.SHORT_COPY && core.mayWriteNow((int) call)) {
@@ -165,7 +165,7 @@ final class StreamWriter {
             if (on) {
                 core.leftover().cork();
             } else {
-                core.wroteInVain |= inVainWhileCorked;
+                core.pipeBroken |= droppedWhileCorked;
                 core.leftover().uncork();
             }
         } finally {
@@ -268,26 +268,27 @@ final class StreamWriter {
             throw StreamReader.again(failed, core.peerGone ? "Broken pipe" : "Connection reset");
         }
         if (core.outputShut || core.peerGone) {
-            core.wroteInVain = true; // a writer that has been told is told again
+            core.pipeBroken = true; // a writer that has been told is told again
             throw new SocketException("Broken pipe");
         }
     }
 
     /**
-     * Returns how much of {@code length} a write to nobody takes; 0 if this is not such a write. As over TCP, the first
-     * write after the peer's close succeeds, and nobody gets the data: the kernel learns only from the answer that the
-     * peer is gone. Some programs depend on this, such as those that flush before they close, and do not close if that
-     * fails. What is written while corked counts as one write.
+     * Drops a write if it is the first one after the peer's close. As over TCP, it succeeds, and nobody gets the data:
+     * the kernel learns only from the answer that the peer is gone. Some programs depend on this, such as those that
+     * flush before they close, and do not close if that fails. What is written while corked counts as one write.
+     *
+     * @return how much of {@code length} is dropped; 0 if this is not such a write
      */
-    int inVain(long length) {
-        boolean first = length > 0 && core.peerGone && core.ended && !core.wroteInVain;
+    int dropFirstWrite(long length) {
+        boolean first = length > 0 && core.peerGone && core.ended && !core.pipeBroken;
         if (!first || core.failure != null || core.outputShut || core.closed) {
             return 0;
         }
         if (core.leftover().isCorked()) {
-            inVainWhileCorked = true;
+            droppedWhileCorked = true;
         } else {
-            core.wroteInVain = true;
+            core.pipeBroken = true;
         }
         return (int) Math.min(length, SendLimits.MAX_MESSAGE);
     }
