@@ -137,7 +137,7 @@ public final class TransportHolder implements StreamFactory {
      */
     public synchronized VerbsProvider provider() throws VerbsUnavailableException {
         if (unavailable != null) {
-            lookAgain();
+            lookIfDue();
             throw new VerbsUnavailableException(unavailable.reason(), unavailable.getMessage(), unavailable);
         }
         if (provider == null) {
@@ -167,7 +167,7 @@ public final class TransportHolder implements StreamFactory {
     }
 
     /** Starts a look for verbs, if it is time for one. Called with the lock held. */
-    private void lookAgain() {
+    private void lookIfDue() {
         if (looking
                 || closed
                 || unavailable.reason() == VerbsUnavailableException.Reason.PLATFORM

@@ -70,19 +70,19 @@ final class ReadyKeys {
     }
 
     /** Looks at every key of ours that may be ready. */
-    void lookAround() {
+    void lookAtAll() {
         List<RSelectionKey> last = again;
         again = lastAgain;
         lastAgain = last;
         for (int i = 0; i < last.size(); i++) {
             last.get(i).again = false;
         }
-        lookAgain(last);
+        lookAtReady(last);
         lookAtQueued();
         pollHot(true, 0);
     }
 
-    private void lookAgain(List<RSelectionKey> last) {
+    private void lookAtReady(List<RSelectionKey> last) {
         int looked = 0;
         try {
             for (; looked < last.size(); looked++) {

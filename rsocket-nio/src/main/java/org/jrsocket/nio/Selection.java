@@ -109,7 +109,7 @@ final class Selection {
         for (; ; ) {
             boolean ended = takeWakeup() || Thread.currentThread().isInterrupted(); // before the look, see above
             over |= ended;
-            ready.lookAround();
+            ready.lookAtAll();
             if (ended || !slept && isLookDue()) {
                 lookAtDescriptors();
             }
