@@ -29,6 +29,7 @@ import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -113,7 +114,8 @@ class TransportSettingsTest {
         client.register(ByteBuffer.allocateDirect(1 << 20)).close();
     }
 
-    /** The oldest go first. */
+    /** The oldest go first, after ten seconds. */
+    @Tag("slow")
     @ParameterizedTest
     @EnumSource
     void shouldResetClosedConnectionsBeyondTheBound(Opened opened) throws Exception {

@@ -364,7 +364,6 @@ abstract class CloseBehaviour extends SocketBehaviour {
         pair.client().setSoLinger(true, 1);
         long start = System.nanoTime();
         pair.client().close();
-        // Over RDMA any close whose peer takes nothing ends after 10 s.
         assertTrue(System.nanoTime() - start < 9_000_000_000L);
         assertSocketException("Socket closed", writer::get);
     }

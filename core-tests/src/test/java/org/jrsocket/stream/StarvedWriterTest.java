@@ -44,11 +44,11 @@ class StarvedWriterTest extends RawPeerTests {
         call.write(l.stream(), 2 * HALF);
         assertFalse(hasLeftover(l.stream()));
         call.write(l.stream(), 1);
-        assertTrue(l.stream().closing().isStarved(), "there is no room for this one");
+        assertTrue(l.stream().core().out.waitsForPeer(), "there is no room for this one");
         l.peer().grantRing(0, HALF);
         call.write(l.stream(), 1);
         assertFalse(hasLeftover(l.stream()));
-        assertFalse(l.stream().closing().isStarved());
+        assertFalse(l.stream().core().out.waitsForPeer());
         assertEquals(2 * HALF + 2, RawPeer.bytesOf(awaitData(l.peer(), 2 * HALF + 2)).length);
     }
 

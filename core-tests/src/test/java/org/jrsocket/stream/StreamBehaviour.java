@@ -552,7 +552,6 @@ abstract class StreamBehaviour {
     /** Neither reads any more, so neither can wait for the other to. */
     @Test
     void shouldCloseTwoEndsWithFullRings() throws Exception {
-        transport.closings().starvedNanos(TimeUnit.HOURS.toNanos(1)); // or they would end by that after a while
         StreamPair p = pair();
         for (RdmaStream end : List.of(p.client, p.server)) {
             ByteBuffer bytes = ByteBuffer.allocate(4 << 20);
@@ -563,10 +562,7 @@ abstract class StreamBehaviour {
             assertTrue(bytes.hasRemaining());
         }
         p.close();
-        long start = System.nanoTime();
-        waitForNoStreams();
-        // Else they end after 30 s.
-        assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(25), "they waited for each other");
+        waitForNoStreams(); // who wait for each other end only after minutes
     }
 
     void waitForNoStreams() throws InterruptedException {

@@ -229,7 +229,7 @@ class StreamRacesTest extends RawPeerTests {
             assertEquals(0, taken); // nobody must be told that it was written
             awaitDrained(l);
             assertEquals(10, l.peer().dataBytes());
-            assertFalse(l.stream().closing().isStarved());
+            assertFalse(l.stream().core().out.waitsForPeer());
         }
     }
 

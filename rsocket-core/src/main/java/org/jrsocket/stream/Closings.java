@@ -12,10 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The closed streams that still have something to deliver, with limits on their time and number. Each keeps its
- * registered memory until it ends, and a peer that gives no room decides how long that takes. So a stream whose peer
- * has given no room since the close has less time, and beyond a maximum number (the kernel has {@code tcp_max_orphans}
- * for this) the oldest of the streams that wait for room is reset. Used on the service thread, unless stated otherwise.
+ * The closed streams that still have something to deliver. Each keeps its registered memory until it ends, and its peer
+ * decides how long that takes. A stream is reset once its peer has taken nothing for long; beyond a maximum number (the
+ * kernel has {@code tcp_max_orphans} for this) the oldest have less patience. Those whose peers take something, however
+ * slowly, are left alone, as with TCP. Used on the service thread, unless stated otherwise.
  */
 final class Closings {
 
@@ -24,15 +24,21 @@ final class Closings {
     /** Each may have grown to its send buffer: 256 MiB in all at the default sizes, or 8 MiB if they are all small. */
     static final int MAX = 256;
 
-    private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Looks in a row at which a peer may have taken nothing: five minutes. */
+    private static final int PATIENCE = 600;
+
+    /** The same while there are more than the maximum: ten seconds. */
+    private static final int LITTLE_PATIENCE = 20;
 
     private final ServiceLoop service;
     private final LimitedLog log = new LimitedLog(LOG);
     private final Set<RdmaStream> streams = new LinkedHashSet<>(); // the oldest first
-    private boolean checkDue; // a timer is set
-    private boolean noneStarved; // as of the last look; the next check looks again, not every close
+    private boolean lookDue; // a timer is set
     private volatile int max = MAX;
-    private volatile long starvedNanos = TimeUnit.SECONDS.toNanos(10);
+    private volatile int patience = PATIENCE;
+    private volatile int littlePatience = LITTLE_PATIENCE;
 
     Closings(ServiceLoop service) {
         this.service = service;
@@ -43,31 +49,22 @@ final class Closings {
         max = newMax;
     }
 
-    /**
-     * Returns how long a stream may take whose peer has given no room since the close. May be called from any thread.
-     */
-    long starvedNanos() {
-        return starvedNanos;
+    /** Sets other numbers of looks, for tests. May be called from any thread. */
+    void patience(int looks, int looksBeyondMax) {
+        patience = looks;
+        littlePatience = looksBeyondMax;
     }
 
-    /** Sets that time, for tests. */
-    void starvedNanos(long nanos) {
-        starvedNanos = nanos;
-    }
-
-    /** Ensures that a close ends when its time is over. One timer serves all, so that none outlives its stream. */
+    /** Ensures that a close ends. One timer serves all, so that none outlives its stream. */
     void add(RdmaStream stream) {
         streams.add(stream);
-        checkLater();
-        if (streams.size() > max && !noneStarved) {
-            resetOldestStarved();
-        }
+        lookLater();
     }
 
-    private void checkLater() {
-        if (!checkDue) {
-            service.schedule(this::check, CHECK_NANOS);
-            checkDue = true; // only now: if the timer could not be created, the next call creates it
+    private void lookLater() {
+        if (!lookDue) {
+            service.schedule(this::look, LOOK_NANOS);
+            lookDue = true; // only now: if the timer could not be created, the next call creates it
         }
     }
 
@@ -75,43 +72,68 @@ final class Closings {
         streams.remove(stream);
     }
 
-    private void resetOldestStarved() {
-        for (RdmaStream stream : streams) {
-            if (stream.closing().isStarved()) {
+    private void look() {
+        lookDue = false;
+        try {
+            int waiting = 0; // and not being reset
+            for (RdmaStream stream : List.copyOf(streams)) {
+                waiting += lookAt(stream) ? 1 : 0;
+            }
+            for (RdmaStream stream : waiting > max ? List.copyOf(streams) : List.<RdmaStream>of()) {
+                if (waiting > max && resetIfStuck(stream)) {
+                    waiting--;
+                }
+            }
+        } finally {
+            if (!streams.isEmpty()) {
+                lookLater();
+            }
+        }
+    }
+
+    /**
+     * Looks at one stream. Trouble with it must not keep the others from ending.
+     *
+     * @return whether it goes on waiting for its peer
+     */
+    private boolean lookAt(RdmaStream stream) {
+        try {
+            StreamClosing closing = stream.closing();
+            if (!closing.look()) {
+                streams.remove(stream);
+            } else if (closing.isStuck(patience)) {
                 log.warn(
-                        "{} is reset with undelivered data: its peer makes no room, and more than {} closed connections"
+                        "{} is reset with undelivered data: its peer has taken nothing for {} s since it was closed",
+                        stream,
+                        TimeUnit.NANOSECONDS.toSeconds(patience * LOOK_NANOS));
+                closing.cutShort();
+            } else {
+                return closing.isStuck(0);
+            }
+        } catch (RuntimeException | Error e) {
+            logTrouble(stream, e);
+        }
+        return false;
+    }
+
+    private boolean resetIfStuck(RdmaStream stream) {
+        try {
+            if (stream.closing().isStuck(littlePatience)) {
+                log.warn(
+                        "{} is reset with undelivered data: its peer takes nothing, and more than {} closed connections"
                                 + " still have data to deliver (close.max)",
                         stream,
                         max);
                 stream.closing().cutShort();
-                return;
-            }
-        }
-        noneStarved = true;
-    }
-
-    private void check() {
-        checkDue = false;
-        noneStarved = false;
-        try {
-            for (RdmaStream stream : List.copyOf(streams)) {
-                checkOne(stream);
-            }
-        } finally {
-            if (!streams.isEmpty()) {
-                checkLater();
-            }
-        }
-    }
-
-    /** Checks one stream. Trouble with it must not end the time limits of the others. */
-    private void checkOne(RdmaStream stream) {
-        try {
-            if (!stream.closing().check()) {
-                streams.remove(stream);
+                return true;
             }
         } catch (RuntimeException | Error e) {
-            LOG.error("closing {} failed; it will be tried again", stream, e);
+            logTrouble(stream, e);
         }
+        return false;
+    }
+
+    private static void logTrouble(RdmaStream stream, Throwable e) {
+        LOG.error("closing {} failed; it will be tried again", stream, e);
     }
 }

@@ -10,16 +10,18 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.jfr.Events;
 
 /**
- * The end of a stream: what was written is delivered, and DISCONNECT is sent and acknowledged, or the time for that
- * runs out; then {@link StreamFreeing} follows. Most closes have nothing to wait for and end in the thread that closes.
- * The others end on the service thread, step by step.
+ * The end of a stream: what was written is delivered, and DISCONNECT is sent and acknowledged, or the peer takes
+ * nothing for too long; then {@link StreamFreeing} follows. Most closes have nothing to wait for and end in the thread
+ * that closes. The others end on the service thread, step by step. As in {@link DeviceSilence}, waiting is counted in
+ * {@linkplain Closings looks} and not in time: a process that stood still has not seen what its peers took meanwhile.
  */
 final class StreamClosing {
 
-    /** How long a closed stream may take to deliver what was written, while its peer is alive but does not read. */
-    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(30);
-    /** How long an aborted stream tries to tell its peer. */
-    private static final long ABORT_NANOS = TimeUnit.SECONDS.toNanos(3);
+    /** Looks for which an aborted stream tries to tell its peer: 3 s. */
+    private static final int ABORT_LOOKS = 6;
+
+    /** Looks between two probes of a peer for which nothing is on its way, and which may be dead: 10 s. */
+    private static final int PROBE_LOOKS = 20;
 
     /** The time between two looks whether a reader or a writer has left a closed stream. */
     private static final long INSIDE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -33,9 +35,10 @@ final class StreamClosing {
 
     // Guarded by the core's lock.
     private boolean dropped; // a close dropped written or unread data
-    private long deadline; // 0 unless a close is under way on the service thread
-    private long began;
-    private long postedBefore;
+    private boolean underWay; // on the service thread
+    private int idleLooks; // in a row, without progress
+    private int resetLooks; // since it is a reset
+    private long moved; // progress as of the last look
 
     private boolean stepDue; // a timer is set; service thread
 
@@ -116,20 +119,20 @@ final class StreamClosing {
                 core.exit();
             } finally {
                 if (begun) {
-                    end(hard);
+                    end();
                 }
             }
         }
     }
 
-    private void end(boolean hard) {
+    private void end() {
         boolean ended = false;
         try {
             core.waits().wakeAll();
             ended = endAtOnce();
         } finally {
             if (!ended) { // otherwise begin does nothing
-                transport.service().execute(() -> begin(hard ? ABORT_NANOS : CLOSE_NANOS)); // if this fails: endNow
+                transport.service().execute(this::begin); // if this fails: the sweep calls begin
             }
         }
     }
@@ -184,33 +187,24 @@ final class StreamClosing {
     }
 
     /**
-     * Ends the stream soon because the peer broke the protocol, although the application has not closed it, or has
-     * given it longer. May be called from any thread.
+     * Ends a stream that is to be reset, because the peer broke the protocol or the device is gone, although the
+     * application may not have closed it. May be called from any thread.
      */
     void abandon() {
-        transport.service().execute(() -> begin(ABORT_NANOS));
+        transport.service().execute(this::begin);
     }
 
-    /** Continues a close that no other thread continues. Called on the service thread. */
-    void endNow() {
-        begin(core.resetting ? ABORT_NANOS : CLOSE_NANOS);
-    }
-
-    /** Begins a close, or shortens one that has begun. Called on the service thread. */
-    private void begin(long nanos) {
-        long until = System.nanoTime() + nanos;
+    /** Begins a close that no other thread has begun, or goes on with one. Called on the service thread. */
+    void begin() {
         core.enter();
         try {
             if (!core.phase.isReleasing()) {
                 core.advanceTo(Phase.RELEASING);
-                deadline = until;
-            } else if (deadline != 0 && until - deadline < 0) {
-                deadline = until;
-            } else {
+                underWay = true;
+                moved = progress();
+            } else if (!underWay) {
                 return;
             }
-            began = System.nanoTime();
-            postedBefore = core.out.posted();
         } finally {
             core.exit();
         }
@@ -230,7 +224,7 @@ final class StreamClosing {
         core.enter();
         try {
             core.phase = Phase.IN_USE;
-            deadline = 0;
+            underWay = false;
         } finally {
             core.exit();
         }
@@ -238,24 +232,52 @@ final class StreamClosing {
 
     /** Drops unsent data, tells the peer, and ends soon. Called on the service thread, during a close. */
     void cutShort() {
-        long soon = System.nanoTime() + ABORT_NANOS;
         core.enter();
         try {
             dropped = true;
             core.resetting = true;
             core.out.close(true, true);
             core.flush();
-            deadline = soon - deadline < 0 ? soon : deadline;
         } finally {
             core.exit();
         }
         step();
     }
 
-    /** Checks the time limit, on the service thread now and then. Returns whether the close is still under way. */
-    boolean check() {
+    /**
+     * Takes a look, on the service thread.
+     *
+     * @return whether the close is still under way
+     */
+    boolean look() {
+        core.enter();
+        try {
+            idleLooks++;
+            resetLooks += core.resetting ? 1 : 0;
+            if (idleLooks % PROBE_LOOKS == 0 && !core.phase.isFreed() && !core.out.awaitsCompletion()) {
+                core.out.probe();
+                core.flush();
+            }
+        } finally {
+            core.exit();
+        }
         step();
-        return deadline != 0;
+        return underWay;
+    }
+
+    /** Returns whether the peer has taken nothing for {@code looks} looks. Called on the service thread. */
+    boolean isStuck(int looks) {
+        core.enter();
+        try {
+            return underWay && !core.resetting && idleLooks >= looks;
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** Called with the core's lock held. */
+    private long progress() {
+        return core.out.posted() + core.out.acknowledged();
     }
 
     /** Does one step, on the service thread, repeated until everything is delivered or the time is over. */
@@ -268,45 +290,33 @@ final class StreamClosing {
             }
             return;
         }
-        boolean over;
-        boolean cut;
         core.enter();
         try {
-            if (core.phase.isFreed() || deadline == 0) {
+            if (core.phase.isFreed() || !underWay) {
                 return;
             }
             core.queues.takeEvent();
             core.armAndPoll(true);
-            long now = System.nanoTime();
-            boolean flooded = flood.isSpent(core.in.idleMessages(), now);
+            boolean flooded = flood.isSpent(core.in.idleMessages(), System.nanoTime());
             if (flooded && !core.resetting) {
                 core.out.close(true, true);
                 core.flush();
             }
-            boolean late = now - deadline >= 0;
-            over = core.out.isDrained() || flooded || late && core.resetting;
-            cut = !over
-                    && (late
-                            || !core.resetting
-                                    && core.out.waitsForPeer()
-                                    && core.out.posted() == postedBefore
-                                    && now - began >= transport.closings().starvedNanos());
-            if (over) {
-                deadline = 0;
-            } else if (cut) {
-                deadline = now + ABORT_NANOS;
-            } else {
+            long now = progress();
+            if (now != moved) {
+                moved = now;
+                idleLooks = 0;
+            }
+            underWay = !core.out.isDrained() && !flooded && resetLooks < ABORT_LOOKS;
+            if (underWay) {
                 core.waits().watch();
+                return;
             }
         } finally {
             core.exit();
         }
-        if (over) {
-            transport.closings().remove(core.stream());
-            release();
-        } else if (cut) {
-            cutShort();
-        }
+        transport.closings().remove(core.stream());
+        release();
     }
 
     private void stepAgain() {
@@ -318,7 +328,7 @@ final class StreamClosing {
     private boolean isSomebodyInside() {
         core.enter();
         try {
-            return !core.phase.isFreed() && deadline != 0 && (core.readerInside || core.writerInside);
+            return !core.phase.isFreed() && underWay && (core.readerInside || core.writerInside);
         } finally {
             core.exit();
         }
@@ -331,7 +341,7 @@ final class StreamClosing {
             if (core.phase.isFreed()) {
                 return;
             }
-            if (!core.closed && deadline == 0) {
+            if (!core.closed && !underWay) {
                 return;
             }
         } finally {
@@ -351,16 +361,6 @@ final class StreamClosing {
 
     boolean isDrained() {
         return drained.getCount() == 0;
-    }
-
-    /** Returns whether what there is to send waits only for the peer. May be called from any thread. */
-    boolean isStarved() {
-        core.enter();
-        try {
-            return core.out.waitsForPeer();
-        } finally {
-            core.exit();
-        }
     }
 
     /** See {@link RdmaStream#isDelivering}. */

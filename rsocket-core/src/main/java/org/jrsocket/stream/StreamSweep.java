@@ -72,7 +72,7 @@ final class StreamSweep {
                 givingBack = true;
                 reap = true;
             }
-            if (inUse && !core.peerGone && core.failure == null && core.out.awaitsCompletion()) {
+            if (!core.phase.isFreed() && !core.peerGone && core.failure == null && core.out.awaitsCompletion()) {
                 core.poll(); // on an idle stream nothing else does
                 if (silence.look(core.out)) {
                     core.effects().silent(silence.seconds());
@@ -87,7 +87,7 @@ final class StreamSweep {
             core.transport.reap(this::giveBackIfStillQuiet);
         }
         if (stuck) { // a close is just beginning, or ran out of memory before anybody heard of it
-            core.stream().closing().endNow();
+            core.stream().closing().begin();
         }
         if (quiet) {
             whenQuiet.run(); // without the lock, because it may wait for a thread that waits for that lock
