@@ -101,7 +101,10 @@ static jint epoll_change(JNIEnv *env, jclass type, jint epoll, jint op, jint fd,
 }
 
 #ifdef SYS_epoll_pwait2
-/* Set once a kernel older than 5.11 has refused the call; a race costs one more system call. */
+/*
+ * Set once the call was refused, by a kernel older than 5.11 or a seccomp filter. A thread that does not see it yet
+ * makes one system call more.
+ */
 static int no_pwait2;
 
 static int wait_nanos(int epoll, struct epoll_event *events, int capacity, int64_t nanos)
@@ -127,7 +130,7 @@ static int wait_events(int epoll, struct epoll_event *events, int capacity, int6
 
 		if (rc >= 0 || (errno != ENOSYS && errno != EPERM))
 			return rc;
-		/* EPERM: a seccomp filter that does not know the call. */
+		/* ENOSYS: an old kernel, or a filter. EPERM: a filter that does not know the call. */
 		__atomic_store_n(&no_pwait2, 1, __ATOMIC_RELAXED);
 	}
 #endif

@@ -60,14 +60,17 @@ public final class Counts {
     }
 
     /**
-     * Returns how many of the RDMA connection requests that no rule admitted were answered within each number of
-     * microseconds; {@code +Inf} counts all.
+     * Returns how many of the requests that {@link #rdmaRefused} counts were answered within each number of
+     * microseconds; {@code +Inf} counts all that were answered.
      */
     public Map<String, Long> refusalMicros() {
         return refusalTimes.byMicros();
     }
 
-    /** Returns the number of RDMA connection requests that no rule admitted. */
+    /**
+     * Returns the number of RDMA connection requests that were not admitted: by the rules, by the devices that the
+     * listener may use, or because the policy was overridden with TCP.
+     */
     public long rdmaRefused() {
         return rdmaRefused.sum();
     }

@@ -221,7 +221,8 @@ public final class DualListener implements AutoCloseable {
 
     /**
      * Runs {@code action} when an RDMA connection arrives while none is waiting, and on close. It runs on the service
-     * thread and must not block. For callers that do not wait; connections that arrived earlier are not reported.
+     * thread, or on the one that closes this, and must not block. For callers that do not wait; connections that
+     * arrived earlier are not reported.
      */
     public void observe(Runnable action) {
         observer = action;

@@ -187,7 +187,11 @@ final class FirstContacts {
         }
     }
 
-    /** Records that an attempt that has joined is over; {@code why} is null if it is connected. */
+    /**
+     * Records that an attempt that has joined is over.
+     *
+     * @param why null if it is connected, or could not even begin, and so has nothing to say about the host
+     */
     void over(WayAttempt attempt, RdmaConnectException why) {
         Collection<WayAttempt> ended = List.of();
         Collection<WayAttempt> free = List.of();

@@ -28,9 +28,9 @@ import org.jrsocket.stream.Threads;
  * An RDMA connection that behaves like the JDK's {@code NioSocketImpl}: any number of threads may read and write, and
  * take turns; a timeout covers the wait for the turn and the read; the end of the stream is reported for ever.
  *
- * <p>Options that only the kernel understands are kept, checked and read back by an unconnected TCP socket, so that
- * each is accepted or refused as by the JDK. A client has such a socket anyway; an accepted connection gets one when an
- * option is first touched.
+ * <p>Options are kept, checked and read back by an unconnected {@link PlatformSocket}, so that each is accepted or
+ * refused as by the JDK. A client has one from the beginning; an accepted connection gets one when an option is first
+ * touched that this class cannot answer itself. Neither has a socket of the kernel's before something needs one.
  */
 final class RdmaSocket {
 

@@ -29,7 +29,8 @@ public final class SocketFactories {
     /**
      * Installs both factories, because with only one {@code accept} would fail. Works once in a JVM.
      *
-     * @throws IOException if the application has installed a factory of its own, or the JDK's internals are not open
+     * @throws IOException if a factory is installed already, by the application or by an earlier call
+     * @throws ExceptionInInitializerError if the {@link #PACKAGES} are not open, or this JDK lacks what is used in them
      */
     @SuppressWarnings("deprecation") // there is no other way in
     public static synchronized void install(TransportContext context) throws IOException {

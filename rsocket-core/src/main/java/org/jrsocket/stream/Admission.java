@@ -22,8 +22,9 @@ import org.jrsocket.wire.ConnData;
  * by source address and in time, so that nobody can fill a listener without completing handshakes.
  *
  * <p>A request waits, unanswered, while its source or the listener has too many handshakes under way or the application
- * has not accepted the connections that are ready. It waits no longer than {@link Limits#heldNanos}, which is less than
- * clients give RDMA: they should be told "busy", and not take the host for silent.
+ * has not accepted the connections that are ready. It waits for {@link Limits#heldNanos}, or little longer. Clients
+ * listen for longer than that, even once they have turned to TCP, so they are told "busy" and do not go on taking the
+ * host for silent.
  *
  * <p>This class has no lock of its own: the listener makes all calls with its lock held.
  */

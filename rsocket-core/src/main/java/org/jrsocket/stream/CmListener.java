@@ -23,8 +23,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The passive side: every request is checked, answered and established by events, many at a time, so that a client that
  * never completes the handshake delays nobody. {@link Admission} bounds the number of such clients. A request that
- * cannot be answered for now waits for at most a second and is then refused as "busy". Our own clients take that as a
- * reason to try again, C clients as a refusal.
+ * cannot be answered for now waits for a second, or up to a quarter more, because a timer looks four times in that
+ * time. It is then refused: our own clients are told "busy" and ask again with their next connection, C clients see a
+ * refusal like any other.
  */
 final class CmListener implements RdmaListener, CmHandler {
 

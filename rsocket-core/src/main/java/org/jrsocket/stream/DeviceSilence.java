@@ -20,8 +20,9 @@ final class DeviceSilence {
     static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /**
-     * Silent looks in a row that are too many: 90 s. That is more than any device needs to give up, which is eight
-     * tries, each of up to four times the 2^19 * 4.096 us that were asked for.
+     * Silent looks in a row that are too many: 90 s. That is more than any device needs to give up. It makes at most
+     * eight tries (seven, unless a C client has asked for more: its number holds for both ends), each of up to four
+     * times the 2^19 * 4.096 us that are the most we ask for.
      */
     static final int MOST_LOOKS = 30;
 

@@ -8,9 +8,9 @@ package org.jrsocket.wire;
  * Arithmetic of credits: each side may send data messages until a counter meets a limit that the other side sets. Both
  * are 16 bits wide and wrap; every argument and result is 0 to 65535, except where a count is meant.
  *
- * <p>The limit is absolute: what the receiver's application has consumed, plus the receives that it keeps. The sender
- * stops when the counter equals the limit (an equality test, so a window of 65535 works and one of 65536 would look
- * closed).
+ * <p>The limit is absolute: the number of data messages whose receives were given back to the device, whether or not
+ * the application has read them, plus the credits of the connection data. The sender stops when the counter equals the
+ * limit (an equality test, so a window of 65535 works and one of 65536 would look closed).
  */
 public final class Credits {
 

@@ -66,7 +66,7 @@ final class Installation {
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
-    private static volatile TransportContext installed; // set once its sockets are this JVM's
+    private static volatile TransportContext installed; // set before any socket of this JVM is ours, if one ever is
 
     private Installation() {}
 

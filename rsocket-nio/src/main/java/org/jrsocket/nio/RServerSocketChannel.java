@@ -170,7 +170,10 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     /**
      * Returns the RDMA listener, null if TCP listens alone. Waits for a bind in progress: a thread already in the TCP
-     * channel would hold up its change of mode, and close with it. Called with acceptLock held.
+     * channel would hold up the change of its mode, and with that a close. Called with acceptLock held.
+     *
+     * @throws NotYetBoundException if nothing is bound
+     * @throws ClosedChannelException if nothing was bound before the close
      */
     private DualListener bound() throws IOException {
         assert acceptLock.isHeldByCurrentThread();

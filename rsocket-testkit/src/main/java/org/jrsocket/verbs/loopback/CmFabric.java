@@ -252,7 +252,8 @@ final class CmFabric {
 
     /**
      * Sends the first half of a disconnect. The answer comes when the peer disconnects or destroys its id too, or not
-     * at all. The message is repeated as long as the id lives.
+     * at all. A message that is lost is sent again, {@link #DREQ_TRIES} times in all, as long as the id lives. After
+     * that the id is disconnected, with ETIMEDOUT.
      */
     void sendDisconnect(LoopbackId id) {
         sendDisconnect(id, DREQ_TRIES);

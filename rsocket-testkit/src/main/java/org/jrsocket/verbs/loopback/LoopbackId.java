@@ -23,8 +23,9 @@ import org.jrsocket.verbs.Qp;
 public final class LoopbackId extends CmId {
 
     /**
-     * The state of an id. An active one goes down the first column, a passive one starts at REQUESTED, and a listener
-     * ends at LISTENING.
+     * The state of an id. An active one resolves its address and its route, connects and is ANSWERED; a passive one
+     * starts at REQUESTED and is ACCEPTED. Both are then ESTABLISHED. A listener goes from IDLE by way of BOUND to
+     * LISTENING.
      */
     public enum State {
         IDLE,
