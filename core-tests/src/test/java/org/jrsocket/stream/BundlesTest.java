@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.SendBatch;
@@ -277,6 +278,20 @@ class BundlesTest extends RawPeerTests {
             server.close();
             freed();
         }
+    }
+
+    @Test
+    void shouldBlameTheLimitOnLockedMemoryOnlyWhereItApplies() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        verbs.addDevice(new LoopbackConfig().name("short").maxRegistered(4 << 10), there);
+        RdmaListener listener = listen(CONFIG);
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> transport
+                .connect(new InetSocketAddress(there, 0), listener.localAddress(), CONFIG)
+                .await(PATIENCE));
+        MemlockLimit limit = MemlockLimit.ofThisProcess();
+        String remedy = limit.mayApply() ? "ulimit -l is " + limit + ": raise it .*" : ".* does not apply here: .*";
+        String expected = "no memory for another connection on short \\(.*\\); " + remedy;
+        assertTrue(e.getMessage().matches(expected), e.getMessage());
     }
 
     /** The hook's methods declare no exception, and what makes a queue pair throws this one. */

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.function.Consumer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.verbs.Cm;
@@ -106,14 +107,23 @@ final class Endpoint {
         } catch (IOException | RuntimeException | Error e) {
             freeQueues();
             if (MemoryBudget.isLack(e)) {
-                boolean ours = e instanceof MemoryBudget.UsedUp;
                 throw new IOException(
-                        "no memory for another connection on " + device.name() + " (" + e.getMessage() + "); raise "
-                                + (ours ? "memory.registered" : "the locked-memory limit (ulimit -l)"),
+                        "no memory for another connection on " + device.name() + " (" + e.getMessage() + "); "
+                                + remedy(e),
                         e);
             }
             throw e;
         }
+    }
+
+    private static String remedy(Throwable lack) {
+        if (lack instanceof MemoryBudget.UsedUp) {
+            return "raise memory.registered";
+        }
+        MemlockLimit limit = MemlockLimit.ofThisProcess(); // how much was in use just before is not known any more
+        return limit.mayApply()
+                ? "ulimit -l is " + limit + ": raise it if that is used up"
+                : "this is not the limit on locked memory, which does not apply here: see the kernel's log";
     }
 
     /** Creates the queue pair. Without memory for it, what is kept for others is freed first. */

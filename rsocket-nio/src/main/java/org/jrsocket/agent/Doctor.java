@@ -21,6 +21,7 @@ import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.stream.QueueLimits;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.verbs.DeviceInfo;
@@ -84,7 +85,7 @@ final class Doctor {
         } catch (IOException e) {
             out.println("RDMA: the devices cannot be read: " + e.getMessage());
         }
-        out.println("locked memory: " + LockedMemory.describe(settings.streamConfig()));
+        out.println("locked memory: " + LockedMemory.describe(MemlockLimit.ofThisProcess(), settings.streamConfig()));
         out.println("a server here listens over " + listening(context, refuses));
         return peer == null ? usable ? 0 : 1 : tryPeer(context, peer);
     }

@@ -7,6 +7,7 @@ package org.jrsocket.agent;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
+import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
 
@@ -16,12 +17,13 @@ class LockedMemoryTest {
     private static final List<String> PRIVILEGED = List.of("CapEff:\t000001ffffffffff");
 
     private static String describe(String soft, List<String> status) {
-        return LockedMemory.describe(
+        MemlockLimit limit = MemlockLimit.of(
                 List.of(
                         "Max processes             62000                62000                processes ",
                         "Max locked memory         " + soft + "                8388608              bytes     "),
                 status,
-                StreamConfig.DEFAULT);
+                "         0          0 4294967295");
+        return LockedMemory.describe(limit, StreamConfig.DEFAULT);
     }
 
     @Test
@@ -43,6 +45,6 @@ class LockedMemoryTest {
 
     @Test
     void shouldNotFailWhereTheLineIsMissing() {
-        assertEquals("unknown", LockedMemory.describe(List.of(), List.of(), StreamConfig.DEFAULT));
+        assertEquals("unknown", LockedMemory.describe(MemlockLimit.of(List.of(), List.of(), ""), StreamConfig.DEFAULT));
     }
 }

@@ -5,12 +5,14 @@
 package org.jrsocket.verbs.rdmacore;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
+import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CompChannel;
@@ -21,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Devices that this host does not have: a bad one and a good one, in JVMs whose rdma-core is in part this test's. */
+/** Devices that this host does not have: bad ones and a good one, in JVMs whose rdma-core is in part this test's. */
 @Tag("once")
 @Tag("slow")
 @Timeout(120)
@@ -35,16 +37,19 @@ class RdmaCoreDevicesTest {
             #include <stdlib.h>
             #undef ibv_reg_mr
 
-            static struct ibv_device devices[] = { { .name = "bad0" }, { .name = "good0" } };
-            static struct ibv_context contexts[] = { { .device = &devices[0] }, { .device = &devices[1] } };
+            static struct ibv_device devices[] = {
+                { .name = "bad0" }, { .name = "good0" }, { .name = "full0" }, { .name = "shut0" }
+            };
+            static struct ibv_context contexts[] = {
+                { .device = &devices[0] }, { .device = &devices[1] }, { .device = &devices[2] }
+            };
 
             struct ibv_device **ibv_get_device_list(int *count)
             {
-                struct ibv_device **list = calloc(3, sizeof(*list));
+                struct ibv_device **list = calloc(5, sizeof(*list));
 
-                list[0] = &devices[0];
-                list[1] = &devices[1];
-                *count = 2;
+                for (*count = 0; *count < 4; ++*count)
+                    list[*count] = &devices[*count];
                 return list;
             }
 
@@ -57,6 +62,10 @@ class RdmaCoreDevicesTest {
             {
                 struct ibv_context *context = &contexts[device - devices];
 
+                if (device == &devices[3]) {
+                    errno = EMFILE;
+                    return NULL;
+                }
                 context->num_comp_vectors = 4;
                 context->async_fd = open("/dev/null", O_RDONLY);
                 return context;
@@ -77,6 +86,7 @@ class RdmaCoreDevicesTest {
                 static struct ibv_pd pd;
 
                 errno = EIO;
+                pd.context = context;
                 return context == &contexts[0] ? NULL : &pd;
             }
 
@@ -89,7 +99,8 @@ class RdmaCoreDevicesTest {
             {
                 static struct ibv_mr mr;
 
-                return &mr;
+                errno = ENOMEM;
+                return pd->context == &contexts[2] ? NULL : &mr;
             }
 
             int ibv_dereg_mr(struct ibv_mr *mr)
@@ -203,6 +214,26 @@ class RdmaCoreDevicesTest {
     @Test
     void shouldUseTheDeviceThatWorks() throws Exception {
         assertEquals("usable", probe("bad0", "good0"));
+    }
+
+    @Test
+    void shouldAskForADriverOnlyWhereOneIsMissing() throws Exception {
+        assertEquals(
+                "LIBRARY: libibverbs cannot open a device (shut0: Too many open files): see the kernel's log",
+                probe("shut0"));
+    }
+
+    /** The device has no memory, or the limit is too low: then the message says so. */
+    @Test
+    void shouldBlameTheLimitOnLockedMemoryOnlyWhereItApplies() throws Exception {
+        String said = probe("full0");
+        if (MemlockLimit.ofThisProcess().mayRefuse(1 << 20)) {
+            assertTrue(said.startsWith("MEMLOCK: this process may not lock 1 MiB of memory (ulimit -l is "), said);
+        } else {
+            assertEquals(
+                    "LIBRARY: no RDMA device works (full0: ibv_reg_mr: Cannot allocate memory): see the kernel's log",
+                    said);
+        }
     }
 
     @Test

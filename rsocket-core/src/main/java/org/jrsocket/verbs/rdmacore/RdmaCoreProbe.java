@@ -10,7 +10,6 @@ import java.net.NetworkInterface;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -23,6 +22,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.os.Sysfs;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -38,7 +38,6 @@ public final class RdmaCoreProbe {
     public static final String IWARP_PROPERTY = "org.jrsocket.native.iwarp";
 
     private static final Path DEV = Path.of("/dev/infiniband");
-    private static final Path LIMITS = Path.of("/proc/self/limits");
 
     private static final String NO_GUID = "0000:0000:0000:0000";
 
@@ -245,6 +244,7 @@ public final class RdmaCoreProbe {
     private void checkRegistration() throws VerbsUnavailableException {
         List<String> failures = new ArrayList<>();
         boolean opened = false;
+        boolean driverless = false;
         for (String name : Sysfs.names(sys)) {
             long device = Native.openDevice(name);
             if (device > 0) {
@@ -259,8 +259,9 @@ public final class RdmaCoreProbe {
                     Native.closeDevice(device);
                 }
             } else {
-                failures.add(name
-                        + (device == -Errno.ENODEV ? " has no driver library" : ": " + Errno.describe((int) -device)));
+                boolean unknown = device == -Errno.ENODEV; // to the library
+                failures.add(name + (unknown ? " has no driver library" : ": " + Errno.describe((int) -device)));
+                driverless |= unknown;
             }
         }
         if (opened) {
@@ -271,8 +272,10 @@ public final class RdmaCoreProbe {
         }
         throw new VerbsUnavailableException(
                 Reason.LIBRARY,
-                "libibverbs cannot open a device (" + String.join(", ", failures)
-                        + "): install ibverbs-providers (Debian, Ubuntu) or libibverbs (RHEL, Fedora)",
+                "libibverbs cannot open a device (" + String.join(", ", failures) + "): "
+                        + (driverless
+                                ? "install ibverbs-providers (Debian, Ubuntu) or libibverbs (RHEL, Fedora)"
+                                : "see the kernel's log"),
                 null);
     }
 
@@ -292,10 +295,12 @@ public final class RdmaCoreProbe {
                 return null;
             }
             int errno = (int) -mr;
-            if (pd > 0 && (errno == Errno.ENOMEM || errno == Errno.EPERM || errno == Errno.EAGAIN)) {
+            boolean lacking = pd > 0 && (errno == Errno.ENOMEM || errno == Errno.EPERM || errno == Errno.EAGAIN);
+            MemlockLimit limit = MemlockLimit.ofThisProcess();
+            if (lacking && limit.mayRefuse(TRIAL_BYTES)) {
                 throw new VerbsUnavailableException(
                         Reason.MEMLOCK,
-                        "this process may not lock 1 MiB of memory (ulimit -l is " + memlock()
+                        "this process may not lock 1 MiB of memory (ulimit -l is " + limit
                                 + "): raise it with ulimit -l unlimited, LimitMEMLOCK=infinity (systemd) or"
                                 + " --ulimit memlock=-1 (containers)",
                         null);
@@ -307,20 +312,5 @@ public final class RdmaCoreProbe {
             }
             memory.free();
         }
-    }
-
-    private static String memlock() {
-        try {
-            for (String line : Files.readAllLines(LIMITS)) {
-                if (line.startsWith("Max locked memory")) {
-                    String soft =
-                            line.substring("Max locked memory".length()).strip().split("\\s+")[0];
-                    return soft.equals("unlimited") ? soft : Long.parseLong(soft) / 1024 + " KiB";
-                }
-            }
-        } catch (IOException | NumberFormatException e) {
-            // the limit is unknown
-        }
-        return "unknown";
     }
 }
