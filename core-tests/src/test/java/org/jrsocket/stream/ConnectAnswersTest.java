@@ -32,12 +32,17 @@ class ConnectAnswersTest {
     @Test
     void shouldSayWhyThePeerRefused() throws IOException {
         byte[] nothing = {};
-        assertRefusal(Reason.REFUSED, "Connection refused", 8, nothing);
+        assertRefusal(Reason.REFUSED, "Connection refused, no RDMA listener there", 8, nothing);
+        assertRefusal(Reason.REFUSED, "Connection refused", -Errno.ECONNREFUSED, nothing); // iWARP
         assertRefusal(Reason.REFUSED, "Connection refused, reject reason 28", 28, nothing);
-        assertRefusal(Reason.DENIED, "Connection refused by the peer's rules", 28, Refusal.encode(Refusal.DENIED));
+        assertRefusal(
+                Reason.DENIED,
+                "Connection refused by the peer's rules or devices, or because the peer is drained",
+                28,
+                Refusal.encode(Refusal.DENIED));
         assertRefusal(
                 Reason.BUSY,
-                "Connection refused: the peer has no room at the moment",
+                "Connection refused: the peer cannot take another RDMA connection at the moment",
                 28,
                 Refusal.encode(Refusal.BUSY));
         assertRefusal(

@@ -19,18 +19,18 @@ public enum TcpReason {
     /** An attempt on this peer failed a short while ago. */
     REMEMBERED("RDMA to this peer failed a short while ago"),
     /** RDMA connections to this peer were made, and then lost on the way. */
-    PATH("RDMA connections to this peer were lost: its device stopped answering"),
+    PATH("RDMA connections to this peer were lost: what they sent was not acknowledged"),
     /** No RDMA device serves the address. */
     NO_DEVICE("no RDMA device serves this address"),
     /** The address did not resolve to a route over RDMA. */
     UNRESOLVED("the address or route does not resolve over RDMA"),
-    /** The peer's RDMA stack answered, but nothing listens there. */
-    REFUSED("the peer refused RDMA: nobody listens on this port there"),
-    /** The peer admits no connections over RDMA from this host, by its rules or devices, or because it is drained. */
-    DENIED("the peer refuses RDMA from this host: its rules or devices say so, or it is drained"),
-    /** The peer listens over RDMA but has no room for one more connection at the moment. */
-    BUSY("the peer has no room for another RDMA connection: its queue of connections or its memory is full"),
-    /** The peer listens over RDMA, but its host cannot make a connection: its settings do not fit its device. */
+    /** The peer's RDMA stack did not take the connection; the exception says whether anybody listens there. */
+    REFUSED("the peer refused RDMA"),
+    /** The peer does not admit this connection over RDMA, by its rules or devices, or because it is drained. */
+    DENIED("the peer does not admit this connection over RDMA: its rules or devices say so, or it is drained"),
+    /** The peer listens over RDMA but cannot take one more connection at the moment. */
+    BUSY("the peer cannot take another RDMA connection now: its queue of connections is full, or its log says why"),
+    /** The peer listens over RDMA, but its device refuses to make a connection, as when the settings do not fit it. */
     UNABLE("the peer's host cannot accept RDMA connections; see the server's log there"),
     /** The peer's RDMA stack did not answer the CM's own retries. */
     UNREACHABLE("the peer did not answer over RDMA"),
@@ -38,8 +38,8 @@ public enum TcpReason {
     TIMEOUT("the peer did not answer over RDMA in time"),
     /** The peer speaks something other than rsocket v1. */
     PROTOCOL("the peer does not speak rsocket v1"),
-    /** This host lacks memory, queue pairs or descriptors. */
-    RESOURCES("this host lacks a resource for RDMA"),
+    /** This host lacks memory, queue pairs or descriptors, or a call failed here for a reason of its own. */
+    RESOURCES("RDMA failed on this host"),
     /** The port is taken over RDMA, though free over TCP. */
     IN_USE("the port is already in use over RDMA");
 

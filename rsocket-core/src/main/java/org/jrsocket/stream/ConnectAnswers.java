@@ -79,7 +79,8 @@ final class ConnectAnswers {
     private static RdmaConnectException refused(int status, byte[] privateData) {
         int reason = Refusal.parse(privateData);
         if (reason == Refusal.BUSY) {
-            return failed(Reason.BUSY, "Connection refused: the peer has no room at the moment");
+            return failed(
+                    Reason.BUSY, "Connection refused: the peer cannot take another RDMA connection at the moment");
         }
         if (reason == Refusal.UNABLE) {
             return failed(
@@ -87,10 +88,16 @@ final class ConnectAnswers {
                     "Connection refused: the peer's host cannot accept RDMA connections; see the server's log there");
         }
         if (reason == Refusal.DENIED) {
-            return failed(Reason.DENIED, "Connection refused by the peer's rules");
+            return failed(
+                    Reason.DENIED, "Connection refused by the peer's rules or devices, or because the peer is drained");
         }
-        boolean nobody = status == REJECT_NO_LISTENER || status == -Errno.ECONNREFUSED;
-        return failed(Reason.REFUSED, nobody ? "Connection refused" : "Connection refused, reject reason " + status);
+        String why =
+                switch (status) {
+                    case REJECT_NO_LISTENER -> ", no RDMA listener there";
+                    case -Errno.ECONNREFUSED -> ""; // iWARP, where all refusals look alike
+                    default -> ", reject reason " + status;
+                };
+        return failed(Reason.REFUSED, "Connection refused" + why);
     }
 
     private static RdmaConnectException failed(Reason reason, String message) {

@@ -17,13 +17,13 @@ public final class RdmaConnectException extends ConnectException {
         NO_DEVICE,
         /** The address or the route could not be resolved. */
         UNRESOLVED,
-        /** The peer's CM answered: there is no RDMA listener, or the listener refused. */
+        /** The peer's CM answered: there is no RDMA listener, the listener refused, or it was gone at once. */
         REFUSED,
-        /** The peer's rules admit no connections over RDMA from here. */
+        /** The peer's rules or devices do not admit this connection over RDMA, or the peer is drained. */
         DENIED,
         /**
-         * The peer's listener is there and speaks RDMA, but has no room for one more connection now: it is worth trying
-         * again soon.
+         * The peer's listener is there and speaks RDMA, but cannot take one more connection now: its queue is full, or
+         * its host lacks something. It is worth trying again soon.
          */
         BUSY,
         /** The peer's listener is there, but its host can make no connection until somebody changes something there. */
@@ -34,7 +34,7 @@ public final class RdmaConnectException extends ConnectException {
         TIMEOUT,
         /** The peer answered, but not with rsocket v1. */
         PROTOCOL,
-        /** This host lacks a resource: memory, queue pairs, descriptors. */
+        /** This host lacks a resource, such as memory, queue pairs or descriptors, or a call failed here. */
         RESOURCES,
         /** The attempt was cancelled by closing it. */
         CANCELLED

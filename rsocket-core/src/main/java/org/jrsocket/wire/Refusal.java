@@ -19,11 +19,14 @@ public final class Refusal {
 
     /** No known reason. */
     public static final int UNKNOWN = 0;
-    /** The listener has no room for one more connection at the moment: in its queue, or in its host's memory. */
+    /**
+     * The listener cannot take one more connection at the moment: its queue is full, or its host lacks memory,
+     * descriptors or queue pairs.
+     */
     public static final int BUSY = 1;
     /** There is a listener; the request did not want to know more. */
     public static final int PROBED = 2;
-    /** The listener's host admits no connections over RDMA from that client. */
+    /** The listener's host does not admit this connection over RDMA: by its rules or devices, or it is drained. */
     public static final int DENIED = 3;
     /** The listener's host can make no connection, and this will not pass by itself: its settings or its device. */
     public static final int UNABLE = 4;

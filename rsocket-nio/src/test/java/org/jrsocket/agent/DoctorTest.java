@@ -190,7 +190,7 @@ class DoctorTest {
                 assertEquals(1, doctor(holder, null, peer));
                 assertSaid("RDMA: can be used");
                 assertSaid("a server here listens over RDMA and TCP");
-                assertSaid(peer + ": not RDMA: the peer refused RDMA: nobody listens on this port there.*"
+                assertSaid(peer + ": not RDMA: the peer refused RDMA \\(Connection refused, no RDMA listener there: .*"
                         + ", after [0-9.]+ ms");
                 assertSaid(peer + ": TCP, connected in [0-9.]+ ms");
                 Path rules = Files.writeString(folder.resolve("rules"), "connect * * rdma\nbind * * auto\n");

@@ -125,7 +125,7 @@ class HostileClientsLabTest extends HostileTests {
                 served.assertServes();
                 return;
             } catch (AssertionError e) {
-                boolean busy = e.getMessage().contains("no room at the moment");
+                boolean busy = e.getMessage().contains("cannot take another RDMA connection at the moment");
                 if (!busy || System.nanoTime() - deadline > 0) {
                     throw e;
                 }
