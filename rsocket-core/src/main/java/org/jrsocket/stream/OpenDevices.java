@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The devices that connections were made on. This class reads their asynchronous events, and ends everything on a
- * device that is removed from the host. A device that comes back counts as another one.
+ * device that is removed from the host, or reports a fatal error: the kernel and libibverbs report both in the same
+ * way. A device that comes back counts as another one.
  */
 final class OpenDevices {
 
@@ -44,7 +45,7 @@ final class OpenDevices {
             watches.put(device, watch);
             watch.arm();
         } catch (IOException e) { // no descriptor left, for example: the next connection tries again
-            LOG.debug("cannot watch the events of {}", device.name(), e);
+            LOG.debug("cannot watch the events of RDMA device {}", device.name(), e);
         }
     }
 
@@ -80,13 +81,13 @@ final class OpenDevices {
         }
     }
 
-    /** Ends and frees everything on a removed device. Called on the service thread; repeated calls have no effect. */
+    /** Ends and frees everything on a lost device. Called on the service thread; repeated calls have no effect. */
     void removed(Device device) {
         if (device.isLost()) { // already handled: the event comes for each of its connections
             return;
         }
         try {
-            LOG.warn("RDMA device {} was removed; connections on it are lost", device.name());
+            LOG.warn("RDMA device {} was removed or has failed; connections on it are lost", device.name());
         } finally { // even if the logger throws
             lose(device);
         }
@@ -109,7 +110,7 @@ final class OpenDevices {
         try {
             stream.deviceRemoved();
         } catch (RuntimeException | Error e) {
-            LOG.error("cannot end {}, whose device was removed", stream, e);
+            LOG.error("cannot end {}, whose device was removed or has failed", stream, e);
         }
     }
 

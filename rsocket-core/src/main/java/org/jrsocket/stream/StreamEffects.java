@@ -34,6 +34,9 @@ final class StreamEffects {
             EventType.RDMA_CM_EVENT_CONNECT_ERROR,
             EventType.RDMA_CM_EVENT_UNREACHABLE);
 
+    /** The kernel tells of both in the same way. */
+    private static final String LOST_DEVICE = "the RDMA device was removed or has failed";
+
     private final StreamCore core;
     private final Pump pump;
     private final boolean resetUnderstood;
@@ -196,8 +199,9 @@ final class StreamEffects {
     }
 
     /**
-     * Ends the stream because the device was removed from the host. Its memory has to be given back now, whenever the
-     * application may close, because some kernels wait for that. Called on the service thread.
+     * Ends the stream because the device was removed from the host, or reported a fatal error. Its memory has to be
+     * given back now, whenever the application may close, because some kernels wait for that. Called on the service
+     * thread.
      */
     void deviceRemoved() {
         try {
@@ -205,8 +209,8 @@ final class StreamEffects {
             try {
                 core.resetting = true;
                 // Before a poll, which would find the queue pair in error.
-                fail(new SocketException("Connection reset"), "the RDMA device was removed");
-                peerDisconnected("the RDMA device was removed", false);
+                fail(new SocketException("Connection reset"), LOST_DEVICE);
+                peerDisconnected(LOST_DEVICE, false);
             } finally {
                 core.exit();
             }

@@ -15,7 +15,7 @@ import org.jrsocket.os.ErrnoException;
  */
 public abstract class Device extends IbvContext {
 
-    /** {@code IBV_EVENT_DEVICE_FATAL}: the device is gone. */
+    /** {@code IBV_EVENT_DEVICE_FATAL}: the device was removed, or its driver has given it up. */
     public static final int EVENT_DEVICE_FATAL = 8;
     /** {@code IBV_EVENT_PORT_ACTIVE}. */
     public static final int EVENT_PORT_ACTIVE = 9;
@@ -68,11 +68,11 @@ public abstract class Device extends IbvContext {
      * Announces that something will be made on the device, for which {@link #release} will be called. Until then
      * {@link #detach} waits.
      *
-     * @throws ErrnoException with ENODEV, if the device was removed
+     * @throws ErrnoException with ENODEV, if the device is lost
      */
     public final synchronized void retain() throws ErrnoException {
         if (lost) {
-            throw new ErrnoException("use of a removed device", name(), Errno.ENODEV);
+            throw new ErrnoException("use of a lost device", name(), Errno.ENODEV);
         }
         users++;
     }
@@ -88,7 +88,7 @@ public abstract class Device extends IbvContext {
         detach();
     }
 
-    /** Records that the device was removed from the host. Returns false if that had been recorded before. */
+    /** Records that the device is lost: removed from the host, or failed. Returns false if that was known before. */
     public final boolean lose() {
         synchronized (this) {
             if (lost) {
@@ -103,13 +103,13 @@ public abstract class Device extends IbvContext {
         return true;
     }
 
-    /** Returns whether the device was removed, as far as this process knows. */
+    /** Returns whether the device is lost, as far as this process knows. */
     public final boolean isLost() {
         return lost;
     }
 
     /**
-     * Called once, when the device was removed and nothing is left on it. A kernel whose driver cannot take a device
+     * Called once, when the device is lost and nothing is left on it. A kernel whose driver cannot take a device
      * away from its users waits for this.
      */
     protected void detach() {}

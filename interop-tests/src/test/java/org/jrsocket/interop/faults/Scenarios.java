@@ -51,7 +51,7 @@ final class Scenarios {
         "prlimit", "--memlock=1572864:1572864", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"
     };
 
-    private static final String DEVICE = "the RDMA device was removed (rxe0, ";
+    private static final String DEVICE = "the RDMA device was removed or has failed (rxe0, ";
 
     private Scenarios() {}
 

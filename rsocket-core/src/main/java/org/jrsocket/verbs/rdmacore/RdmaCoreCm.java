@@ -343,7 +343,7 @@ final class RdmaCoreCm extends Cm {
             locate(id, taken.device(), taken.port());
             watchDevice(id);
         } catch (IOException e) {
-            LOG.debug("cannot query the device of an event: it has been removed", e);
+            LOG.debug("cannot query the device of an event; it may have been removed", e);
             if (type == ADDR_RESOLVED) {
                 type = ADDR_ERROR;
                 status = -Errno.ENODEV;
@@ -374,7 +374,7 @@ final class RdmaCoreCm extends Cm {
             ids.put(id.key, id);
         } catch (IOException e) {
             Native.destroyId(taken.newId());
-            LOG.debug("cannot query the device of a connection request: it has been removed", e);
+            LOG.debug("a connection request is refused: its device cannot be queried and may have been removed", e);
             return null;
         } catch (Throwable e) {
             Native.destroyId(taken.newId());

@@ -58,7 +58,7 @@ final class RdmaCoreDevice extends Device {
 
     long handle() {
         if (!isOpen) {
-            throw new IllegalStateException(name + " was removed");
+            throw new IllegalStateException(name + " was removed or has failed");
         }
         return handle;
     }
