@@ -201,9 +201,17 @@ public class NativeLibraryTest {
         Path copy = Path.of("/tmp/libjrsocket123.so");
         String message = LINKED.explain(copy, copy + ": " + copy + ": failed to map segment from shared object");
         assertEquals(
-                "failed to map segment from shared object: /tmp is mounted noexec; choose another folder with -D"
-                        + NativeLibrary.DIR_PROPERTY,
+                "failed to map segment from shared object: /tmp may be mounted noexec: choose another folder with -D"
+                        + NativeLibrary.DIR_PROPERTY
+                        + "; if it is not, a limit on memory or a security module (SELinux) forbids it",
                 message);
+    }
+
+    @Test
+    void shouldNameNoPackagesWhereTheLibraryIsThere() {
+        Path copy = Path.of("/tmp/libjrsocket123.so");
+        String plain = "librdmacm.so.1: cannot open shared object file: Too many open files";
+        assertEquals("cannot load the native library: " + plain, LINKED.explain(copy, copy + ": " + plain));
     }
 
     /** What an agent is to us: it opens the way and loads. */

@@ -262,11 +262,13 @@ public final class NativeLibrary {
         while (plain.startsWith(file + ": ")) { // the JDK names the file, sometimes after dlopen has
             plain = plain.substring(file.toString().length() + 2);
         }
-        if (!packages.isEmpty() && plain.contains("cannot open shared object file")) {
+        if (!packages.isEmpty() && plain.endsWith("cannot open shared object file: No such file or directory")) {
             return plain + ": " + packages;
         }
-        if (plain.contains("failed to map segment")) {
-            return plain + ": " + file.getParent() + " is mounted noexec; choose another folder with -D" + DIR_PROPERTY;
+        if (plain.contains("failed to map segment")) { // the loader does not say why
+            String property = System.getProperty(LIBRARY_PROPERTY, "").isEmpty() ? DIR_PROPERTY : LIBRARY_PROPERTY;
+            return plain + ": " + file.getParent() + " may be mounted noexec: choose another folder with -D" + property
+                    + "; if it is not, a limit on memory or a security module (SELinux) forbids it";
         }
         return "cannot load the native library: " + plain;
     }
