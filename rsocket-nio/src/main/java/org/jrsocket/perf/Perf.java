@@ -83,7 +83,8 @@ public final class Perf {
                 first = false;
             }
             if (!Protocol.isGreeted(link, GREETING_MILLIS)) {
-                throw new IOException("no perf server there: start one with java -jar rsocket.jar perf server");
+                throw new IOException(
+                        "no greeting from a perf server: start one there with java -jar rsocket.jar perf server");
             }
             Protocol.request(link, new Protocol.Request(task, size));
             return link;

@@ -53,7 +53,7 @@ public final class Ping {
                 if (server) {
                     done = trips(run, name, peer, count, intervalNanos, size);
                 } else {
-                    report.say("no perf server there: measuring how long connecting takes");
+                    report.say("no greeting from a perf server: measuring how long connecting takes");
                     done = connects(run, first, peer, count, intervalNanos);
                 }
             } catch (IOException e) {

@@ -157,7 +157,9 @@ class PingAndPerfTest {
         }
         assertTrue(lines().get(0).contains("not RDMA: the peer refused RDMA"), lines()::toString);
         assertAnswered("^connect +3 ");
-        assertTrue(progress.toString(StandardCharsets.UTF_8).contains("no perf server there"), progress::toString);
+        assertTrue(
+                progress.toString(StandardCharsets.UTF_8).contains("no greeting from a perf server"),
+                progress::toString);
     }
 
     @Test
