@@ -122,10 +122,11 @@ final class CmListener implements RdmaListener, CmHandler {
     private void onRequest(CmId request, byte[] privateData) {
         long taken = System.nanoTime();
         InetSocketAddress address = localAddress();
+        InetAddress source = null;
         ConnData peer;
         Admission.Request asked;
         try {
-            InetAddress source = ((InetSocketAddress) request.getDestination()).getAddress();
+            source = ((InetSocketAddress) request.getDestination()).getAddress();
             InetAddress local = ((InetSocketAddress) request.getSource()).getAddress();
             String why = access.refusal(
                     source,
@@ -140,16 +141,16 @@ final class CmListener implements RdmaListener, CmHandler {
             peer = ConnData.parse(privateData);
             asked = new Admission.Request(request, peer, source, taken);
         } catch (WireException e) {
-            unwelcome.warn("RDMA connection request to {} refused: {}", address, e.getMessage());
+            unwelcome.warn("RDMA connection request to {} from {} refused: {}", address, source, e.getMessage());
             refusals.refuse(request, Refusals.nothing());
             return;
-        } catch (IOException | RuntimeException e) { // the request is gone already
-            LOG.debug("RDMA connection request to {} dropped: it no longer exists", address, e);
+        } catch (IOException | RuntimeException e) { // most likely the request is gone already
+            LOG.debug("RDMA connection request to {} refused: it cannot be checked", address, e);
             refusals.refuse(request, Refusals.nothing());
             return;
         } catch (OutOfMemoryError e) {
             refusals.refuse(request, Refusal.encode(Refusal.BUSY));
-            unwelcome.warn("RDMA connection request to {} refused: {}", address, e.toString());
+            unwelcome.warn("RDMA connection request to {} from {} refused: {}", address, source, e.toString());
             return;
         }
         if (peer.hasFeature(ConnData.FEATURE_PROBE)) {
@@ -248,7 +249,11 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     private void refuseBusy(Admission.Request asked) {
-        LOG.debug("RDMA connection request to {} from {} refused: busy", localAddress(), asked.source());
+        LOG.debug(
+                "RDMA connection request to {} from {} refused: too many connections wait to be accepted, or too many"
+                        + " handshakes are under way",
+                localAddress(),
+                asked.source());
         refusals.refuse(asked.id(), Refusals.busy(asked.peer()));
     }
 

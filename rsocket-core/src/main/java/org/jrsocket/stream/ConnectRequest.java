@@ -22,7 +22,7 @@ import org.jrsocket.wire.ConnData;
  */
 final class ConnectRequest {
 
-    /** The timeout for each stage of resolution; ARP needs at most a second before it counts as unreachable. */
+    /** The timeout for each stage of resolution. The kernel repeats an ARP request that is not answered each second. */
     private static final int RESOLVE_MILLIS = 2000;
 
     private final RdmaTransport transport;

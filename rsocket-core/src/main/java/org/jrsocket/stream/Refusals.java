@@ -143,12 +143,12 @@ final class Refusals {
     /** Reports a failure in the log; a lasting one only once. */
     void report(String device, Throwable why) {
         if (passes(device, why)) {
-            failures.warn("a connection request to the {} was refused: {}", listener, why.toString());
+            failures.warn("a connection request to the {} over {} was refused: {}", listener, device, why.toString());
             return;
         }
         String trouble = why.toString();
         if (trouble.equals(lastTrouble)) {
-            LOG.debug("a connection request to the {} was refused, as before: {}", listener, trouble);
+            LOG.debug("a connection request to the {} over {} was refused, as before: {}", listener, device, trouble);
             return;
         }
         lastTrouble = trouble;

@@ -223,7 +223,7 @@ final class ServiceThread implements ServiceLoop, Runnable {
         try {
             n = epoll.await(nanos);
         } catch (IOException e) {
-            LOG.error("waiting for events failed", e);
+            LOG.error("waiting for the events of RDMA connections failed; it will be tried again", e);
             n = 0;
         }
         sleeping = false;
