@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.jrsocket.os.FileTrouble;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -91,7 +92,7 @@ public final class Rules {
         } catch (MalformedInputException e) {
             throw new ConfigurationException(file.toString(), "not UTF-8 text");
         } catch (IOException e) {
-            throw new ConfigurationException(file.toString(), "cannot be read: " + e.getMessage());
+            throw new ConfigurationException(file.toString(), "cannot be read: " + FileTrouble.reason(e));
         }
     }
 

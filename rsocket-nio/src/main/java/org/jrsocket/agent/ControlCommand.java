@@ -8,10 +8,10 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.os.FileTrouble;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -121,8 +121,8 @@ final class ControlCommand implements Callable<Integer> {
         try (BufferedReader file = Files.newBufferedReader(passwordFile)) {
             String password = file.readLine();
             return new String[] {user, password == null ? "" : password};
-        } catch (NoSuchFileException e) {
-            throw new IOException(passwordFile + ": no such file", e);
+        } catch (IOException e) {
+            throw new IOException(passwordFile + ": " + FileTrouble.reason(e), e);
         }
     }
 

@@ -12,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jrsocket.os.NativeLibrary;
@@ -68,13 +70,29 @@ public class RdmaCoreProbeTest {
                 Reason.PERMISSION, dev + "/uverbs0 does not exist: modprobe ib_uverbs", new RdmaCoreProbe(sys, dev));
     }
 
+    private static String unopened(IOException cause) {
+        return RdmaCoreProbe.unopened(Path.of("/dev/f"), "rdma_ucm", cause).getMessage();
+    }
+
+    @Test
+    void shouldAdviseByTheReason() {
+        String denied = unopened(new AccessDeniedException("/dev/f"));
+        assertTrue(denied.startsWith("/dev/f cannot be opened (Permission denied): give this user access"), denied);
+        assertEquals(
+                "/dev/f cannot be opened (No such device): modprobe rdma_ucm on the host",
+                unopened(new FileSystemException("/dev/f", null, "No such device")));
+        assertEquals(
+                "/dev/f cannot be opened (Too many open files)",
+                unopened(new FileSystemException("/dev/f", null, "Too many open files")));
+    }
+
     @Test
     void shouldNameTheFileThatDoesNotOpen() throws IOException {
         device("rxe0", "7473:0cff:fe0d:fbee");
         Files.createFile(dev.resolve("rdma_cm"));
         Files.createDirectory(dev.resolve("uverbs3")); // a folder does not open either, and does not mind root
         assertUnavailable(
-                Reason.PERMISSION, dev + "/uverbs3 cannot be opened (Is a directory): ", new RdmaCoreProbe(sys, dev));
+                Reason.PERMISSION, dev + "/uverbs3 cannot be opened (Is a directory)", new RdmaCoreProbe(sys, dev));
         Files.createFile(dev.resolve("uverbs1"));
         try {
             new RdmaCoreProbe(sys, dev).checkFiles();

@@ -8,8 +8,6 @@ import java.io.File;
 import java.io.IOException;
 import java.net.NetworkInterface;
 import java.nio.channels.FileChannel;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -22,6 +20,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.FileTrouble;
 import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.os.Sysfs;
@@ -206,9 +205,21 @@ public final class RdmaCoreProbe {
         } catch (NoSuchFileException e) {
             throw missing(file, module, e);
         } catch (IOException e) {
-            throw new VerbsUnavailableException(
-                    Reason.PERMISSION, file + " cannot be opened (" + why(e) + "): " + SHARE_FILES, e);
+            throw unopened(file, module, e);
         }
+    }
+
+    static VerbsUnavailableException unopened(Path file, String module, IOException cause) {
+        String reason = FileTrouble.reason(cause);
+        String remedy =
+                switch (reason) {
+                    case "Permission denied", "Operation not permitted" ->
+                        ": " + SHARE_FILES; // the latter: a container
+                    case "No such device", "No such device or address" -> ": modprobe " + module + " on the host";
+                    default -> "";
+                };
+        return new VerbsUnavailableException(
+                Reason.PERMISSION, file + " cannot be opened (" + reason + ")" + remedy, cause);
     }
 
     private static VerbsUnavailableException missing(Path file, String module, IOException cause) {
@@ -219,15 +230,6 @@ public final class RdmaCoreProbe {
                 cause);
     }
 
-    private static String why(IOException e) {
-        if (e instanceof AccessDeniedException) {
-            return "Permission denied";
-        }
-        return e instanceof FileSystemException file && file.getReason() != null
-                ? file.getReason()
-                : String.valueOf(e.getMessage());
-    }
-
     private static void checkConnectionManager() throws VerbsUnavailableException {
         long channel = Native.createChannel();
         if (channel <= 0) {
@@ -235,7 +237,7 @@ public final class RdmaCoreProbe {
             throw new VerbsUnavailableException(
                     Reason.LIBRARY,
                     "cannot start librdmacm (rdma_create_event_channel: " + Errno.describe(errno)
-                            + "): modprobe rdma_ucm, and see the kernel's log",
+                            + "): see the kernel's log",
                     null);
         }
         Native.destroyChannel(channel);
