@@ -327,6 +327,22 @@ class PeerMemoryTest {
         assertEquals(TcpReason.PATH, memory.objection(web));
     }
 
+    /** Otherwise nobody would ask a silent C peer for two seconds after the pause of its path. */
+    @Test
+    void shouldNotChooseAConnectionThatUsesTcpToAskASilentHost() {
+        memory.asked(web);
+        memory.answered(web, Answer.FOREIGN, MILLI);
+        pass(SECOND);
+        meetsSilence(web);
+        pass(PeerMemory.FIRST_PAUSE_NANOS / 2);
+        memory.lost(web);
+        pass(10 * SECOND - 1);
+        assertEquals(TcpReason.PATH, memory.objection(web));
+        pass(1);
+        assertFalse(knows(web), "one asks");
+        assertTrue(knows(web), "one asks");
+    }
+
     @Test
     void shouldTakeALossAfterALongTimeForAnotherStory() {
         for (int i = 0; i < 5; i++) {

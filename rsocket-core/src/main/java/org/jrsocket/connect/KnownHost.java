@@ -92,12 +92,12 @@ final class KnownHost {
         if (isSilent(now)) {
             return TcpReason.REMEMBERED;
         }
+        if (path.isAvoided(now)) {
+            return TcpReason.PATH;
+        }
         if (silences > 0) { // its application might see a probe, so one connection asks, and the others learn from that
             until = now + PeerMemory.MOST_NANOS;
             trial = true;
-        }
-        if (path.isAvoided(now)) {
-            return TcpReason.PATH;
         }
         path.used(now);
         return null;
