@@ -380,8 +380,7 @@ public final class RdmaStream implements AutoCloseable {
 
     /** Returns the bytes registered for the stream now. */
     public long registeredBytes() {
-        return locked(() ->
-                core.phase.isFreed() && !closing.freeing().waitsForBorrowed() ? 0 : core.endpoint.registeredBytes());
+        return locked(closing.freeing()::registeredBytes);
     }
 
     /** Answers questions that are not asked for every message. */

@@ -129,8 +129,8 @@ final class StreamFreeing implements Runnable {
     }
 
     /** Called with the core's lock held. */
-    boolean waitsForBorrowed() {
-        return waitsForBorrowed;
+    long registeredBytes() {
+        return core.phase.isFreed() && !waitsForBorrowed ? 0 : core.endpoint.registeredBytes();
     }
 
     private void gone() {
