@@ -4,6 +4,7 @@
  */
 package org.jrsocket.nio;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,6 +41,20 @@ final class ChannelKeys {
         for (int i = 0; i < now.size(); i++) {
             now.get(i).onProgress();
         }
+    }
+
+    /**
+     * Returns what does the same, for a transport to keep. It does not keep the keys: what a program attached to the
+     * keys of a channel that it has lost, perhaps a class loader, is garbage, as with the JDK's channels.
+     */
+    Runnable progress() {
+        WeakReference<ChannelKeys> keys = new WeakReference<>(this);
+        return () -> {
+            ChannelKeys known = keys.get();
+            if (known != null) {
+                known.progressed();
+            }
+        };
     }
 
     /** Ends the inner keys of cancelled keys, because the JDK refuses to change the blocking mode while it has them. */

@@ -97,7 +97,7 @@ abstract class DualChannel extends SocketChannel implements RdmaSelectable {
         connect = null;
         to(State.RDMA);
         options.apply(connected);
-        connected.observe(keys::progressed);
+        connected.observe(keys.progress()::run);
         for (RSelectionKey key : keys.all()) {
             key.selection().watch(key, connected);
         }

@@ -120,7 +120,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             opened.close();
             throw e;
         }
-        opened.observe(keys::progressed);
+        opened.observe(keys.progress());
         dual = opened;
     }
 
