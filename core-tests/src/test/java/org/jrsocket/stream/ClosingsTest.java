@@ -65,7 +65,7 @@ class ClosingsTest extends RawPeerTests {
         List<String> warnings = warningsIn(() -> {
             List<Link> links = starved(5);
             look(links, 99);
-            assertEquals(5, transport.liveStreams());
+            assertFalse(isStuck(links.get(0), 100), "it has a look left");
             transport.closings().patience(NEVER, 0);
             RawPeer.await(() -> transport.liveStreams() == 3, () -> transport.liveStreams() + " streams are left");
             for (int i = 0; i < 5; i++) {
@@ -88,16 +88,30 @@ class ClosingsTest extends RawPeerTests {
         assertTrue(warnings.get(0).contains("close.max"), warnings.toString());
     }
 
+    /** However much their peers may take at other times. */
+    @Test
+    void shouldResetTheOldestOfFarTooManyAtOnce() throws Exception {
+        transport.limitClosing(1);
+        transport.closings().patience(NEVER, NEVER);
+        List<Link> links = starved(18);
+        RawPeer.await(() -> transport.liveStreams() == 16, () -> transport.liveStreams() + " streams are left");
+        for (int i = 0; i < 18; i++) {
+            assertEquals(i < 2, links.get(i).peer().has(RESET), "stream " + i);
+        }
+        links.forEach(l -> l.stream().abort());
+    }
+
     private static void overwriteGuards(Link l) {
         for (int i = 2 * 16; i < RawPeer.RING; i++) {
             l.peer().raw.memory.buffer().put(i, RawPeer.GUARD);
         }
     }
 
-    /** Those that only wait for acknowledgements are not for long, and their peers are not to blame. */
+    /** Those that only wait for acknowledgements have all that their peers can give, who are not to blame. */
     @Test
     void shouldLeaveAloneThoseWhosePeersHaveTakenEverything() throws Exception {
-        transport.limitClosing(1);
+        transport.limitClosing(0);
+        transport.closings().patience(NEVER, 0);
         List<Link> links = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             links.add(link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours()));
@@ -107,7 +121,7 @@ class ClosingsTest extends RawPeerTests {
             l.stream().write(bytes(10), 0, 10, PATIENCE);
             l.stream().close();
         }
-        passTheServiceThread();
+        Thread.sleep(1200); // more than two looks
         verbs.faults().holdAcks(false);
         for (Link l : links) {
             assertTrue(l.stream().awaitDrained(PATIENCE));
@@ -130,16 +144,16 @@ class ClosingsTest extends RawPeerTests {
         assertTrue(warnings.get(0).contains("has taken nothing for 1 s"), warnings.toString());
     }
 
-    /** As with TCP: neither how long it takes in all counts, nor how many closes there are. */
+    /** As with TCP: how long it takes in all does not count. */
     @Test
     void shouldKeepTryingWhileThePeerTakesSomething() throws Exception {
-        transport.limitClosing(0);
         transport.closings().patience(1000, 1000);
         Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
         l.stream().write(bytes(500), 0, 500, PATIENCE);
         l.stream().close();
         for (int i = 0; i < 4; i++) {
             look(List.of(l), 900);
+            assertFalse(isStuck(l, 1000), "it has taken something since the last round");
             assertFalse(l.stream().awaitDrained(1));
             l.peer().grantRing(i % 2 * 100, 100);
             int bytes = (i + 2) * 100;
@@ -160,6 +174,43 @@ class ClosingsTest extends RawPeerTests {
         verbs.faults().breakAfter(0);
         look(List.of(l), 40);
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "it waits for a peer that is dead");
+    }
+
+    /** The device repeats what it has sent, and this side has nothing more to say. */
+    @Test
+    void shouldNotWaitForLongUntilThePeerHasHeardOfAReset() throws Exception {
+        transport.closings().patience(NEVER, NEVER);
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        l.peer().data((byte) 1);
+        RawPeer.await(() -> l.stream().core().hasInput(), () -> "nothing has come");
+        verbs.faults().holdAcks(true);
+        l.stream().close(); // with unread data
+        passTheServiceThread();
+        look(List.of(l), 70);
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "it waits");
+    }
+
+    /** Nothing else would end this one: it waits neither for the application nor for room. */
+    @Test
+    void shouldNoticeThatTheDeviceIsSilent() throws Exception {
+        transport.closings().patience(NEVER, NEVER);
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        verbs.faults().holdAcks(true);
+        l.stream().write(bytes(10), 0, 10, PATIENCE);
+        l.stream().close();
+        passTheServiceThread();
+        onServiceThread(() -> {
+            for (int i = 0; i <= DeviceSilence.MOST_LOOKS; i++) {
+                l.stream().core().sweep.look();
+            }
+        });
+        RawPeer.await(() -> transport.liveStreams() == 0, () -> "it waits for a device that says nothing");
+    }
+
+    private boolean isStuck(Link l, int looks) throws Exception {
+        return CompletableFuture.supplyAsync(
+                        () -> l.stream().closing().isStuck(looks, false), transport.service()::execute)
+                .get(60, TimeUnit.SECONDS);
     }
 
     private void look(List<Link> links, int times) throws Exception {

@@ -89,7 +89,7 @@ final class WayAttempt implements PendingConnect.Observer {
         this.mayWait = mayWait;
     }
 
-    /** Begins, or waits. */
+    /** Begins, or waits. No other thread may {@link #end} it before this returns, unless it waits. */
     void start(Maker by) throws VerbsUnavailableException {
         maker = by;
         service = by.service();

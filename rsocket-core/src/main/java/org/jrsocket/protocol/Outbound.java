@@ -288,6 +288,11 @@ public final class Outbound {
         return ending.isOpen();
     }
 
+    /** Returns whether a close is a reset: what was not sent is dropped rather than kept for a peer without room. */
+    public boolean isReset() {
+        return ending.isReset();
+    }
+
     /** Returns the number of data messages, counted as in {@link Credits}. */
     int sequence() {
         return window.sequence();

@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The closed streams that still have something to deliver. Each keeps its registered memory until it ends, and its peer
- * decides how long that takes. A stream is reset once its peer has taken nothing for long; beyond a maximum number (the
- * kernel has {@code tcp_max_orphans} for this) the oldest have less patience. Those whose peers take something, however
- * slowly, are left alone, as with TCP. Used on the service thread, unless stated otherwise.
+ * decides how long that takes: as with TCP, a peer may be slow. A stream is reset once its peer has taken nothing for
+ * long. Beyond a number of streams the oldest of those that wait for room have less time, and beyond a multiple of it
+ * (the kernel has {@code tcp_max_orphans} for this) none. Used on the service thread, unless stated otherwise.
  */
 final class Closings {
 
@@ -31,6 +31,9 @@ final class Closings {
 
     /** The same while there are more than the maximum: ten seconds. */
     private static final int LITTLE_PATIENCE = 20;
+
+    /** With more than so many times the maximum, those that wait for room are reset even if they had some lately. */
+    private static final int FAR_TOO_MANY = 16;
 
     private final ServiceLoop service;
     private final LimitedLog log = new LimitedLog(LOG);
@@ -80,7 +83,7 @@ final class Closings {
                 waiting += lookAt(stream) ? 1 : 0;
             }
             for (RdmaStream stream : waiting > max ? List.copyOf(streams) : List.<RdmaStream>of()) {
-                if (waiting > max && resetIfStuck(stream)) {
+                if (waiting > max && resetIfStarved(stream, waiting > (long) FAR_TOO_MANY * max ? 0 : littlePatience)) {
                     waiting--;
                 }
             }
@@ -101,14 +104,14 @@ final class Closings {
             StreamClosing closing = stream.closing();
             if (!closing.look()) {
                 streams.remove(stream);
-            } else if (closing.isStuck(patience)) {
+            } else if (closing.isStuck(patience, false)) {
                 log.warn(
-                        "{} is reset with undelivered data: its peer has taken nothing for {} s since it was closed",
+                        "{} is reset with undelivered data: its peer has taken nothing for {} s",
                         stream,
                         TimeUnit.NANOSECONDS.toSeconds(patience * LOOK_NANOS));
                 closing.cutShort();
             } else {
-                return closing.isStuck(0);
+                return closing.isStuck(0, false);
             }
         } catch (RuntimeException | Error e) {
             logTrouble(stream, e);
@@ -116,15 +119,16 @@ final class Closings {
         return false;
     }
 
-    private boolean resetIfStuck(RdmaStream stream) {
+    private boolean resetIfStarved(RdmaStream stream, int looks) {
         try {
-            if (stream.closing().isStuck(littlePatience)) {
+            StreamClosing closing = stream.closing();
+            if (closing.isStuck(looks, true)) {
                 log.warn(
-                        "{} is reset with undelivered data: its peer takes nothing, and more than {} closed connections"
+                        "{} is reset with undelivered data: its peer makes no room, and more than {} closed connections"
                                 + " still have data to deliver (close.max)",
                         stream,
                         max);
-                stream.closing().cutShort();
+                closing.cutShort();
                 return true;
             }
         } catch (RuntimeException | Error e) {

@@ -211,7 +211,7 @@ public final class RdmaStream implements AutoCloseable {
     }
 
     /**
-     * Closes without waiting: what was written is still delivered in the background, within a time limit. Waiting
+     * Closes without waiting: what was written is still delivered in the background while the peer takes it. Waiting
      * threads get "Socket closed". Closing with unread data resets the connection, as TCP does.
      */
     @Override

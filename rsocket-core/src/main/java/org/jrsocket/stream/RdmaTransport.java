@@ -263,8 +263,8 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /**
-     * Limits how many closed streams may still have something to deliver. Beyond that, the oldest of those whose peers
-     * give no room are reset.
+     * Limits how many closed streams may have something to deliver for long. Beyond that, the oldest of those whose
+     * peers have taken nothing for ten seconds are reset; with 16 times as many, the oldest that wait for their peers.
      */
     public void limitClosing(int max) {
         closings.limit(max);

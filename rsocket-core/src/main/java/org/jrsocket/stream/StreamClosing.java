@@ -20,7 +20,10 @@ final class StreamClosing {
     /** Looks for which an aborted stream tries to tell its peer: 3 s. */
     private static final int ABORT_LOOKS = 6;
 
-    /** Looks between two probes of a peer for which nothing is on its way, and which may be dead: 10 s. */
+    /** Looks without progress after which nothing is left to say but that it is a reset: 30 s. */
+    private static final int RESET_LOOKS = 60;
+
+    /** Looks between two probes of a peer to which nothing is on its way, and which may be dead: 10 s. */
     private static final int PROBE_LOOKS = 20;
 
     /** The time between two looks whether a reader or a writer has left a closed stream. */
@@ -254,7 +257,8 @@ final class StreamClosing {
         try {
             idleLooks++;
             resetLooks += core.resetting ? 1 : 0;
-            if (idleLooks % PROBE_LOOKS == 0 && !core.phase.isFreed() && !core.out.awaitsCompletion()) {
+            // At once, because the first answer also acknowledges what was sent before, and so is progress.
+            if (idleLooks % PROBE_LOOKS == 1 && !core.phase.isFreed() && !core.out.awaitsCompletion()) {
                 core.out.probe();
                 core.flush();
             }
@@ -265,11 +269,15 @@ final class StreamClosing {
         return underWay;
     }
 
-    /** Returns whether the peer has taken nothing for {@code looks} looks. Called on the service thread. */
-    boolean isStuck(int looks) {
+    /**
+     * Returns whether nothing has gone on for {@code looks} looks. Called on the service thread.
+     *
+     * @param starved whether only those count that wait for room at the peer
+     */
+    boolean isStuck(int looks, boolean starved) {
         core.enter();
         try {
-            return underWay && !core.resetting && idleLooks >= looks;
+            return underWay && !core.resetting && idleLooks >= looks && (!starved || core.out.waitsForPeer());
         } finally {
             core.exit();
         }
@@ -307,7 +315,8 @@ final class StreamClosing {
                 moved = now;
                 idleLooks = 0;
             }
-            underWay = !core.out.isDrained() && !flooded && resetLooks < ABORT_LOOKS;
+            boolean late = resetLooks >= ABORT_LOOKS || core.out.isReset() && idleLooks >= RESET_LOOKS;
+            underWay = !core.out.isDrained() && !flooded && !late;
             if (underWay) {
                 core.waits().watch();
                 return;

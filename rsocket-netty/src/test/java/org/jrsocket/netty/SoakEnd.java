@@ -154,7 +154,7 @@ final class SoakEnd extends ChannelInboundHandlerAdapter {
 
     /**
      * Closes at once if what it has sent fits into what the other end has granted; else when that has read it all. A
-     * closed connection whose peer gives no room for some seconds is reset, and a busy event loop may take as long.
+     * closed connection whose peer takes nothing for minutes is reset, and a busy event loop may take as long.
      */
     private void closeAtTheEnd(ChannelHandlerContext context) {
         if (!inputEnded || !((RdmaSocketChannel) context.channel()).isOutputShutdown()) {
