@@ -36,6 +36,7 @@ final class StreamNetwork implements Network {
     StreamNetwork(Mode mode) throws IOException {
         this.mode = mode;
         transport = TransportHolder.rdmaCore().transport();
+        transport.limitClosing(Integer.getInteger("org.jrsocket.close.max", RdmaTransport.MAX_CLOSING));
     }
 
     @Override

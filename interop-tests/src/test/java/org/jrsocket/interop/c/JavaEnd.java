@@ -47,12 +47,14 @@ final class JavaEnd implements AutoCloseable {
     private final Program program;
     private int tags; // guarded by this
 
-    JavaEnd(Api api) throws IOException {
+    /** @param options of the JVM, in addition */
+    JavaEnd(Api api, String... options) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 Site.labOptions(),
                 "-Xmx256m",
                 "-Dorg.jrsocket.log=debug"));
+        command.addAll(List.of(options));
         Path classes = classes();
         if (api == Api.AGENT) {
             Site.archiveOption().ifPresent(command::add);
