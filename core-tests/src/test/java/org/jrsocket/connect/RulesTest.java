@@ -13,9 +13,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -150,6 +152,40 @@ class RulesTest {
                         + "sdp.conf line 2: neither_this.invalid cannot be looked up, so this line refuses everybody)",
                 rules("connect no-such-host.invalid *", "accept neither_this.invalid * tcp", "connect * *")
                         .toString());
+    }
+
+    /** It is there so that RDMA does not carry something. */
+    @Test
+    void shouldLeaveAllToTcpWhereANameThatIsToUseTcpCannotBeLookedUp() throws Exception {
+        Rules rules = rules("connect no-such-host.invalid 80-90 tcp", "connect * *");
+        assertEquals(Policy.TCP, connect(rules, "127.0.0.1", 80));
+        assertEquals(Policy.AUTO, connect(rules, "127.0.0.1", 91));
+        assertEquals(
+                "2 rules (sdp.conf line 1: no-such-host.invalid cannot be looked up, so this line leaves all addresses to"
+                        + " TCP)",
+                rules.toString());
+    }
+
+    @Test
+    void shouldGoOnWithTheAddressesOfBeforeWhenANameCannotBeLookedUpAgain() throws Exception {
+        List<String> lines = List.of("connect db.example 5432 rdma", "accept db.example * tcp", "accept * *");
+        Rules before = Rules.parse(
+                "sdp.conf",
+                lines,
+                Rules.NONE,
+                name -> InetAddress.getAllByName(name.equals("db.example") ? "10.0.0.7" : name));
+        Rules.Resolver away = name -> {
+            throw new UnknownHostException(name);
+        };
+        Rules after = Rules.parse("sdp.conf", lines, Rules.parse("sdp.conf", lines, before, away), away);
+        assertEquals(Policy.RDMA, connect(after, "10.0.0.7", 5432));
+        assertFalse(admit(after, "10.0.0.7", 1));
+        assertTrue(admit(after, "10.0.0.8", 1));
+        assertEquals(
+                "3 rules (sdp.conf line 1: db.example cannot be looked up, so this line goes on with the addresses of"
+                        + " before; sdp.conf line 2: db.example cannot be looked up, so this line goes on with the"
+                        + " addresses of before)",
+                after.toString());
     }
 
     @Test

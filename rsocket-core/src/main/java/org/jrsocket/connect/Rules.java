@@ -14,8 +14,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jrsocket.os.FileTrouble;
@@ -32,7 +34,8 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * The first line that matches decides; a line without a policy word means {@code auto}. Host names are looked up once,
- * when the file is read. Immutable.
+ * when the file is read. If a name cannot be looked up, the addresses count that it had when the file was read before.
+ * Immutable.
  */
 public final class Rules {
 
@@ -54,7 +57,7 @@ public final class Rules {
             Pattern.compile("([A-Za-z0-9_-]+\\.)*[A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*\\.?");
 
     /** No rules. */
-    public static final Rules NONE = new Rules(List.of(), EnumSet.noneOf(Action.class), List.of());
+    public static final Rules NONE = new Rules(List.of(), EnumSet.noneOf(Action.class), List.of(), Map.of());
 
     private static final Logger LOG = LoggerFactory.getLogger(Rules.class);
 
@@ -76,17 +79,29 @@ public final class Rules {
     private final List<Rule> rules;
     private final Set<Action> actions; // of all lines, including those that match nothing
     private final List<String> unknowns; // lines with names that could not be looked up, and what that means
+    private final Map<String, InetAddress[]> names; // and their addresses
 
-    private Rules(List<Rule> rules, Set<Action> actions, List<String> unknowns) {
+    private Rules(List<Rule> rules, Set<Action> actions, List<String> unknowns, Map<String, InetAddress[]> names) {
         this.rules = List.copyOf(rules);
         this.actions = EnumSet.copyOf(actions);
         this.unknowns = List.copyOf(unknowns);
+        this.names = Map.copyOf(names);
     }
 
     /** @throws ConfigurationException naming file, line and reason */
     public static Rules load(Path file) throws ConfigurationException {
+        return load(file, NONE);
+    }
+
+    /**
+     * Reads the rules again.
+     *
+     * @param before the rules until now, for names that cannot be looked up at the moment
+     * @throws ConfigurationException naming file, line and reason
+     */
+    static Rules load(Path file, Rules before) throws ConfigurationException {
         try {
-            return parse(file.toString(), Files.readAllLines(file));
+            return parse(file.toString(), Files.readAllLines(file), before, InetAddress::getAllByName);
         } catch (NoSuchFileException e) {
             throw new ConfigurationException(file.toString(), "no such file");
         } catch (MalformedInputException e) {
@@ -97,9 +112,14 @@ public final class Rules {
     }
 
     static Rules parse(String file, List<String> lines) throws ConfigurationException {
+        return parse(file, lines, NONE, InetAddress::getAllByName);
+    }
+
+    static Rules parse(String file, List<String> lines, Rules before, Resolver resolver) throws ConfigurationException {
         List<Rule> rules = new ArrayList<>();
         Set<Action> actions = EnumSet.noneOf(Action.class);
         List<String> unknowns = new ArrayList<>();
+        Names names = new Names(resolver, before.names, new HashMap<>());
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i).strip();
             if (i == 0 && line.startsWith(BYTE_ORDER_MARK)) {
@@ -108,16 +128,16 @@ public final class Rules {
             if (!line.isEmpty() && !line.startsWith("#")) {
                 String where = file + " line " + (i + 1);
                 try {
-                    actions.add(addRules(rules, unknowns, line.split("\\s+"), where));
+                    actions.add(addRules(rules, unknowns, names, line.split("\\s+"), where));
                 } catch (IllegalArgumentException e) {
                     throw new ConfigurationException(where, e.getMessage() + ": " + line);
                 }
             }
         }
-        return new Rules(rules, actions, unknowns);
+        return new Rules(rules, actions, unknowns, names.found);
     }
 
-    private static Action addRules(List<Rule> rules, List<String> unknowns, String[] words, String where) {
+    private static Action addRules(List<Rule> rules, List<String> unknowns, Names names, String[] words, String where) {
         if (words.length < 3 || words.length > 5) {
             throw new IllegalArgumentException(
                     "expected \"bind|connect|accept address port [auto|rdma|tcp [devices]]\"");
@@ -143,7 +163,7 @@ public final class Rules {
             throw new IllegalArgumentException("\"" + host + "\" is neither an address nor a host name");
         }
         try {
-            for (InetAddress address : InetAddress.getAllByName(host)) {
+            for (InetAddress address : names.lookUp(host)) {
                 byte[] network = address.getAddress();
                 int prefix = slash < 0
                         ? network.length * 8
@@ -155,17 +175,62 @@ public final class Rules {
             if (isLiteral(host)) {
                 throw new IllegalArgumentException("not an address");
             }
-            // A name server that is down for a moment must neither keep a service from starting nor open it to anyone.
-            boolean refuses = action == Action.ACCEPT && policy == Policy.TCP;
-            if (refuses) {
+            // A name server that is down for a moment must neither keep a service from starting nor open it to anyone,
+            // nor have RDMA carry what is to go over TCP.
+            boolean insists = policy == Policy.TCP;
+            if (insists) {
                 rules.add(new Rule(action, null, ports[0], ports[1], policy, devices));
             }
-            String unknown = where + ": " + host + " cannot be looked up, so this line "
-                    + (refuses ? "refuses everybody" : "matches nothing");
-            LOG.warn("{}", unknown);
-            unknowns.add(unknown);
+            tell(
+                    unknowns,
+                    where,
+                    host,
+                    !insists
+                            ? "matches nothing"
+                            : action == Action.ACCEPT ? "refuses everybody" : "leaves all addresses to TCP");
+        }
+        if (names.isOld(host)) {
+            tell(unknowns, where, host, "goes on with the addresses of before");
         }
         return action;
+    }
+
+    private static void tell(List<String> unknowns, String where, String host, String meaning) {
+        String unknown = where + ": " + host + " cannot be looked up, so this line " + meaning;
+        LOG.warn("{}", unknown);
+        unknowns.add(unknown);
+    }
+
+    /** Looks up names, as {@link InetAddress#getAllByName} does. */
+    interface Resolver {
+        InetAddress[] lookUp(String name) throws UnknownHostException;
+    }
+
+    /**
+     * The names of a file that is being read.
+     *
+     * @param before the addresses of those that the file had when it was read before
+     */
+    private record Names(Resolver resolver, Map<String, InetAddress[]> before, Map<String, InetAddress[]> found) {
+
+        InetAddress[] lookUp(String name) throws UnknownHostException {
+            InetAddress[] addresses;
+            try {
+                addresses = resolver.lookUp(name);
+            } catch (UnknownHostException e) {
+                addresses = before.get(name);
+                if (addresses == null) {
+                    throw e;
+                }
+            }
+            found.put(name, addresses);
+            return addresses;
+        }
+
+        /** Returns whether the name could not be looked up now, but before. */
+        boolean isOld(String name) {
+            return found.containsKey(name) && found.get(name) == before.get(name);
+        }
     }
 
     /** Returns whether the text can only be meant as an IPv4 or IPv6 address; the JDK never looks up such a text. */

@@ -105,7 +105,7 @@ public final class TransportContext {
         if (settings.rules() == null) {
             throw new ConfigurationException("rules", "no rules file is set");
         }
-        rules = Rules.load(settings.rules());
+        rules = Rules.load(settings.rules(), rules);
         return describeRules();
     }
 

@@ -99,7 +99,11 @@ public final class Main implements Callable<Integer> {
         }
     }
 
-    @Command(name = "version", description = "Prints the version.")
+    @Command(
+            name = "version",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description = "Prints the version.")
     static final class VersionCommand implements Callable<Integer> {
         @ParentCommand
         private Main main;

@@ -53,7 +53,16 @@ class MainTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"--help", "help", "-h", "doctor --help", "ping --help", "perf --help", "perf server --help"})
+            strings = {
+                "--help",
+                "help",
+                "-h",
+                "doctor --help",
+                "ping --help",
+                "perf --help",
+                "perf server --help",
+                "version --help"
+            })
     void shouldExplainItself(String line) {
         assertEquals(0, run(line.split(" ")));
         assertEquals("", err.toString(StandardCharsets.UTF_8));
