@@ -161,8 +161,8 @@ class RulesTest {
         assertEquals(Policy.TCP, connect(rules, "127.0.0.1", 80));
         assertEquals(Policy.AUTO, connect(rules, "127.0.0.1", 91));
         assertEquals(
-                "2 rules (sdp.conf line 1: no-such-host.invalid cannot be looked up, so this line leaves all addresses to"
-                        + " TCP)",
+                "2 rules (sdp.conf line 1: no-such-host.invalid cannot be looked up, so this line leaves all addresses"
+                        + " to TCP)",
                 rules.toString());
     }
 

@@ -122,7 +122,8 @@ class AgentDoctorLabTest {
                     refused,
                     Pattern.quote(peer)
                             + (Site.hasRdma()
-                                    ? ": not RDMA: the peer refused RDMA \\(Connection refused, no RDMA listener there: .*"
+                                    ? ": not RDMA: the peer refused RDMA \\(Connection refused, no RDMA listener"
+                                            + " there: .*"
                                     : ": not RDMA: RDMA is not available \\(no RDMA device on this host: .*"));
             assertSaid(refused, Pattern.quote(peer) + ": TCP, connected in [0-9.]+ ms");
         }
