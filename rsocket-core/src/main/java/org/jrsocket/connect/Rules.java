@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.nio.charset.MalformedInputException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -79,7 +79,7 @@ public final class Rules {
     private final List<Rule> rules;
     private final Set<Action> actions; // of all lines, including those that match nothing
     private final List<String> unknowns; // lines with names that could not be looked up, and what that means
-    private final Map<String, InetAddress[]> names; // and their addresses
+    private final Map<String, InetAddress[]> names; // of hosts, with the addresses that count for them
 
     private Rules(List<Rule> rules, Set<Action> actions, List<String> unknowns, Map<String, InetAddress[]> names) {
         this.rules = List.copyOf(rules);
@@ -102,10 +102,8 @@ public final class Rules {
     static Rules load(Path file, Rules before) throws ConfigurationException {
         try {
             return parse(file.toString(), Files.readAllLines(file), before, InetAddress::getAllByName);
-        } catch (NoSuchFileException e) {
-            throw new ConfigurationException(file.toString(), "no such file");
-        } catch (MalformedInputException e) {
-            throw new ConfigurationException(file.toString(), "not UTF-8 text");
+        } catch (NoSuchFileException | CharacterCodingException e) {
+            throw new ConfigurationException(file.toString(), FileTrouble.reason(e));
         } catch (IOException e) {
             throw new ConfigurationException(file.toString(), "cannot be read: " + FileTrouble.reason(e));
         }
