@@ -40,6 +40,8 @@ final class FakeRdma implements StreamFactory {
     InetAddress silentFrom;
     /** If set, there is no RDMA. */
     VerbsUnavailableException unavailable;
+    /** When somebody is about to listen. */
+    Runnable atListen = () -> {};
     /** If set, listening fails. */
     IOException listenFailure;
     /** What listens, if nothing fails. */
@@ -162,6 +164,7 @@ final class FakeRdma implements StreamFactory {
         if (unavailable != null) {
             throw unavailable;
         }
+        atListen.run();
         if (listenFailure != null) {
             throw listenFailure;
         }

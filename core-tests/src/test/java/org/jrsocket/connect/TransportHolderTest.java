@@ -11,13 +11,20 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.AdditionalAnswers.delegatesTo;
 import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doReturn;
 import static org.mockito.Mockito.mock;
 
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.VerbsUnavailableException.Reason;
@@ -207,6 +214,70 @@ class TransportHolderTest {
             missing();
             assertEquals(0, looks.size(), "nobody looks for it");
         }
+    }
+
+    /** For those who wait for a device, and wait for something else meanwhile. */
+    @Test
+    void shouldHaveOneServiceThreadBeforeAndAfterADeviceComes() throws Exception {
+        ServiceLoop early = holder.service();
+        assertSame(early, holder.service());
+        assertEquals(Reason.NO_DEVICE, missing());
+        assertTicks(early);
+        try (LoopbackProvider late = new LoopbackProvider()) {
+            verbs = late;
+            now.addAndGet(TransportHolder.LOOK_NANOS);
+            missing();
+            looks.remove().run();
+            assertSame(early, holder.transport().service());
+            assertSame(early, holder.service());
+            assertTicks(early);
+            holder.close();
+            late.assertClean();
+            assertEquals(Reason.CLOSED, reasonOf(holder::service));
+        }
+    }
+
+    @Test
+    void shouldKeepTheServiceThreadWhenTheTransportCannotBeOpened() throws Exception {
+        ServiceLoop early = holder.service();
+        try (LoopbackProvider real = new LoopbackProvider()) {
+            Cm cm = mock(Cm.class, delegatesTo(real.openCm()));
+            AtomicBoolean first = new AtomicBoolean(true);
+            doAnswer(call -> {
+                        if (first.getAndSet(false)) {
+                            throw new IOException("too many open files");
+                        }
+                        return ((Cm) real.openCm()).createEventChannel();
+                    })
+                    .when(cm)
+                    .createEventChannel();
+            verbs = mock(VerbsProvider.class, delegatesTo(real));
+            doReturn(cm).when(verbs).openCm();
+            assertEquals(Reason.LIBRARY, reasonOf(holder::transport));
+            assertTicks(early);
+            assertSame(early, holder.transport().service());
+            holder.close();
+        }
+    }
+
+    @Test
+    void shouldEndTheServiceThreadThatNoTransportHasTaken() throws Exception {
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        CountDownLatch ran = new CountDownLatch(1);
+        holder.service().execute(() -> {
+            thread.set(Thread.currentThread());
+            ran.countDown();
+        });
+        ran.await();
+        holder.close();
+        thread.get().join();
+        assertEquals(Reason.CLOSED, reasonOf(holder::service));
+    }
+
+    private static void assertTicks(ServiceLoop loop) throws InterruptedException {
+        CountDownLatch ran = new CountDownLatch(1);
+        loop.schedule(ran::countDown, 1);
+        assertTrue(ran.await(1, TimeUnit.MINUTES));
     }
 
     @Test

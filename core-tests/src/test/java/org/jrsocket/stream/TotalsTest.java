@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jrsocket.stream.RdmaTransport.Totals;
 import org.junit.jupiter.api.Test;
 
 /** What a transport counts. */

@@ -98,7 +98,11 @@ public final class DualListener implements AutoCloseable {
                     throw unavailable(reason, e);
                 } else {
                     tcpOnly(context, local, reason, e);
-                    return isWorthWaiting(local, e) ? whenFree(context, policy, tcp, backlog, config) : null;
+                    return isWorthWaiting(local, e)
+                            ? whenFree(context, policy, tcp, backlog, config)
+                            : isExpected(context, local, e)
+                                    ? whenThereIsRdma(context, policy, tcp, backlog, config)
+                                    : null;
                 }
             }
         }
@@ -129,6 +133,28 @@ public final class DualListener implements AutoCloseable {
                     policy,
                     context.rdma().listenWhenFree(local, backlog, config, context.access(local), patience));
         } catch (IOException e) { // RDMA has ended in the meantime
+            context.log().tcpInstead("listening on", local, reason(e), e);
+            return null;
+        }
+    }
+
+    /** Returns whether the socket is to listen over RDMA once this host has it; peers never reach loopback by it. */
+    private static boolean isExpected(TransportContext context, InetSocketAddress local, IOException e) {
+        return context.settings().expectsDevice()
+                && e instanceof VerbsUnavailableException verbs
+                && verbs.reason() != VerbsUnavailableException.Reason.PLATFORM
+                && verbs.reason() != VerbsUnavailableException.Reason.CLOSED
+                && !local.getAddress().isLoopbackAddress();
+    }
+
+    /** Listens once there is RDMA. Returns null if it cannot look for it. */
+    private static DualListener whenThereIsRdma(
+            TransportContext context, Policy policy, TcpPort tcp, int backlog, StreamConfig config) throws IOException {
+        InetSocketAddress local = tcp.address();
+        try {
+            return new DualListener(
+                    context, policy, new ExpectedListener(context, local, tcp.isShared(), backlog, config));
+        } catch (VerbsUnavailableException e) {
             context.log().tcpInstead("listening on", local, reason(e), e);
             return null;
         }

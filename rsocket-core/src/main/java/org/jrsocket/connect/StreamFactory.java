@@ -38,5 +38,6 @@ interface StreamFactory {
         return false;
     }
 
+    /** Returns the service thread's loop, which is there, started if necessary, even while there is no RDMA. */
     ServiceLoop service() throws VerbsUnavailableException;
 }

@@ -22,6 +22,7 @@ import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.stream.Threads;
+import org.jrsocket.stream.Totals;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
@@ -76,6 +77,8 @@ public final class TransportHolder implements StreamFactory {
     private Runnable atClose; // guarded by this
     private volatile boolean closed; // written under this
     private volatile RdmaTransport transport; // written under this
+    private ServiceLoop.Owned
+            service; // guarded by this; the transport's, which it may be waiting for; null: not started
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private long maxMemory = Long.MAX_VALUE; // guarded by this
     private BiConsumer<InetSocketAddress, InetSocketAddress> pathLost; // guarded by this; null: none
@@ -138,7 +141,7 @@ public final class TransportHolder implements StreamFactory {
     public synchronized VerbsProvider provider() throws VerbsUnavailableException {
         if (unavailable != null) {
             lookIfDue();
-            throw new VerbsUnavailableException(unavailable.reason(), unavailable.getMessage(), unavailable);
+            throw stillUnavailable();
         }
         if (provider == null) {
             try {
@@ -150,6 +153,11 @@ public final class TransportHolder implements StreamFactory {
             }
         }
         return provider;
+    }
+
+    /** Returns an exception with the caller's stack trace for the reason that is kept. Called with the lock held. */
+    private VerbsUnavailableException stillUnavailable() {
+        return new VerbsUnavailableException(unavailable.reason(), unavailable.getMessage(), unavailable);
     }
 
     /** Keeps the reason why there are no verbs. Called with the lock held. */
@@ -252,14 +260,18 @@ public final class TransportHolder implements StreamFactory {
         return open != null ? open : openTransport();
     }
 
+    private RdmaTransport openTransport() throws VerbsUnavailableException {
+        return privileged(this::openTransportOnce);
+    }
+
     /**
-     * Opens the transport with the access rights of this project, which the first caller need not have under a security
+     * Opens something with the access rights of this project, which the first caller need not have under a security
      * manager.
      */
     @SuppressWarnings("removal") // of JDK 17
-    private RdmaTransport openTransport() throws VerbsUnavailableException {
+    private static <T> T privileged(PrivilegedExceptionAction<T> opening) throws VerbsUnavailableException {
         try {
-            return AccessController.doPrivileged((PrivilegedExceptionAction<RdmaTransport>) this::openTransportOnce);
+            return AccessController.doPrivileged(opening);
         } catch (PrivilegedActionException e) {
             throw (VerbsUnavailableException) e.getException();
         }
@@ -269,7 +281,7 @@ public final class TransportHolder implements StreamFactory {
         if (transport == null) {
             VerbsProvider verbs = provider();
             try {
-                RdmaTransport open = RdmaTransport.over(verbs);
+                RdmaTransport open = RdmaTransport.over(verbs, startService());
                 open.limitClosing(maxClosing);
                 open.limitMemory(maxMemory);
                 if (pathLost != null) {
@@ -283,12 +295,35 @@ public final class TransportHolder implements StreamFactory {
         return transport;
     }
 
+    /** Returns the loop, started if necessary. Called with the lock held. */
+    private ServiceLoop.Owned startService() throws IOException {
+        if (service == null) {
+            service = ServiceLoop.start();
+        }
+        return service;
+    }
+
+    private synchronized ServiceLoop openService() throws VerbsUnavailableException {
+        if (closed) {
+            throw stillUnavailable();
+        }
+        if (transport != null) {
+            return transport.service();
+        }
+        try {
+            return startService();
+        } catch (IOException | LinkageError | OutOfMemoryError e) {
+            throw failed("cannot start the RDMA service: " + e.getMessage(), e);
+        }
+    }
+
     /**
      * Closes the transport, if there is one. Later callers are told that there is no RDMA any more. Waits as
      * {@link RdmaTransport#finish} does; harmless when repeated.
      */
     public void close() {
         RdmaTransport open;
+        ServiceLoop.Owned loop;
         Runnable action;
         synchronized (this) {
             closed = true;
@@ -298,12 +333,16 @@ public final class TransportHolder implements StreamFactory {
             provider = null;
             open = transport;
             transport = null;
+            loop = service;
+            service = null;
         }
         if (action != null) {
             action.run();
         }
         if (open != null) {
             open.finish();
+        } else if (loop != null) {
+            loop.end();
         }
     }
 
@@ -323,9 +362,9 @@ public final class TransportHolder implements StreamFactory {
     }
 
     /** Returns sums over its streams; opens nothing. */
-    public RdmaTransport.Totals totals() {
+    public Totals totals() {
         RdmaTransport open = transport;
-        return open == null ? RdmaTransport.Totals.NONE : open.totals();
+        return open == null ? Totals.NONE : open.totals();
     }
 
     /** Returns its streams at this moment; opens nothing. */
@@ -371,6 +410,7 @@ public final class TransportHolder implements StreamFactory {
 
     @Override
     public ServiceLoop service() throws VerbsUnavailableException {
-        return transport().service();
+        RdmaTransport open = transport;
+        return open != null ? open.service() : privileged(this::openService);
     }
 }

@@ -9,7 +9,8 @@
  * <p>{@link org.jrsocket.connect.TransportContext} is what the sockets of one process share. What every socket API
  * needs is written here once: {@link org.jrsocket.connect.OutgoingConnection} is the sequence of a connect, for callers
  * that block and callers that do not; {@link org.jrsocket.connect.DualListener} finds a port for both transports and
- * accepts from both in turn; {@link org.jrsocket.connect.DeferredOptions}, {@link
+ * accepts from both in turn, and where a device is expected its RDMA side is an {@link
+ * org.jrsocket.connect.ExpectedListener} until then; {@link org.jrsocket.connect.DeferredOptions}, {@link
  * org.jrsocket.connect.InheritedOptions}, {@link org.jrsocket.connect.BufferSizes} and {@link
  * org.jrsocket.connect.KeepAliveOption} are options of a socket that may never reach TCP. Nothing here touches a TCP
  * socket: TCP sockets belong to the socket API above, which passes in what is to be done with them ({@link

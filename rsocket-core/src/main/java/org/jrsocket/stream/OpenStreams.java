@@ -78,7 +78,7 @@ final class OpenStreams {
         return List.copyOf(streams);
     }
 
-    RdmaTransport.Totals totals() {
+    Totals totals() {
         synchronized (totalsLock) {
             long read = endedRead;
             long written = endedWritten;
@@ -95,7 +95,7 @@ final class OpenStreams {
                     ending++;
                 }
             }
-            return new RdmaTransport.Totals(open, ending, read, written, registered);
+            return new Totals(open, ending, read, written, registered);
         }
     }
 

@@ -57,30 +57,31 @@ public final class RdmaTransport implements AutoCloseable {
 
     private final OpenIds openIds = new OpenIds();
 
-    private RdmaTransport(VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads)
-            throws IOException {
+    private RdmaTransport(VerbsProvider provider, long idleNanos, ServiceThread service) throws IOException {
+        this.service = service;
         provider.install();
         description = provider.description();
         cm = provider.openCm();
         bundles = new BundlePool(this, provider.openVerbs(), idleNanos, memory);
+        closings = new Closings(service);
+        streams = new OpenStreams(service);
+        reapers = new Reapers(service);
+        exitDelay = new ExitDelay(streams, farewells);
         channel = cm.createEventChannel();
-        ServiceThread loop = null;
+        CmEvents watched = null;
         try {
-            loop = new ServiceThread("jrsocket-service", threads);
-            service = loop;
-            closings = new Closings(service);
-            streams = new OpenStreams(service);
-            events = new CmEvents(cm, channel, service, devices);
-            reapers = new Reapers(service);
-            events.start(); // now that everything an event needs is there
-            exitDelay = new ExitDelay(streams, farewells);
+            watched = new CmEvents(cm, channel, service, devices);
             exitDelay.begin();
+            watched.start(); // last, so that after a failure nobody uses the channel; no event comes yet
         } catch (IOException | RuntimeException | Error e) { // the next connection tries again
-            if (loop == null || loop.stop(CLOSE_NANOS)) {
-                Freeing.attempt("rdma_destroy_event_channel", null, Cm::destroyEventChannel, cm, channel);
+            exitDelay.end();
+            if (watched != null) {
+                watched.end();
             }
+            Freeing.attempt("rdma_destroy_event_channel", null, Cm::destroyEventChannel, cm, channel);
             throw e;
         }
+        events = watched;
     }
 
     /** Creates a stack over {@code provider}; its threads start now. */
@@ -96,7 +97,18 @@ public final class RdmaTransport implements AutoCloseable {
     /** Creates such a stack with a service thread made by {@code threads}. */
     static RdmaTransport over(VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads)
             throws IOException {
-        return new RdmaTransport(provider, idleNanos, threads);
+        ServiceThread service = new ServiceThread(ServiceThread.NAME, threads);
+        try {
+            return new RdmaTransport(provider, idleNanos, service);
+        } catch (IOException | RuntimeException | Error e) {
+            service.end();
+            throw e;
+        }
+    }
+
+    /** Creates a stack on a loop that ends with it from now on. After a failure the loop is still the caller's. */
+    public static RdmaTransport over(VerbsProvider provider, ServiceLoop.Owned service) throws IOException {
+        return new RdmaTransport(provider, BundlePool.IDLE_NANOS, (ServiceThread) service);
     }
 
     /**
@@ -330,21 +342,6 @@ public final class RdmaTransport implements AutoCloseable {
     /** Returns the streams that are not freed yet, at this moment. */
     public List<RdmaStream> streams() {
         return streams.now();
-    }
-
-    /**
-     * Totals over all streams. Each number stands for itself; they are not of one moment.
-     *
-     * @param open streams that the application has not closed
-     * @param closing streams that deliver what was written before they were closed, or are being freed
-     * @param bytesRead bytes read by the application, from ended streams too
-     * @param bytesWritten bytes written by the application, to ended streams too
-     * @param registeredBytes bytes of memory that devices hold pinned for streams
-     */
-    public record Totals(int open, int closing, long bytesRead, long bytesWritten, long registeredBytes) {
-
-        /** The totals of a transport that was never opened. */
-        public static final Totals NONE = new Totals(0, 0, 0, 0, 0);
     }
 
     Cm cm() {

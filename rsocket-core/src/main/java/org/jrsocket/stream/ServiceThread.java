@@ -23,9 +23,11 @@ import org.slf4j.LoggerFactory;
  * The transport's epoll loop: descriptors, tasks and timers, on one daemon thread. A callback that throws is logged and
  * does not affect the others.
  */
-final class ServiceThread implements ServiceLoop, Runnable {
+final class ServiceThread implements ServiceLoop.Owned, Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServiceThread.class);
+    static final String NAME = "jrsocket-service";
+
     private static final int BATCH = 64;
     private static final long WAKE = 0;
     /** The pause after a turn that failed; the next may fail as well. */
@@ -167,14 +169,19 @@ final class ServiceThread implements ServiceLoop, Runnable {
         return stopped;
     }
 
+    @Override
+    public void end() {
+        stopped = true;
+        wake.signal();
+    }
+
     /**
      * Ends it after the turn under way. That may last: a logger, say, that waits for a lock of the caller's.
      *
      * @return false if it has not ended in time, so that it may still use what it was given; true on the service thread
      */
     boolean stop(long nanos) {
-        stopped = true;
-        wake.signal();
+        end();
         if (isCurrent()) {
             return true;
         }

@@ -15,7 +15,7 @@ import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.RdmaTransport;
+import org.jrsocket.stream.Totals;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** Reads the numbers where they are kept; keeps nothing itself. */
@@ -155,7 +155,7 @@ final class TransportBean implements TransportMXBean {
     @Override
     public int drain() {
         context.override(Policy.TCP);
-        RdmaTransport.Totals totals = holder.totals();
+        Totals totals = holder.totals();
         return totals.open() + totals.closing();
     }
 

@@ -32,7 +32,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.NoSuchAlgorithmException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
 import javax.management.Attribute;
 import javax.management.JMException;
@@ -203,11 +205,11 @@ public final class AttachProgram {
     private static void late(String jar) throws Exception {
         hasDevice = false;
         startJmx();
-        attach(jar, "device.late=on");
+        attach(jar, "device.late=on,memory.rejected=0");
         try (Selector selector = Selector.open()) {
             Sockets.expect(false, false);
             check(verbs().equals("none: no device yet"), verbs());
-            hasDevice = true;
+            Sockets.keepListening();
             while (verbs().startsWith("none")) { // which looks again, every few seconds
                 Thread.sleep(50);
             }
@@ -355,6 +357,56 @@ public final class AttachProgram {
 
     /** Apart, because the verifier loads java.net.ServerSocket with it. */
     private static final class Sockets {
+
+        /** Over TCP before there is a device, and over RDMA after that, in java.net and in NIO, waiting or selected. */
+        static void keepListening() throws Exception {
+            try (ServerSocket net = new ServerSocket(0);
+                    ServerSocketChannel waiting = ServerSocketChannel.open().bind(null);
+                    ServerSocketChannel selected = ServerSocketChannel.open().bind(null);
+                    Selector selector = Selector.open()) {
+                selected.configureBlocking(false);
+                selected.register(selector, SelectionKey.OP_ACCEPT);
+                Server[] servers = {
+                    new Server(net.getLocalPort(), () -> net.accept().getPort()),
+                    new Server(waiting.socket().getLocalPort(), () -> portOf(waiting.accept())),
+                    new Server(selected.socket().getLocalPort(), () -> {
+                        selector.select();
+                        selector.selectedKeys().clear();
+                        return portOf(selected.accept());
+                    })
+                };
+                for (Server server : servers) {
+                    for (int i = 0; i < 3; i++) {
+                        check(!server.serve(), "over TCP");
+                    }
+                }
+                hasDevice = true;
+                for (Server server : servers) {
+                    while (!server.serve()) { // the process looks every few seconds
+                        Thread.sleep(50);
+                    }
+                }
+            }
+        }
+
+        private static int portOf(SocketChannel accepted) throws IOException {
+            return ((InetSocketAddress) accepted.getRemoteAddress()).getPort();
+        }
+
+        /** @param accept returns the client's port */
+        private record Server(int port, Callable<Integer> accept) {
+
+            /** Returns whether RDMA carried the connection. */
+            boolean serve() throws Exception {
+                FutureTask<Integer> accepting = new FutureTask<>(accept);
+                new Thread(accepting, "accept").start(); // the client may come before or after it waits
+                long before = connected();
+                try (Socket client = new Socket(HOST, port)) {
+                    check(accepting.get() == client.getLocalPort(), "accepted");
+                    return connected() == before + 1;
+                }
+            }
+        }
 
         /** Over RDMA, or not, in java.net and in NIO. */
         static void expect(boolean net, boolean nio) throws IOException {

@@ -141,6 +141,27 @@ class FallbackBetweenHosts {
         }
     }
 
+    @Test
+    void shouldUseRdmaOfAServerThatWasThereBeforeItsDevice() throws Exception {
+        far.run("rdma link delete rxe0");
+        try (JvmProcess client = client("=log=debug,memory.unanswered=3s,memory.rejected=3s", 10_000, 1000, 300)) {
+            int port = far.serve(Server.class, "=device.late=on", far.address(), 0);
+            client.tell(Integer.toString(port));
+            client.awaitError(
+                    Pattern.compile("connected to .* over TCP, not RDMA: the peer did not answer over RDMA in time"),
+                    LIMIT);
+            far.run("rdma link add rxe0 type rxe netdev eth0");
+            try (LabBytes delivered = LabBytes.count()) {
+                client.awaitError(Pattern.compile("connected to .* over RDMA, device rxe0"), LIMIT);
+                delivered.awaitAtLeast(5 * 1000, LIMIT);
+            }
+        } finally {
+            if (far.run("rdma link").isEmpty()) {
+                far.run("rdma link add rxe0 type rxe netdev eth0");
+            }
+        }
+    }
+
     /**
      * RDMA may take its head start once, and a few times more as time passes; otherwise it is not tried, by the
      * client's own count and by what its device sends, so a connection should take less than twice the time that it

@@ -1,0 +1,152 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.connect;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import org.jrsocket.stream.RdmaListener;
+import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.VerbsUnavailableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The RDMA listener of a socket that was opened before this host had RDMA. It tries to listen every few seconds, which
+ * also keeps the {@link TransportHolder} looking for a device. Thread-safe.
+ */
+final class ExpectedListener implements RdmaListener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ExpectedListener.class);
+
+    private final TransportContext context;
+    private final InetSocketAddress local;
+    private final boolean shared;
+    private final int backlog;
+    private final StreamConfig config;
+    private final ServiceLoop service;
+
+    private volatile Runnable action; // null: none
+    private RdmaListener listener; // guarded by this, as the next; null until it listens
+    private ServiceLoop.Timer timer;
+    private boolean closed;
+
+    /**
+     * Creates a listener and starts looking.
+     *
+     * @param shared whether other sockets may have the port too
+     * @throws VerbsUnavailableException if it cannot look, because no thread is to be had, for example
+     */
+    ExpectedListener(
+            TransportContext context, InetSocketAddress local, boolean shared, int backlog, StreamConfig config)
+            throws VerbsUnavailableException {
+        this.context = context;
+        this.local = local;
+        this.shared = shared;
+        this.backlog = backlog;
+        this.config = config;
+        this.service = context.rdma().service();
+        lookLater();
+    }
+
+    private synchronized void lookLater() {
+        if (!closed && !context.rdma().isOver()) {
+            timer = service.schedule(this::look, TransportHolder.LOOK_NANOS);
+        }
+    }
+
+    private void look() {
+        RdmaListener found = null;
+        try {
+            found = listen();
+        } finally {
+            if (found == null) {
+                lookLater();
+            } else {
+                take(found);
+            }
+        }
+    }
+
+    /** Returns null if it cannot listen yet. */
+    private RdmaListener listen() {
+        if (context.policy(Rules.Action.BIND, local) == Policy.TCP) {
+            return null; // nothing of RDMA is opened
+        }
+        try {
+            try {
+                return context.rdma().listen(local, backlog, config, context.access(local));
+            } catch (IOException e) {
+                if (DualListener.reason(e) != TcpReason.IN_USE) {
+                    throw e;
+                }
+                Patience patience = DualListener.patience(context, local, shared, NanoClock.SYSTEM);
+                return context.rdma().listenWhenFree(local, backlog, config, context.access(local), patience);
+            }
+        } catch (IOException e) {
+            LOG.trace("cannot listen on {} over RDMA yet", local, e);
+            return null;
+        }
+    }
+
+    private void take(RdmaListener found) {
+        synchronized (this) {
+            if (!closed) {
+                listener = found;
+            }
+        }
+        if (current() == found) {
+            LOG.info("listening on {} over RDMA, too, from now on", local);
+            found.onReady(this::ready);
+        } else {
+            found.close();
+        }
+    }
+
+    private void ready() {
+        Runnable present = action;
+        if (present != null) {
+            present.run();
+        }
+    }
+
+    private synchronized RdmaListener current() {
+        return listener;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return local;
+    }
+
+    @Override
+    public RdmaStream poll() {
+        RdmaListener present = current();
+        return present == null ? null : present.poll();
+    }
+
+    @Override
+    public void onReady(Runnable newAction) {
+        action = newAction;
+        RdmaListener present = current();
+        if (present != null && newAction != null) {
+            present.onReady(this::ready); // which runs it now, if streams are waiting
+        }
+    }
+
+    @Override
+    public void close() {
+        RdmaListener present;
+        synchronized (this) {
+            closed = true;
+            present = listener;
+            timer.cancel();
+        }
+        if (present != null) {
+            present.close();
+        }
+    }
+}
