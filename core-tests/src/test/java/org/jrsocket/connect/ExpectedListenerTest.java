@@ -179,6 +179,33 @@ class ExpectedListenerTest {
     }
 
     @Test
+    void shouldListenOverRdmaOnceThePolicyAllowsIt() throws Exception {
+        TransportContext context = context("policy=tcp," + LATE);
+        try (DualListener listener = DualListener.open(context, FakePort.given(everywhere), 16, StreamConfig.DEFAULT)) {
+            plugIn();
+            rdma.listenFailure = new IOException("it was asked for");
+            look();
+            context.override(Policy.RDMA);
+            rdma.listenFailure = null;
+            look();
+            assertFalse(listener.isRdmaAlone(), "its TCP clients stay welcome");
+            try (RdmaStream client = connect()) {
+                while (!listener.fetch()) {
+                    Thread.onSpinWait();
+                }
+                assertNotNull(client);
+            }
+        }
+    }
+
+    @Test
+    void shouldStayOnTcpWhereNoPolicyChangesThat() throws Exception {
+        assertNull(listen("policy=tcp", everywhere));
+        assertNull(listen("listen=off," + LATE, everywhere));
+        assertEquals(List.of(), rdma.scheduled);
+    }
+
+    @Test
     void shouldWaitForThePortIfSomebodyElseHasItByThen() throws Exception {
         try (DualListener listener = listen(LATE, everywhere)) {
             plugIn();

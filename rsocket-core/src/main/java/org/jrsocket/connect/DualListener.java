@@ -85,7 +85,9 @@ public final class DualListener implements AutoCloseable {
             Policy policy = context.policy(Rules.Action.BIND, local);
             if (policy == Policy.TCP) {
                 tcpOnly(context, local, TcpReason.POLICY, null);
-                return null;
+                return context.settings().listens() && isExpected(context, local)
+                        ? whenThereIsRdma(context, policy, tcp, backlog, config)
+                        : null;
             }
             try {
                 return new DualListener(
@@ -100,7 +102,7 @@ public final class DualListener implements AutoCloseable {
                     tcpOnly(context, local, reason, e);
                     return isWorthWaiting(local, e)
                             ? whenFree(context, policy, tcp, backlog, config)
-                            : isExpected(context, local, e)
+                            : isExpected(context, local) && mayCome(e)
                                     ? whenThereIsRdma(context, policy, tcp, backlog, config)
                                     : null;
                 }
@@ -138,16 +140,18 @@ public final class DualListener implements AutoCloseable {
         }
     }
 
-    /** Returns whether the socket is to listen over RDMA once this host has it; peers never reach loopback by it. */
-    private static boolean isExpected(TransportContext context, InetSocketAddress local, IOException e) {
-        return context.settings().expectsDevice()
-                && e instanceof VerbsUnavailableException verbs
-                && verbs.reason() != VerbsUnavailableException.Reason.PLATFORM
-                && verbs.reason() != VerbsUnavailableException.Reason.CLOSED
-                && !local.getAddress().isLoopbackAddress();
+    /** Returns whether the socket is to listen over RDMA as soon as it can; peers never reach loopback by it. */
+    private static boolean isExpected(TransportContext context, InetSocketAddress local) {
+        return context.settings().expectsDevice() && !local.getAddress().isLoopbackAddress();
     }
 
-    /** Listens once there is RDMA. Returns null if it cannot look for it. */
+    private static boolean mayCome(IOException e) {
+        return e instanceof VerbsUnavailableException verbs
+                && verbs.reason() != VerbsUnavailableException.Reason.PLATFORM
+                && verbs.reason() != VerbsUnavailableException.Reason.CLOSED;
+    }
+
+    /** Listens once there is RDMA and the policy allows it. Returns null if it cannot look for it. */
     private static DualListener whenThereIsRdma(
             TransportContext context, Policy policy, TcpPort tcp, int backlog, StreamConfig config) throws IOException {
         InetSocketAddress local = tcp.address();

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The RDMA listener of a socket that was opened before this host had RDMA. It tries to listen every few seconds, which
- * also keeps the {@link TransportHolder} looking for a device. Thread-safe.
+ * The RDMA listener of a socket that was opened before this host had RDMA, or while the policy was TCP. It tries to
+ * listen every few seconds, which also keeps the {@link TransportHolder} looking for a device. Thread-safe.
  */
 final class ExpectedListener implements RdmaListener {
 
