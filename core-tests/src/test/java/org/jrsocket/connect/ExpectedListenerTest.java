@@ -266,6 +266,8 @@ class ExpectedListenerTest {
             assertEquals(List.of(), rdma.scheduled);
             assertFalse(listener.fetch());
         }
+        listen(LATE, everywhere).close(); // it ended in the meantime
+        assertEquals(List.of(), rdma.scheduled);
     }
 
     /** @param tcp what waits over TCP, or null */

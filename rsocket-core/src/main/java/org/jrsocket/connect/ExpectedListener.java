@@ -31,7 +31,7 @@ final class ExpectedListener implements RdmaListener {
 
     private volatile Runnable action; // null: none
     private RdmaListener listener; // guarded by this, as the next; null until it listens
-    private ServiceLoop.Timer timer;
+    private ServiceLoop.Timer timer; // null if RDMA had ended by then
     private boolean closed;
 
     /**
@@ -143,7 +143,9 @@ final class ExpectedListener implements RdmaListener {
         synchronized (this) {
             closed = true;
             present = listener;
-            timer.cancel();
+            if (timer != null) {
+                timer.cancel();
+            }
         }
         if (present != null) {
             present.close();
