@@ -171,7 +171,7 @@ final class EventLoop {
         lock.lock();
         try {
             if (workers == 0) {
-                throw new RejectedExecutionException("the channel group is shut down");
+                throw new RejectedExecutionException(); // no message, like the JDK's
             }
             tasks.add(task);
             if (!wakeIdleWorker() && selecting) {

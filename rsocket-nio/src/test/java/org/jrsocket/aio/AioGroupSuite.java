@@ -35,6 +35,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -408,6 +409,15 @@ abstract class AioGroupSuite extends AioSuite {
     }
 
     // ---- the rest ----
+
+    @Test
+    void shouldRejectTasksAfterItsEnd() throws Exception {
+        AsynchronousChannelGroup group = fixed(1);
+        group.shutdownNow();
+        assertTrue(group.awaitTermination(60, TimeUnit.SECONDS));
+        assertNull(assertThrows(RejectedExecutionException.class, () -> ((Executor) group).execute(() -> {}))
+                .getMessage());
+    }
 
     @Test
     void shouldExecuteTasks() throws Exception {
