@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -148,7 +149,7 @@ class RulesTest {
     @Test
     void shouldSayWhichLinesHaveNamesThatCannotBeLookedUp() throws Exception {
         assertEquals(
-                "2 rules (sdp.conf line 1: no-such-host.invalid cannot be looked up, so this line matches nothing; "
+                "3 rules (sdp.conf line 1: no-such-host.invalid cannot be looked up, so this line matches nothing; "
                         + "sdp.conf line 2: neither_this.invalid cannot be looked up, so this line refuses everybody)",
                 rules("connect no-such-host.invalid *", "accept neither_this.invalid * tcp", "connect * *")
                         .toString());
@@ -186,6 +187,73 @@ class RulesTest {
                         + " before; sdp.conf line 2: db.example cannot be looked up, so this line goes on with the"
                         + " addresses of before)",
                 after.toString());
+    }
+
+    private static Rules unknown(String... lines) throws ConfigurationException {
+        return Rules.parse("sdp.conf", Arrays.asList(lines), Rules.NONE, name -> {
+            throw new UnknownHostException(name);
+        });
+    }
+
+    private static InetAddress[] addresses(String... texts) throws IOException {
+        InetAddress[] addresses = new InetAddress[texts.length];
+        for (int i = 0; i < texts.length; i++) {
+            addresses[i] = InetAddress.getByName(texts[i]);
+        }
+        return addresses;
+    }
+
+    @Test
+    void shouldApplyToTheAddressesOfANameOnceItIsKnown() throws Exception {
+        Rules before = unknown(
+                "connect db.example 5432 rdma", "connect web.example 80 tcp", "accept db.example * tcp", "accept * *");
+        assertEquals(Set.of("db.example", "web.example"), before.unknownNames());
+        Rules rules = before.with("db.example", addresses("192.0.2.7", "fd00::7"));
+        assertEquals(Policy.RDMA, connect(rules, "192.0.2.7", 5432));
+        assertEquals(Policy.RDMA, connect(rules, "fd00::7", 5432));
+        assertNull(connect(rules, "192.0.2.8", 5432));
+        assertNull(connect(rules, "192.0.2.7", 5433));
+        assertFalse(admit(rules, "192.0.2.7", 1));
+        assertTrue(admit(rules, "192.0.2.8", 1));
+        assertEquals(Policy.TCP, connect(rules, "192.0.2.8", 80), "its name is still unknown");
+        assertEquals(Set.of("web.example"), rules.unknownNames());
+        assertEquals(
+                "4 rules (sdp.conf line 2: web.example cannot be looked up, so this line leaves all addresses to TCP)",
+                rules.toString());
+        Rules all = rules.with("web.example", addresses("192.0.2.9"));
+        assertEquals(Policy.TCP, connect(all, "192.0.2.9", 80));
+        assertNull(connect(all, "192.0.2.8", 80));
+        assertFalse(all.hasUnknownNames());
+        assertEquals("4 rules", all.toString());
+        assertNull(connect(before, "192.0.2.7", 5432), "rules do not change");
+    }
+
+    @Test
+    void shouldKeepWhatANameTurnedOutToBeWhenItCannotBeLookedUpAgain() throws Exception {
+        Rules known = unknown("connect db.example 5432").with("db.example", addresses("192.0.2.7"));
+        Rules.Resolver away = name -> {
+            throw new UnknownHostException(name);
+        };
+        Rules old = Rules.parse("sdp.conf", List.of("connect db.example 5432 tcp"), known, away);
+        assertEquals(Policy.TCP, connect(old, "192.0.2.7", 5432));
+        assertNull(connect(old, "192.0.2.8", 5432));
+        assertEquals(Set.of("db.example"), old.unknownNames());
+        Rules moved = old.with("db.example", addresses("192.0.2.8"));
+        assertNull(connect(moved, "192.0.2.7", 5432));
+        assertEquals(Policy.TCP, connect(moved, "192.0.2.8", 5432));
+        assertEquals("1 rule", moved.toString());
+    }
+
+    /** A JVM is set up when it starts for all that its rules may ask of it later. */
+    @Test
+    void shouldMentionWhatRulesSayWhoseNamesAreUnknown() throws Exception {
+        Rules rules = unknown("connect db.example 5432 rdma", "bind web.example 80 auto mlx5_0");
+        assertTrue(rules.mentions(Policy.RDMA));
+        assertTrue(rules.mentions(Policy.AUTO));
+        assertFalse(rules.mentions(Policy.TCP));
+        assertTrue(rules.nameDevices());
+        assertEquals(Set.of("mlx5_0"), rules.deviceNames());
+        assertFalse(unknown("accept db.example *").mentions(Policy.AUTO));
     }
 
     @Test

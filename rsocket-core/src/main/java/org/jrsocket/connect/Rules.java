@@ -14,10 +14,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jrsocket.os.FileTrouble;
@@ -35,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *
  * The first line that matches decides; a line without a policy word means {@code auto}. Host names are looked up once,
  * when the file is read. If a name cannot be looked up, the addresses count that it had when the file was read before.
- * Immutable.
+ * Immutable: once such a name has been looked up, {@linkplain #with others} take the place of these rules.
  */
 public final class Rules {
 
@@ -57,35 +56,90 @@ public final class Rules {
             Pattern.compile("([A-Za-z0-9_-]+\\.)*[A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*\\.?");
 
     /** No rules. */
-    public static final Rules NONE = new Rules(List.of(), EnumSet.noneOf(Action.class), List.of(), Map.of());
+    public static final Rules NONE = new Rules(List.of(), null);
 
     private static final Logger LOG = LoggerFactory.getLogger(Rules.class);
 
+    /** Looks up names, as {@link InetAddress#getAllByName} does. */
+    interface Resolver {
+        InetAddress[] lookUp(String name) throws UnknownHostException;
+    }
+
+    /** A class, because the code of a method reference would be made at run time, at startup. */
+    private static final class OfTheJdk implements Resolver {
+
+        @Override
+        public InetAddress[] lookUp(String name) throws UnknownHostException {
+            return InetAddress.getAllByName(name);
+        }
+    }
+
     /**
-     * @param network null matches every address
+     * A line.
+     *
+     * @param name the host's; null if the line names none
+     * @param isUnknown whether the name could not be looked up; addresses it had before may count nevertheless
+     * @param networks null matches every address
      * @param devices null if the rule names none
      */
     private record Rule(
-            Action action, LocalNetworks.Prefix network, int firstPort, int lastPort, Policy policy, Devices devices) {
+            String where,
+            Action action,
+            String name,
+            boolean isUnknown,
+            List<LocalNetworks.Prefix> networks,
+            int firstPort,
+            int lastPort,
+            Policy policy,
+            Devices devices) {
 
         boolean matches(Action wanted, byte[] address, int port) {
-            return action == wanted
-                    && port >= firstPort
-                    && port <= lastPort
-                    && (network == null || network.contains(address));
+            return action == wanted && port >= firstPort && port <= lastPort && contains(address);
+        }
+
+        private boolean contains(byte[] address) {
+            if (networks == null) {
+                return true;
+            }
+            for (LocalNetworks.Prefix network : networks) {
+                if (network.contains(address)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        boolean awaits(String host) {
+            return isUnknown && name.equals(host);
+        }
+
+        Rule with(InetAddress[] addresses) {
+            return new Rule(where, action, name, false, prefixes(addresses), firstPort, lastPort, policy, devices);
+        }
+
+        /** Says what becomes of the line while its name cannot be looked up. */
+        String unknown() {
+            String meaning;
+            if (networks == null) {
+                meaning = action == Action.ACCEPT ? "refuses everybody" : "leaves all addresses to TCP";
+            } else {
+                meaning = networks.isEmpty() ? "matches nothing" : "goes on with the addresses of before";
+            }
+            return where + ": " + name + " cannot be looked up, so this line " + meaning;
         }
     }
 
     private final List<Rule> rules;
-    private final Set<Action> actions; // of all lines, including those that match nothing
-    private final List<String> unknowns; // lines with names that could not be looked up, and what that means
-    private final Map<String, InetAddress[]> names; // of hosts, with the addresses that count for them
+    private final Set<Action> actions;
+    private final Resolver resolver; // null if there is nothing to look up
 
-    private Rules(List<Rule> rules, Set<Action> actions, List<String> unknowns, Map<String, InetAddress[]> names) {
+    private Rules(List<Rule> rules, Resolver resolver) {
         this.rules = List.copyOf(rules);
-        this.actions = EnumSet.copyOf(actions);
-        this.unknowns = List.copyOf(unknowns);
-        this.names = Map.copyOf(names);
+        this.actions = EnumSet.noneOf(Action.class);
+        this.resolver = resolver;
+        for (Rule rule : rules) {
+            actions.add(rule.action);
+        }
     }
 
     /** @throws ConfigurationException naming file, line and reason */
@@ -101,7 +155,7 @@ public final class Rules {
      */
     static Rules load(Path file, Rules before) throws ConfigurationException {
         try {
-            return parse(file.toString(), Files.readAllLines(file), before, InetAddress::getAllByName);
+            return parse(file.toString(), Files.readAllLines(file), before, new OfTheJdk());
         } catch (NoSuchFileException | CharacterCodingException e) {
             throw new ConfigurationException(file.toString(), FileTrouble.reason(e));
         } catch (IOException e) {
@@ -110,14 +164,11 @@ public final class Rules {
     }
 
     static Rules parse(String file, List<String> lines) throws ConfigurationException {
-        return parse(file, lines, NONE, InetAddress::getAllByName);
+        return parse(file, lines, NONE, new OfTheJdk());
     }
 
     static Rules parse(String file, List<String> lines, Rules before, Resolver resolver) throws ConfigurationException {
         List<Rule> rules = new ArrayList<>();
-        Set<Action> actions = EnumSet.noneOf(Action.class);
-        List<String> unknowns = new ArrayList<>();
-        Names names = new Names(resolver, before.names, new HashMap<>());
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i).strip();
             if (i == 0 && line.startsWith(BYTE_ORDER_MARK)) {
@@ -126,16 +177,16 @@ public final class Rules {
             if (!line.isEmpty() && !line.startsWith("#")) {
                 String where = file + " line " + (i + 1);
                 try {
-                    actions.add(addRules(rules, unknowns, names, line.split("\\s+"), where));
+                    rules.add(rule(line.split("\\s+"), where, before, resolver));
                 } catch (IllegalArgumentException e) {
                     throw new ConfigurationException(where, e.getMessage() + ": " + line);
                 }
             }
         }
-        return new Rules(rules, actions, unknowns, names.found);
+        return new Rules(rules, resolver);
     }
 
-    private static Action addRules(List<Rule> rules, List<String> unknowns, Names names, String[] words, String where) {
+    private static Rule rule(String[] words, String where, Rules before, Resolver resolver) {
         if (words.length < 3 || words.length > 5) {
             throw new IllegalArgumentException(
                     "expected \"bind|connect|accept address port [auto|rdma|tcp [devices]]\"");
@@ -148,87 +199,65 @@ public final class Rules {
         }
         Devices devices = words.length == 5 ? Devices.parse(words[4]) : null;
         if (words[1].equals("*")) {
-            rules.add(new Rule(action, null, ports[0], ports[1], policy, devices));
-            return action;
+            return new Rule(where, action, null, false, null, ports[0], ports[1], policy, devices);
         }
         int slash = words[1].indexOf('/');
         String host = slash < 0 ? words[1] : words[1].substring(0, slash);
-        if (slash >= 0 && !isLiteral(host)) {
+        boolean literal = isLiteral(host);
+        if (slash >= 0 && !literal) {
             throw new IllegalArgumentException("a prefix length needs a numeric address");
         }
         Devices.checkLiteral(host);
-        if (!isLiteral(host) && !HOST_NAME.matcher(host).matches()) {
+        if (!literal && !HOST_NAME.matcher(host).matches()) {
             throw new IllegalArgumentException("\"" + host + "\" is neither an address nor a host name");
         }
+        boolean unknown = false;
+        List<LocalNetworks.Prefix> networks;
         try {
-            for (InetAddress address : names.lookUp(host)) {
-                byte[] network = address.getAddress();
-                int prefix = slash < 0
-                        ? network.length * 8
-                        : number(words[1].substring(slash + 1), 0, network.length * 8, "prefix length");
-                LocalNetworks.Prefix addresses = new LocalNetworks.Prefix(network, prefix);
-                rules.add(new Rule(action, addresses, ports[0], ports[1], policy, devices));
-            }
+            InetAddress[] addresses = resolver.lookUp(host);
+            networks = slash < 0 ? prefixes(addresses) : List.of(prefix(addresses[0], words[1].substring(slash + 1)));
         } catch (UnknownHostException e) {
-            if (isLiteral(host)) {
+            if (literal) {
                 throw new IllegalArgumentException("not an address");
             }
+            unknown = true;
+            networks = before.networks(host);
             // A name server that is down for a moment must neither keep a service from starting nor open it to anyone,
             // nor have RDMA carry what is to go over TCP.
-            boolean insists = policy == Policy.TCP;
-            if (insists) {
-                rules.add(new Rule(action, null, ports[0], ports[1], policy, devices));
+            if (networks == null && policy != Policy.TCP) {
+                networks = List.of();
             }
-            tell(
-                    unknowns,
-                    where,
-                    host,
-                    !insists
-                            ? "matches nothing"
-                            : action == Action.ACCEPT ? "refuses everybody" : "leaves all addresses to TCP");
         }
-        if (names.isOld(host)) {
-            tell(unknowns, where, host, "goes on with the addresses of before");
+        Rule rule =
+                new Rule(where, action, literal ? null : host, unknown, networks, ports[0], ports[1], policy, devices);
+        if (unknown) {
+            LOG.warn("{}", rule.unknown());
         }
-        return action;
+        return rule;
     }
 
-    private static void tell(List<String> unknowns, String where, String host, String meaning) {
-        String unknown = where + ": " + host + " cannot be looked up, so this line " + meaning;
-        LOG.warn("{}", unknown);
-        unknowns.add(unknown);
+    private static List<LocalNetworks.Prefix> prefixes(InetAddress[] addresses) {
+        List<LocalNetworks.Prefix> networks = new ArrayList<>();
+        for (InetAddress address : addresses) {
+            byte[] bytes = address.getAddress();
+            networks.add(new LocalNetworks.Prefix(bytes, bytes.length * 8));
+        }
+        return networks;
     }
 
-    /** Looks up names, as {@link InetAddress#getAllByName} does. */
-    interface Resolver {
-        InetAddress[] lookUp(String name) throws UnknownHostException;
+    private static LocalNetworks.Prefix prefix(InetAddress address, String length) {
+        byte[] bytes = address.getAddress();
+        return new LocalNetworks.Prefix(bytes, number(length, 0, bytes.length * 8, "prefix length"));
     }
 
-    /**
-     * The names of a file that is being read.
-     *
-     * @param before the addresses of those that the file had when it was read before
-     */
-    private record Names(Resolver resolver, Map<String, InetAddress[]> before, Map<String, InetAddress[]> found) {
-
-        InetAddress[] lookUp(String name) throws UnknownHostException {
-            InetAddress[] addresses;
-            try {
-                addresses = resolver.lookUp(name);
-            } catch (UnknownHostException e) {
-                addresses = before.get(name);
-                if (addresses == null) {
-                    throw e;
-                }
+    /** Returns the addresses that count for a name; null if there are none. */
+    private List<LocalNetworks.Prefix> networks(String name) {
+        for (Rule rule : rules) {
+            if (name.equals(rule.name) && rule.networks != null && !rule.networks.isEmpty()) {
+                return rule.networks;
             }
-            found.put(name, addresses);
-            return addresses;
         }
-
-        /** Returns whether the name could not be looked up now, but before. */
-        boolean isOld(String name) {
-            return found.containsKey(name) && found.get(name) == before.get(name);
-        }
+        return null;
     }
 
     /** Returns whether the text can only be meant as an IPv4 or IPv6 address; the JDK never looks up such a text. */
@@ -261,7 +290,55 @@ public final class Rules {
         return Integer.parseInt(text);
     }
 
-    /** Returns whether a {@code bind} or {@code connect} rule has this policy. */
+    /** Returns the names that could not be looked up. */
+    Set<String> unknownNames() {
+        Set<String> names = new LinkedHashSet<>();
+        for (Rule rule : rules) {
+            if (rule.isUnknown) {
+                names.add(rule.name);
+            }
+        }
+        return names;
+    }
+
+    /** Returns whether there are any. */
+    boolean hasUnknownNames() {
+        for (Rule rule : rules) {
+            if (rule.isUnknown) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Looks up a name, as when the file was read. */
+    InetAddress[] lookUp(String name) throws UnknownHostException {
+        return resolver.lookUp(name);
+    }
+
+    /** Returns these rules with the addresses of a name that could not be looked up until now, and logs it. */
+    Rules with(String name, InetAddress[] addresses) {
+        List<Rule> now = new ArrayList<>();
+        for (Rule rule : rules) {
+            if (rule.awaits(name)) {
+                LOG.info("{}: {} can be looked up now, so this line applies to {}", rule.where, name, text(addresses));
+                now.add(rule.with(addresses));
+            } else {
+                now.add(rule);
+            }
+        }
+        return new Rules(now, resolver);
+    }
+
+    private static String text(InetAddress[] addresses) {
+        List<String> texts = new ArrayList<>();
+        for (InetAddress address : addresses) {
+            texts.add(address.getHostAddress());
+        }
+        return String.join(", ", texts);
+    }
+
+    /** Returns whether a {@code bind} or {@code connect} rule has this policy, even if its name is unknown so far. */
     boolean mentions(Policy policy) {
         for (Rule rule : rules) {
             if (rule.action != Action.ACCEPT && rule.policy == policy) {
@@ -343,6 +420,12 @@ public final class Rules {
 
     @Override
     public String toString() {
+        List<String> unknowns = new ArrayList<>();
+        for (Rule rule : rules) {
+            if (rule.isUnknown) {
+                unknowns.add(rule.unknown());
+            }
+        }
         return rules.size()
                 + (rules.size() == 1 ? " rule" : " rules")
                 + (unknowns.isEmpty() ? "" : " (" + String.join("; ", unknowns) + ")");

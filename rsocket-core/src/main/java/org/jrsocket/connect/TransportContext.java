@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrsocket.jfr.Events;
@@ -25,7 +26,10 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 public final class TransportContext {
 
     private final Settings settings;
-    private volatile Rules rules;
+    private volatile Rules rules; // written under this
+    private final Supplier<LateNames.Background> background; // null: a thread of our own
+    private LateNames lateNames; // of these rules; null if all names are known; guarded by this, as the next
+    private boolean over;
     private volatile Policy override; // null: none
     private final StreamFactory rdma;
     private final Counts counts = new Counts();
@@ -35,11 +39,21 @@ public final class TransportContext {
 
     /** Makes a context over the transport of {@code holder}. */
     public TransportContext(Settings settings, Rules rules, TransportHolder holder) {
-        this(settings, rules, (StreamFactory) holder);
+        this(settings, rules, holder, (Supplier<LateNames.Background>) null);
+    }
+
+    /**
+     * Makes a context for tests.
+     *
+     * @param background where names of some rules are looked up again; null: on a thread of our own
+     */
+    TransportContext(
+            Settings settings, Rules rules, TransportHolder holder, Supplier<LateNames.Background> background) {
+        this(settings, rules, holder, new Adapters(), background);
         holder.limitClosing(settings.maxClosing());
         holder.limitMemory(settings.registeredMemory());
         holder.onPathLost(connector::lost);
-        holder.onClose(connector::endWaiting);
+        holder.onClose(this::end);
     }
 
     TransportContext(Settings settings, Rules rules, StreamFactory rdma) {
@@ -47,10 +61,20 @@ public final class TransportContext {
     }
 
     TransportContext(Settings settings, Rules rules, StreamFactory rdma, Adapters adapters) {
+        this(settings, rules, rdma, adapters, null);
+    }
+
+    private TransportContext(
+            Settings settings,
+            Rules rules,
+            StreamFactory rdma,
+            Adapters adapters,
+            Supplier<LateNames.Background> background) {
         this.settings = settings;
-        this.rules = rules;
         this.rdma = rdma;
         this.connector = new Connector(this, rdma, new Ways(adapters, settings));
+        this.background = background;
+        use(rules);
     }
 
     /** Makes a context with the rules file that the settings name, if they name one. */
@@ -105,8 +129,45 @@ public final class TransportContext {
         if (settings.rules() == null) {
             throw new ConfigurationException("rules", "no rules file is set");
         }
-        rules = Rules.load(settings.rules(), rules);
+        use(Rules.load(settings.rules(), rules));
         return describeRules();
+    }
+
+    /** Puts rules in force, and has names of theirs looked up again that could not be. */
+    synchronized void use(Rules now) {
+        endLookingUp();
+        rules = now;
+        if (now.hasUnknownNames() && !over) {
+            lateNames = new LateNames(this, background == null ? new LateNames.OwnThread() : background.get());
+            lateNames.start();
+        }
+    }
+
+    /** Puts the addresses of a name in force, unless the rules were replaced while it was looked up. */
+    synchronized void found(LateNames by, String name, InetAddress[] addresses) {
+        if (lateNames == by) {
+            rules = rules.with(name, addresses);
+            if (!rules.hasUnknownNames()) {
+                endLookingUp();
+            }
+        }
+    }
+
+    /** Called with the lock held. */
+    private void endLookingUp() {
+        if (lateNames != null) {
+            lateNames.end();
+            lateNames = null;
+        }
+    }
+
+    /** Ends what goes on in the background, because there is no RDMA any more. */
+    private void end() {
+        connector.endWaiting();
+        synchronized (this) {
+            over = true;
+            endLookingUp();
+        }
     }
 
     /** Returns what is remembered about peers at this moment. */
@@ -125,6 +186,10 @@ public final class TransportContext {
         return connector.ways().all().stream()
                 .mapToInt(way -> way.memory().clear())
                 .sum();
+    }
+
+    Rules rules() {
+        return rules;
     }
 
     StreamFactory rdma() {

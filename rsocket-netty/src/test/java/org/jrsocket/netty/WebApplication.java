@@ -16,6 +16,8 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.BlockingQueue;
@@ -57,11 +59,21 @@ abstract class WebApplication implements Callable<String> {
             return;
         }
         TransportContext context = new TransportContext(
-                Settings.read("policy=auto,connect.timeout=50s", new Properties(), Map.of()), Rules.NONE, holder);
+                Settings.read("policy=auto,connect.timeout=50s", new Properties(), Map.of()), rules(), holder);
         if (verbs == Verbs.OWN) {
             OwnTransport.share(context, holder);
         } else {
             RSelectorProvider.share(context, holder);
+        }
+    }
+
+    /** With a name that is looked up again, in the background. */
+    private static Rules rules() throws Exception {
+        Path file = Files.createTempFile("rules", null);
+        try {
+            return Rules.load(Files.writeString(file, "connect no-such-host.invalid 1 tcp\n"));
+        } finally {
+            Files.delete(file);
         }
     }
 
