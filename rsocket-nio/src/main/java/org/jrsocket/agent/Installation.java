@@ -125,6 +125,7 @@ final class Installation {
             context = TransportContext.open(settings, holder);
             if (STARTED.getAndSet(true)) {
                 warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
+                holder.close(); // nothing of this one goes on in the background
                 return;
             }
             StderrLoggers.level(level);

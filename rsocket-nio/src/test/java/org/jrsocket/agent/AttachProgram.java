@@ -170,8 +170,17 @@ public final class AttachProgram {
 
     private static void twice(String jar) throws Exception {
         attach(jar, "log=error");
-        attach(jar, "log=debug");
+        Path rules = Files.createTempFile("rules", "");
+        Files.writeString(rules, "connect no-such-host.invalid * tcp\n");
+        attach(jar, "log=debug,rules=" + rules);
+        Files.delete(rules);
         check(StderrLoggers.level() == Level.ERROR, "the log is as it was");
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals("jrsocket-names")) {
+                thread.join(30_000);
+                check(!thread.isAlive(), "names are looked up for nobody");
+            }
+        }
     }
 
     private static void tcp(String jar) throws Exception {
