@@ -40,7 +40,8 @@ final class Arena {
 
     CleanableDirectBuffer allocate(int bytes) {
         if (bytes > CHUNK) {
-            return new Piece(new Chunk(null, bytes, 1, held), 0, bytes);
+            Chunk single = new Chunk(null, bytes, 1, held);
+            return new Piece(single, single.take(), bytes);
         }
         int shift = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(bytes, SMALLEST) - 1);
         return classes[shift - SMALLEST_SHIFT].take(bytes);

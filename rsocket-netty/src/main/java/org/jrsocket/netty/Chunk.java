@@ -12,13 +12,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import org.jrsocket.os.NativeMemory;
 
 /**
  * Memory outside the heap from which buffers of one size are cut, and which a connection registers as a whole when it
- * first sends from it. It is freed once it is retired and its last registration has ended, so no device can find
- * another owner's bytes in it.
+ * first sends from it. A piece gets its next owner once its buffer and all sends have let go of it, and the chunk is
+ * freed once it is retired and its last registration has ended, so no device can find another owner's bytes in it.
  */
 final class Chunk {
 
@@ -33,6 +34,7 @@ final class Chunk {
     private final long address; // 0 if it cannot be lent
     private final int pieceSize;
     private final LongAdder held;
+    private final AtomicIntegerArray holders; // of each piece in use: its buffer, and what is sent from it
 
     // Guarded by registrants.
     private final Set<Registrations> registrants = new HashSet<>();
@@ -48,6 +50,7 @@ final class Chunk {
         this.owner = owner;
         this.held = held;
         this.pieceSize = pieceSize;
+        this.holders = new AtomicIntegerArray(pieces);
         this.freePieces = new int[pieces];
         for (int i = pieces - 1; i >= 0; i--) {
             freePieces[freeCount++] = i;
@@ -101,7 +104,9 @@ final class Chunk {
 
     /** Takes a free piece; there must be one. Called with the owner's monitor held. */
     int take() {
-        return freePieces[--freeCount];
+        int index = freePieces[--freeCount];
+        holders.set(index, 1);
+        return index;
     }
 
     /** Takes a piece back. Called with the owner's monitor held. */
@@ -122,8 +127,23 @@ final class Chunk {
         return memory.slice(index * pieceSize, bytes);
     }
 
-    /** Gives back a piece that is no longer used. */
+    /**
+     * Holds the piece that is in use at an address, for a send. A buffer may let go of its memory before that: it may
+     * grow, or be removed from a composite one, though the program retains what it has written.
+     *
+     * @return its index, for {@link #release}
+     */
+    int hold(long at) {
+        int index = (int) ((at - address) / pieceSize);
+        holders.incrementAndGet(index);
+        return index;
+    }
+
+    /** Lets go of a piece, which is given back by the last one that does. */
     void release(int index) {
+        if (holders.decrementAndGet(index) > 0) {
+            return;
+        }
         if (owner == null) {
             retire();
         } else {

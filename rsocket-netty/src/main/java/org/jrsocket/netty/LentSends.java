@@ -8,16 +8,15 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.concurrent.Executor;
+import org.jrsocket.netty.Registrations.Registration;
 import org.jrsocket.os.NativeMemory;
-import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * The buffers that the device sends from. Each is retained until the peer's device has acknowledged its bytes or, if
- * the connection ends before that, until the queue pair is gone. Used only by the event loop; after {@link #close},
- * only by the thread that destroys the queue pair.
+ * The buffers that the device sends from. Each is retained, and its memory is held, until the peer's device has
+ * acknowledged its bytes or, if the connection ends before that, until the queue pair is gone. Used only by the event
+ * loop; after {@link #close}, only by the thread that destroys the queue pair.
  */
 final class LentSends {
 
@@ -31,6 +30,8 @@ final class LentSends {
 
     // A ring of slots, oldest first.
     private ByteBuf[] buffers = new ByteBuf[16];
+    private Chunk[] chunks = new Chunk[16];
+    private int[] pieces = new int[16]; // of the chunks
     private long[] ends = new long[16]; // offsets of the stream
     private int[] lengths = new int[16];
     private int head;
@@ -47,7 +48,7 @@ final class LentSends {
     }
 
     /** Returns the registration by which {@code piece} can be sent from where it lies; null if it has to be copied. */
-    LentMemory registration(ByteBuffer piece) {
+    Registration registration(ByteBuffer piece) {
         Chunk chunk = Chunk.at(addressOf(piece));
         return chunk == null ? null : registrations.of(chunk);
     }
@@ -67,24 +68,27 @@ final class LentSends {
     /**
      * Sends the beginning of {@code piece}, or all of it, and moves its position.
      *
-     * @param memory the {@link #registration} of the piece
-     * @param owner the buffer whose memory it is
+     * @param from the {@link #registration} of the piece
+     * @param owner the message that it is a part of
      * @return how many bytes were sent
      */
-    int send(LentMemory memory, ByteBuffer piece, ByteBuf owner) throws IOException {
+    int send(Registration from, ByteBuffer piece, ByteBuf owner) throws IOException {
+        if (count == buffers.length) {
+            grow(); // first: once something is sent, nothing may fail
+        }
         int n = Math.min(piece.remaining(), mostAtOnce);
-        long end = stream.writeLent(memory, memory.offsetOf(addressOf(piece)), n);
+        long address = addressOf(piece);
+        long end = stream.writeLent(from.memory(), from.memory().offsetOf(address), n);
         piece.position(piece.position() + n);
-        add(owner.retain(), end, n);
+        add(owner.retain(), from.chunk(), from.chunk().hold(address), end, n);
         return n;
     }
 
-    private void add(ByteBuf buffer, long end, int length) {
-        if (count == buffers.length) {
-            grow();
-        }
+    private void add(ByteBuf buffer, Chunk chunk, int piece, long end, int length) {
         int slot = slot(count++);
         buffers[slot] = buffer;
+        chunks[slot] = chunk;
+        pieces[slot] = piece;
         ends[slot] = end;
         lengths[slot] = length;
         bytes += length;
@@ -97,14 +101,20 @@ final class LentSends {
     private void grow() {
         int size = buffers.length;
         ByteBuf[] newBuffers = new ByteBuf[2 * size];
+        Chunk[] newChunks = new Chunk[2 * size];
+        int[] newPieces = new int[2 * size];
         long[] newEnds = new long[2 * size];
         int[] newLengths = new int[2 * size];
         for (int i = 0; i < count; i++) {
             newBuffers[i] = buffers[slot(i)];
+            newChunks[i] = chunks[slot(i)];
+            newPieces[i] = pieces[slot(i)];
             newEnds[i] = ends[slot(i)];
             newLengths[i] = lengths[slot(i)];
         }
         buffers = newBuffers;
+        chunks = newChunks;
+        pieces = newPieces;
         ends = newEnds;
         lengths = newLengths;
         head = 0;
@@ -121,13 +131,21 @@ final class LentSends {
         }
         long upTo = stream.acknowledged();
         while (count > 0 && ends[head] <= upTo) {
-            ByteBuf done = buffers[head];
-            buffers[head] = null;
-            bytes -= lengths[head];
+            int done = head;
+            bytes -= lengths[done];
             head = slot(1);
             count--;
-            ReferenceCountUtil.safeRelease(done);
+            letGo(done);
         }
+    }
+
+    private void letGo(int slot) {
+        ByteBuf buffer = buffers[slot];
+        Chunk chunk = chunks[slot];
+        buffers[slot] = null;
+        chunks[slot] = null;
+        chunk.release(pieces[slot]);
+        ReferenceCountUtil.safeRelease(buffer);
     }
 
     /**
@@ -155,17 +173,13 @@ final class LentSends {
         }
         closed = true;
         release();
-        ByteBuf[] left = new ByteBuf[count];
-        for (int i = 0; i < left.length; i++) {
-            left[i] = buffers[slot(i)];
-        }
-        Arrays.fill(buffers, null);
-        count = 0;
+        int left = count;
+        count = 0; // nothing is added any more
         bytes = 0;
         stream.whenSendsAreOver(() -> {
             registrations.over();
-            for (ByteBuf each : left) {
-                ReferenceCountUtil.safeRelease(each);
+            for (int i = 0; i < left; i++) {
+                letGo(slot(i));
             }
         });
     }

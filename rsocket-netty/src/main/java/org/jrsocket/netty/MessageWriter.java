@@ -10,7 +10,7 @@ import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import org.jrsocket.stream.LentMemory;
+import org.jrsocket.netty.Registrations.Registration;
 import org.jrsocket.stream.RdmaStream;
 
 /**
@@ -215,13 +215,13 @@ final class MessageWriter {
         boolean mayLend = Retention.keepsMemory(buffer);
         int i = 0;
         while (i < pieces.length) {
-            LentMemory memory = registration(pieces[i], mayLend);
-            if (memory != null) {
+            Registration registration = registration(pieces[i], mayLend);
+            if (registration != null) {
                 if (lent.isFull()) {
                     stream.write(NOTHING); // a stream that has failed acknowledges nothing: then this throws
                     return Taken.UNTIL_ACKNOWLEDGED;
                 }
-                int n = lent.send(memory, pieces[i], buffer);
+                int n = lent.send(registration, pieces[i], buffer);
                 metrics.sentLent(n);
                 written += n;
                 i += pieces[i].hasRemaining() ? 0 : 1;
@@ -243,7 +243,7 @@ final class MessageWriter {
         return Taken.ALL;
     }
 
-    private LentMemory registration(ByteBuffer piece, boolean mayLend) {
+    private Registration registration(ByteBuffer piece, boolean mayLend) {
         return mayLend && piece.isDirect() && piece.remaining() >= config.getLendSendsFrom()
                 ? lent.registration(piece)
                 : null;

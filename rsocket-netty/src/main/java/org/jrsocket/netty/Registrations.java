@@ -25,6 +25,9 @@ import org.slf4j.LoggerFactory;
  */
 final class Registrations {
 
+    /** A chunk, and what a connection sends from it by. */
+    record Registration(Chunk chunk, LentMemory memory) {}
+
     private static final Logger LOG = LoggerFactory.getLogger(Registrations.class);
 
     /** The most bytes that a connection keeps registered. */
@@ -36,7 +39,7 @@ final class Registrations {
     private final Executor eventLoop;
 
     // Guarded by this.
-    private final Map<Chunk, LentMemory> memories = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<Chunk, Registration> all = new LinkedHashMap<>(16, 0.75f, true);
     private long bytes;
     private long refusedAt = System.nanoTime() - REFUSED_NANOS;
 
@@ -49,12 +52,12 @@ final class Registrations {
     }
 
     /** Returns the registration of {@code chunk}, of which a piece is in use; null if there can be none now. */
-    synchronized LentMemory of(Chunk chunk) {
-        LentMemory memory = memories.get(chunk);
-        return memory != null ? memory : register(chunk);
+    synchronized Registration of(Chunk chunk) {
+        Registration registration = all.get(chunk);
+        return registration != null ? registration : register(chunk);
     }
 
-    private LentMemory register(Chunk chunk) {
+    private Registration register(Chunk chunk) {
         if (System.nanoTime() - refusedAt < REFUSED_NANOS) {
             return null;
         }
@@ -67,24 +70,24 @@ final class Registrations {
                     bytes);
             return null;
         }
-        LentMemory memory = tryRegister(chunk);
-        if (memory == null) {
+        Registration registration = tryRegister(chunk);
+        if (registration == null) {
             refusedAt = System.nanoTime(); // making room for each message would take longer than copying it
             long before = bytes;
             endFree(bytes - chunk.size());
-            memory = bytes < before ? tryRegister(chunk) : null;
+            registration = bytes < before ? tryRegister(chunk) : null;
         }
-        return memory;
+        return registration;
     }
 
-    private LentMemory tryRegister(Chunk chunk) {
+    private Registration tryRegister(Chunk chunk) {
         try {
-            LentMemory memory = stream.register(chunk.memory());
-            memories.put(chunk, memory);
+            Registration registration = new Registration(chunk, stream.register(chunk.memory()));
+            all.put(chunk, registration);
             chunk.add(this);
             bytes += chunk.size();
             any = true;
-            return memory;
+            return registration;
         } catch (IOException e) {
             LOG.debug(
                     "cannot register a chunk of {} bytes on {}, copying instead: {}",
@@ -100,12 +103,12 @@ final class Registrations {
      * bytes are registered.
      */
     private synchronized void endFree(long left) {
-        Iterator<Map.Entry<Chunk, LentMemory>> each = memories.entrySet().iterator();
+        Iterator<Registration> each = all.values().iterator();
         while (each.hasNext() && bytes > left) {
-            Map.Entry<Chunk, LentMemory> entry = each.next();
-            if (entry.getValue().end()) {
+            Registration registration = each.next();
+            if (registration.memory().end()) {
                 each.remove();
-                ended(entry.getKey());
+                ended(registration.chunk());
             }
         }
     }
@@ -138,16 +141,16 @@ final class Registrations {
     }
 
     private synchronized void forget(Chunk chunk) {
-        LentMemory memory = memories.get(chunk);
-        if (memory != null && memory.end()) {
-            memories.remove(chunk);
+        Registration registration = all.get(chunk);
+        if (registration != null && registration.memory().end()) {
+            all.remove(chunk);
             ended(chunk);
         }
     }
 
     /** Forgets all registrations, which have ended because the stream no longer sends. */
     synchronized void over() {
-        memories.keySet().forEach(this::ended);
-        memories.clear();
+        all.keySet().forEach(this::ended);
+        all.clear();
     }
 }

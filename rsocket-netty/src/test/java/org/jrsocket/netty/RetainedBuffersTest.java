@@ -151,6 +151,35 @@ class RetainedBuffersTest extends ChannelTests {
         part.release();
     }
 
+    /** The memory that a buffer gives up is not another owner's before it is sent. */
+    @Test
+    void shouldSendWhatWasWrittenThoughItsBufferHasGivenItUp() throws Exception {
+        int size = 1 << 17;
+        List<UnaryOperator<ByteBuf>> logs = List.of(
+                each -> each, each -> Unpooled.compositeBuffer(2).addComponents(true, OURS.directBuffer(1), each));
+        for (UnaryOperator<ByteBuf> each : logs) {
+            Pattern.Checker checker = new Pattern.Checker(size);
+            Pair pair = pair(ignoring(), checker);
+            pair.server().config().setAutoRead(false);
+            ByteBuf log = each.apply(Pattern.fill(OURS.directBuffer(size), 0, size));
+            pair.client().writeAndFlush(log.retainedSlice()).sync();
+            log.writeLong(1); // more than there is room for
+            if (log instanceof CompositeByteBuf composite) {
+                composite.consolidate();
+            }
+            List<ByteBuf> others = new ArrayList<>();
+            for (int i = 0; i < (4 << 20) / size; i++) {
+                others.add(OURS.directBuffer(size).writeZero(size)); // one of them would have it now
+            }
+            pair.server().config().setAutoRead(true);
+            checker.await();
+            await(() -> log.refCnt() == 1, () -> log + " is retained");
+            log.release();
+            others.forEach(ByteBuf::release);
+            pair.client().close().sync();
+        }
+    }
+
     /** Keeps all that comes. */
     private static final class Gatherer extends ChannelInboundHandlerAdapter {
         final ByteBuf all = Unpooled.buffer();
