@@ -5,6 +5,7 @@
 package org.jrsocket.netty;
 
 import io.netty.util.internal.CleanableDirectBuffer;
+import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -85,6 +86,16 @@ final class Arena {
         @Override
         public void clean() {
             chunk.release(index);
+        }
+
+        @Override
+        public boolean hasMemoryAddress() { // as with the first memory of a buffer, of which it asks the same
+            return PlatformDependent.hasDirectByteBufferAddress(buffer);
+        }
+
+        @Override
+        public long memoryAddress() {
+            return PlatformDependent.directBufferAddress(buffer);
         }
     }
 

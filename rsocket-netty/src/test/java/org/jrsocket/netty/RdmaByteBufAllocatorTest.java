@@ -83,6 +83,20 @@ class RdmaByteBufAllocatorTest {
         assertThrows(IllegalReferenceCountException.class, () -> buffer.getByte(0));
     }
 
+    /** Native code may have been told that buffers of this allocator have one. */
+    @Test
+    void shouldHaveAnAddressAfterItsGrowthIfItHadOneBefore() {
+        ByteBuf buffer = allocator.directBuffer(1000);
+        boolean had = buffer.hasMemoryAddress(); // where Netty can read the address of a direct buffer
+        buffer.capacity(100_000);
+        assertEquals(had, buffer.hasMemoryAddress());
+        if (had) {
+            ByteBuffer memory = buffer.internalNioBuffer(0, buffer.capacity());
+            assertEquals(NativeMemory.addressOf(memory), buffer.memoryAddress());
+        }
+        buffer.release();
+    }
+
     @Test
     void shouldKnowItsMemoryWhileItIsUsed() {
         ByteBuf large = allocator.directBuffer(5 << 20);
