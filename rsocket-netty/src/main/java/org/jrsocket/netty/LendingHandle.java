@@ -46,8 +46,17 @@ final class LendingHandle extends RecvByteBufAllocator.DelegatingHandle {
         if (bytes == null) {
             return super.allocate(allocator);
         }
-        borrowed = RdmaByteBufAllocator.leakAware(new LentByteBuf(allocator, bytes));
+        borrowed = lent(allocator, bytes);
         return borrowed;
+    }
+
+    private static ByteBuf lent(ByteBufAllocator allocator, BorrowedBytes bytes) {
+        try {
+            return RdmaByteBufAllocator.leakAware(new LentByteBuf(allocator, bytes));
+        } catch (Throwable e) { // lack of memory: Netty closes the channel, which waits for what it has lent
+            bytes.close();
+            throw e;
+        }
     }
 
     /** Returns whether {@code buffer} was allocated with its bytes. If so, they count as read: true only once. */

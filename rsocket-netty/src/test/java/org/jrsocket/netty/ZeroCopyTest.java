@@ -6,6 +6,7 @@ package org.jrsocket.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
@@ -27,6 +28,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.channels.SocketChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,6 +44,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -540,6 +544,28 @@ class ZeroCopyTest extends ChannelTests {
         } finally {
             over.set(true);
         }
+    }
+
+    /** Else a connection whose event loop lacks memory for a moment would never be freed. */
+    @Test
+    void shouldGiveBackWhatItCannotHandOut() throws Exception {
+        Pair pair = pair(ignoring(), ignoring());
+        RdmaSocketChannel server = pair.server();
+        server.config().setAutoRead(false);
+        pair.client().writeAndFlush(OURS.directBuffer(8192).writeZero(8192)).sync();
+        RdmaStream stream =
+                RSelectorProvider.streamOf((SocketChannel) server.unsafe().ch());
+        await(
+                () -> {
+                    stream.poll();
+                    return stream.isReadable();
+                },
+                () -> "nothing has come");
+        server.eventLoop()
+                .submit(() -> assertThrows(
+                        NullPointerException.class,
+                        () -> server.unsafe().recvBufAllocHandle().allocate(null)))
+                .sync(); // fails as if no memory were left; afterwards everything has to be freed
     }
 
     /** Such a close is another thread's, which takes over what is lent. */
