@@ -103,12 +103,20 @@ final class FileReader implements WritableByteChannel {
     }
 
     private void grow() throws IOException {
-        if (piece.capacity() >= most || most > Integer.MAX_VALUE) {
-            refusal = new IOException("a file region writes more than its size: it has " + most + " bytes, and "
-                    + piece.capacity() + " were taken");
-            throw refusal;
+        if (piece.capacity() >= most) {
+            throw refuse("a file region writes more than its size: it has " + most + " bytes, and " + piece.capacity()
+                    + " were taken");
+        }
+        if (most > Integer.MAX_VALUE) {
+            throw refuse("a file region writes until all of it is taken, and has " + most
+                    + " bytes: no buffer can be as large");
         }
         piece.capacity((int) most);
+    }
+
+    private IOException refuse(String why) {
+        refusal = new IOException(why);
+        return refusal;
     }
 
     @Override

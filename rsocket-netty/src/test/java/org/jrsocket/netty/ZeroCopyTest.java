@@ -28,6 +28,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
@@ -566,6 +567,26 @@ class ZeroCopyTest extends ChannelTests {
                         NullPointerException.class,
                         () -> server.unsafe().recvBufAllocHandle().allocate(null)))
                 .sync(); // fails as if no memory were left; afterwards everything has to be freed
+    }
+
+    @Test
+    void shouldSayWhichFileRegionIsTooLargeToBeTakenAtOnce() throws Exception {
+        long size = 3L << 30;
+        Pair pair = pair(ignoring(), ignoring());
+        ChannelFuture written = pair.client().writeAndFlush(new DefaultFileRegion(new File("any"), 0, size) {
+            @Override
+            public long transferTo(WritableByteChannel target, long position) throws IOException {
+                ByteBuffer bytes = ByteBuffer.allocate(1 << 19);
+                while (bytes.hasRemaining()) {
+                    target.write(bytes);
+                }
+                return bytes.position();
+            }
+        });
+        assertTrue(written.await(PATIENCE, TimeUnit.SECONDS), "it writes for ever");
+        assertEquals(
+                "a file region writes until all of it is taken, and has " + size + " bytes: no buffer can be as large",
+                written.cause().getMessage());
     }
 
     /** Such a close is another thread's, which takes over what is lent. */
