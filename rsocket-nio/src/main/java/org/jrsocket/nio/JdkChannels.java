@@ -8,8 +8,10 @@ import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.net.ProtocolFamily;
 import java.nio.channels.Channel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.AsynchronousChannelProvider;
@@ -102,6 +104,24 @@ final class JdkChannels {
         FAILURE = failure;
     }
 
+    /** The constructors of server channels, looked up when the first is needed. */
+    private static final class Servers {
+
+        static final MethodHandle PLAIN = find(SelectorProvider.class);
+        static final MethodHandle OF_FAMILY = find(SelectorProvider.class, ProtocolFamily.class);
+
+        private static MethodHandle find(Class<?>... parameters) {
+            try {
+                Class<?> server = Class.forName("sun.nio.ch.ServerSocketChannelImpl");
+                return MethodHandles.privateLookupIn(server, MethodHandles.lookup())
+                        .findConstructor(server, MethodType.methodType(void.class, parameters))
+                        .asType(MethodType.methodType(ServerSocketChannel.class, parameters));
+            } catch (ReflectiveOperationException e) {
+                return null; // then the JDK's provider opens it
+            }
+        }
+    }
+
     private JdkChannels() {}
 
     /**
@@ -129,6 +149,27 @@ final class JdkChannels {
         ensureOpen();
         try {
             return (SelectorProvider) DEFAULT_PROVIDER.invokeExact();
+        } catch (Throwable e) {
+            throw sneak(e);
+        }
+    }
+
+    /**
+     * Opens a server channel of the JDK's that names {@code provider} as its own, as do the channels that it accepts.
+     *
+     * @param family null for the JDK's default
+     */
+    static ServerSocketChannel openServer(SelectorProvider provider, ProtocolFamily family) throws IOException {
+        ensureOpen();
+        try {
+            if (family == null) {
+                return Servers.PLAIN == null
+                        ? defaultProvider().openServerSocketChannel()
+                        : (ServerSocketChannel) Servers.PLAIN.invokeExact(provider);
+            }
+            return Servers.OF_FAMILY == null
+                    ? defaultProvider().openServerSocketChannel(family)
+                    : (ServerSocketChannel) Servers.OF_FAMILY.invokeExact(provider, family);
         } catch (Throwable e) {
             throw sneak(e);
         }

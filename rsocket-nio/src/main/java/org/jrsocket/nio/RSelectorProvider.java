@@ -168,13 +168,11 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public ServerSocketChannel openServerSocketChannel() throws IOException {
-        return server(jdk.openServerSocketChannel(), null);
+        return isRdmaUsable() ? server(null) : jdk.openServerSocketChannel();
     }
 
-    private ServerSocketChannel server(ServerSocketChannel tcp, ProtocolFamily family) throws IOException {
-        if (!isRdmaUsable()) {
-            return tcp;
-        }
+    private ServerSocketChannel server(ProtocolFamily family) throws IOException {
+        ServerSocketChannel tcp = openTcpServer(family);
         if (clientDefaults == null) {
             // here, where the caller can be told of a lack of descriptors
             try (SocketChannel client = jdk.openSocketChannel()) {
@@ -189,8 +187,7 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
-        ServerSocketChannel tcp = jdk.openServerSocketChannel(family);
-        return isInternet(family) ? server(tcp, family) : tcp;
+        return isInternet(family) && isRdmaUsable() ? server(family) : jdk.openServerSocketChannel(family);
     }
 
     private static boolean isInternet(ProtocolFamily family) {
@@ -302,6 +299,16 @@ public final class RSelectorProvider extends SelectorProvider {
         }
     }
 
+    /** Accepts like {@code server}, but returns a channel of ours for TCP, too, if the server channel is ours. */
+    public static SocketChannel acceptOurs(ServerSocketChannel server) throws IOException {
+        SocketChannel accepted = server.accept();
+        return accepted != null
+                        && !(accepted instanceof RSocketChannel)
+                        && server.provider() instanceof RSelectorProvider provider
+                ? RSocketChannel.overTcp(provider, accepted)
+                : accepted;
+    }
+
     /** Returns a new provider of asynchronous channels of the JDK's own, whatever is set for the system. */
     public static AsynchronousChannelProvider newJdkAsynchronousProvider() {
         return JdkChannels.newAsynchronousProvider();
@@ -346,8 +353,9 @@ public final class RSelectorProvider extends SelectorProvider {
         return family == null ? jdk.openSocketChannel() : jdk.openSocketChannel(family);
     }
 
+    /** Opens a server channel of the JDK's, whose accepted channels are this provider's as an application sees it. */
     ServerSocketChannel openTcpServer(ProtocolFamily family) throws IOException {
-        return family == null ? jdk.openServerSocketChannel() : jdk.openServerSocketChannel(family);
+        return JdkChannels.openServer(this, family);
     }
 
     /**

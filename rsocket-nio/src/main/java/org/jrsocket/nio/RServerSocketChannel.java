@@ -210,8 +210,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
 
     private SocketChannel acceptTcpAlone() throws IOException {
         try {
-            SocketChannel accepted = port.tcp().accept();
-            return accepted == null ? null : new RSocketChannel(provider, accepted);
+            return port.tcp().accept();
         } finally {
             closeWithTcp();
         }
@@ -225,7 +224,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
             throw isOpen() ? e : new AsynchronousCloseException();
         }
         try {
-            return new RSocketChannel(provider, inner.accept().getChannel());
+            return inner.accept().getChannel();
         } finally {
             closeWithTcp();
         }

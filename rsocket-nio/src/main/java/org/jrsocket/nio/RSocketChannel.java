@@ -34,18 +34,26 @@ final class RSocketChannel extends DataChannel {
         super(provider, tcp, family);
     }
 
-    /** Creates a channel for a connection accepted over TCP. */
-    RSocketChannel(RSelectorProvider provider, SocketChannel tcp) {
-        this(provider, tcp, null);
-        to(State.TCP);
-    }
-
-    /** Creates a channel for a connection accepted over TCP by a server that listens on both. */
-    static RSocketChannel accepted(RSelectorProvider provider, SocketChannel tcp) {
-        RSocketChannel channel = new RSocketChannel(provider, tcp);
-        channel.recorded =
+    /**
+     * Returns what a server that listens on both hands out for a connection accepted over TCP: the JDK's channel, to
+     * which the kernel can copy files (sendfile), or one of ours, which records its close, if that is recorded.
+     */
+    static SocketChannel accepted(RSelectorProvider provider, SocketChannel tcp) {
+        TcpConnection record =
                 TcpConnection.accepted(provider.context(), () -> (InetSocketAddress) tcp.getLocalAddress(), () ->
                         (InetSocketAddress) tcp.getRemoteAddress());
+        if (record == null) {
+            return tcp;
+        }
+        RSocketChannel channel = overTcp(provider, tcp);
+        channel.recorded = record;
+        return channel;
+    }
+
+    /** Creates a channel for a connection accepted over TCP. */
+    static RSocketChannel overTcp(RSelectorProvider provider, SocketChannel tcp) {
+        RSocketChannel channel = new RSocketChannel(provider, tcp, null);
+        channel.to(State.TCP);
         return channel;
     }
 

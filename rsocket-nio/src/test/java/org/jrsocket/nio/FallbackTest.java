@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,7 +18,9 @@ import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
 import java.net.SocketException;
+import java.net.StandardProtocolFamily;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AsynchronousCloseException;
@@ -42,6 +45,8 @@ import org.jrsocket.verbs.loopback.Reachability;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Which transport a channel gets, and what happens on the way: rules, silent peers, mixed clients, no device at all.
@@ -119,14 +124,35 @@ class FallbackTest {
             for (int i = 0; i < 2; i++) {
                 NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
                 try (SocketChannel accepted = listener.accept()) {
-                    overRdma += ((RSocketChannel) accepted).stream() != null ? 1 : 0;
+                    overRdma += RSelectorProvider.streamOf(accepted) != null ? 1 : 0;
                     accepted.write(NioSuite.text("hello"));
                 }
             }
             assertEquals(1, overRdma);
             assertEquals("hello", NioSuite.read(tcp, 5));
             assertEquals("hello", NioSuite.read(rdma, 5));
-            assertNotNull(((RSocketChannel) rdma).stream());
+            assertNotNull(RSelectorProvider.streamOf(rdma));
+        }
+    }
+
+    /** To those the kernel can copy files, and selectors of the JDK's take them, too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "bind * * tcp\n"})
+    void shouldHandOutChannelsOfTheJdksForWhatItAcceptsOverTcp(String rule) throws Exception {
+        kind("policy=auto", rule.isEmpty() ? null : rule);
+        for (ProtocolFamily family : new ProtocolFamily[] {null, StandardProtocolFamily.INET}) {
+            try (ServerSocketChannel listener = family == null
+                            ? kind.provider().openServerSocketChannel()
+                            : kind.provider().openServerSocketChannel(family);
+                    SocketChannel client = JdkChannels.defaultProvider().openSocketChannel()) {
+                listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                client.connect(listener.getLocalAddress());
+                try (SocketChannel accepted = listener.accept()) {
+                    assertTrue(JdkChannels.isJdkChannel(accepted), accepted::toString);
+                    assertSame(kind.provider(), accepted.provider());
+                    assertTrue(accepted.isBlocking());
+                }
+            }
         }
     }
 
@@ -143,7 +169,7 @@ class FallbackTest {
                         : kind.provider().openSocketChannel()) {
                     client.connect(listener.getLocalAddress());
                     try (SocketChannel server = NioSuite.get(accepting)) {
-                        assertEquals(tcp, ((RSocketChannel) server).stream() == null);
+                        assertEquals(tcp, RSelectorProvider.streamOf(server) == null);
                     }
                 }
             }
@@ -168,7 +194,7 @@ class FallbackTest {
             NioSuite.await(selector, key, SelectionKey.OP_CONNECT);
             assertTrue(client.finishConnect());
             assertTrue(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(149));
-            assertNull(((RSocketChannel) client).stream());
+            assertNull(RSelectorProvider.streamOf(client));
             key.interestOps(SelectionKey.OP_WRITE);
             NioSuite.await(selector, key, SelectionKey.OP_WRITE);
             client.write(NioSuite.text("tcp"));
@@ -199,7 +225,7 @@ class FallbackTest {
             }
             try (SocketChannel client = kind.provider().openSocketChannel()) { // which remembers it
                 client.connect(listener.getLocalAddress());
-                assertNull(((RSocketChannel) client).stream());
+                assertNull(RSelectorProvider.streamOf(client));
             }
         }
         assertEquals(0, kind.context.counts().rdmaConnected());
@@ -337,7 +363,7 @@ class FallbackTest {
                 client.connect(listener.getLocalAddress());
                 NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
                 try (SocketChannel server = listener.accept()) {
-                    assertNotNull(((RSocketChannel) server).stream());
+                    assertNotNull(RSelectorProvider.streamOf(server));
                 }
             }
         }
@@ -356,7 +382,7 @@ class FallbackTest {
             client.connect(listener.getLocalAddress());
             NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
             try (SocketChannel server = listener.accept()) {
-                assertNotNull(((RSocketChannel) server).stream());
+                assertNotNull(RSelectorProvider.streamOf(server));
             }
         }
     }
@@ -378,7 +404,7 @@ class FallbackTest {
                 client.connect(listener.getLocalAddress());
                 NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
                 try (SocketChannel server = listener.accept()) {
-                    assertNull(((RSocketChannel) server).stream());
+                    assertNull(RSelectorProvider.streamOf(server));
                 }
             }
         }
