@@ -18,7 +18,10 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.PendingConnect;
@@ -87,6 +90,15 @@ class ExpectedListenerTest {
         return transport
                 .connect(null, server, StreamConfig.DEFAULT, PendingConnect.Observer.NONE)
                 .await(0);
+    }
+
+    private void assertGetsClients(DualListener listener) throws IOException {
+        try (RdmaStream client = connect()) {
+            while (!listener.fetch()) {
+                Thread.onSpinWait();
+            }
+            assertNotNull(client);
+        }
     }
 
     @Test
@@ -169,12 +181,7 @@ class ExpectedListenerTest {
             context.override(null);
             rdma.listenFailure = null;
             look();
-            try (RdmaStream client = connect()) {
-                while (!listener.fetch()) {
-                    Thread.onSpinWait();
-                }
-                assertNotNull(client);
-            }
+            assertGetsClients(listener);
         }
     }
 
@@ -189,12 +196,7 @@ class ExpectedListenerTest {
             rdma.listenFailure = null;
             look();
             assertFalse(listener.isRdmaAlone(), "its TCP clients stay welcome");
-            try (RdmaStream client = connect()) {
-                while (!listener.fetch()) {
-                    Thread.onSpinWait();
-                }
-                assertNotNull(client);
-            }
+            assertGetsClients(listener);
         }
     }
 
@@ -268,6 +270,50 @@ class ExpectedListenerTest {
         }
         listen(LATE, everywhere).close(); // it ended in the meantime
         assertEquals(List.of(), rdma.scheduled);
+    }
+
+    /** The JDK's own accept would not notice anything. */
+    @Test
+    void shouldGoOnAcceptingOverTcpAfterTheEndOfRdma() throws Exception {
+        TransportHolder holder = TransportHolder.unavailable(missing(Reason.NO_DEVICE));
+        TransportContext context =
+                new TransportContext(Settings.read(LATE, new Properties(), Map.of()), Rules.NONE, holder);
+        AtomicBoolean come = new AtomicBoolean();
+        try (DualListener listener = DualListener.open(context, FakePort.given(everywhere), 16, StreamConfig.DEFAULT)) {
+            FutureTask<Object> accepting = new FutureTask<>(() -> listener.accept(
+                    new DualListener.Acceptor<Object>() {
+                        @Override
+                        public Object takeTcp() {
+                            return come.get() ? come : null;
+                        }
+
+                        @Override
+                        public Object adopt(RdmaStream stream) {
+                            return stream;
+                        }
+                    },
+                    0));
+            Thread thread = new Thread(accepting, "accept");
+            thread.start();
+            while (thread.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            holder.close();
+            come.set(true);
+            assertSame(come, accepting.get(30, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void shouldLeaveAPortAloneWhoseWildcardSomebodyElseHas() throws Exception {
+        InetSocketAddress one = new InetSocketAddress(InetAddress.getByName("192.0.2.1"), PORT);
+        try (DualListener listener = listen(LATE, one)) {
+            rdma.listenFailure = new ErrnoException("rdma_bind_addr", "", Errno.EADDRNOTAVAIL);
+            look();
+            assertNull(rdma.patience, "does not wait");
+            assertEquals(List.of(), rdma.scheduled);
+            assertFalse(listener.fetch());
+        }
     }
 
     /** @param tcp what waits over TCP, or null */

@@ -114,7 +114,7 @@ public final class DualListener implements AutoCloseable {
      * Returns whether the port may become this socket's. A listener at a specific address, beside one at the wildcard
      * address, would take the port from all other addresses as soon as the wildcard's is opened again.
      */
-    private static boolean isWorthWaiting(InetSocketAddress local, IOException e) {
+    static boolean isWorthWaiting(InetSocketAddress local, IOException e) {
         return reason(e) == TcpReason.IN_USE
                 && (((ErrnoException) e).errno() == Errno.EADDRINUSE
                         || local.getAddress().isAnyLocalAddress());

@@ -29,10 +29,11 @@ final class ExpectedListener implements RdmaListener {
     private final StreamConfig config;
     private final ServiceLoop service;
 
+    private final Runnable ended = this::ready;
     private volatile Runnable action; // null: none
     private RdmaListener listener; // guarded by this, as the next; null until it listens
     private ServiceLoop.Timer timer; // null if RDMA had ended by then
-    private boolean closed;
+    private boolean closed; // or it has given up
 
     /**
      * Creates a listener and starts looking.
@@ -49,6 +50,7 @@ final class ExpectedListener implements RdmaListener {
         this.backlog = backlog;
         this.config = config;
         this.service = context.rdma().service();
+        context.atEnd(ended); // who waits has to look for TCP connections itself then
         lookLater();
     }
 
@@ -83,6 +85,11 @@ final class ExpectedListener implements RdmaListener {
                 if (DualListener.reason(e) != TcpReason.IN_USE) {
                     throw e;
                 }
+                if (!DualListener.isWorthWaiting(local, e)) {
+                    LOG.info("listening on {} over TCP alone: somebody else has the port over RDMA", local);
+                    giveUp();
+                    return null;
+                }
                 Patience patience = DualListener.patience(context, local, shared, NanoClock.SYSTEM);
                 return context.rdma().listenWhenFree(local, backlog, config, context.access(local), patience);
             }
@@ -92,6 +99,10 @@ final class ExpectedListener implements RdmaListener {
         }
     }
 
+    private synchronized void giveUp() {
+        closed = true;
+    }
+
     private void take(RdmaListener found) {
         synchronized (this) {
             if (!closed) {
@@ -99,8 +110,8 @@ final class ExpectedListener implements RdmaListener {
             }
         }
         if (current() == found) {
-            LOG.info("listening on {} over RDMA, too, from now on", local);
             found.onReady(this::ready);
+            LOG.info("listening on {} over RDMA, too, from now on or as soon as nobody else has the port", local);
         } else {
             found.close();
         }
@@ -139,6 +150,7 @@ final class ExpectedListener implements RdmaListener {
 
     @Override
     public void close() {
+        context.notAtEnd(ended);
         RdmaListener present;
         synchronized (this) {
             closed = true;

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,6 +31,7 @@ public final class TransportContext {
     private final Supplier<LateNames.Background> background; // null: a thread of our own
     private LateNames lateNames; // of these rules; null if all names are known; guarded by this, as the next
     private boolean over;
+    private final Set<Runnable> atEnd = ConcurrentHashMap.newKeySet();
     private volatile Policy override; // null: none
     private final StreamFactory rdma;
     private final Counts counts = new Counts();
@@ -168,6 +170,16 @@ public final class TransportContext {
             over = true;
             endLookingUp();
         }
+        atEnd.forEach(Runnable::run);
+    }
+
+    /** Has an action run, until it is removed, when there is no RDMA and no service thread any more. */
+    void atEnd(Runnable action) {
+        atEnd.add(action);
+    }
+
+    void notAtEnd(Runnable action) {
+        atEnd.remove(action);
     }
 
     /** Returns what is remembered about peers at this moment. */

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.internal.CleanableDirectBuffer;
 import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteBuffer;
@@ -132,10 +133,17 @@ final class Chunk {
      * grow, or be removed from a composite one, though the program retains what it has written.
      *
      * @return its index, for {@link #release}
+     * @throws IllegalReferenceCountException if nobody has it any more: the program has released it meanwhile
      */
     int hold(long at) {
         int index = (int) ((at - address) / pieceSize);
-        holders.incrementAndGet(index);
+        int count;
+        do {
+            count = holders.get(index);
+            if (count == 0) {
+                throw new IllegalReferenceCountException(0);
+            }
+        } while (!holders.compareAndSet(index, count, count + 1));
         return index;
     }
 

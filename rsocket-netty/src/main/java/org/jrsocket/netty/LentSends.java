@@ -78,9 +78,18 @@ final class LentSends {
         }
         int n = Math.min(piece.remaining(), mostAtOnce);
         long address = addressOf(piece);
-        long end = stream.writeLent(from.memory(), from.memory().offsetOf(address), n);
-        piece.position(piece.position() + n);
-        add(owner.retain(), from.chunk(), from.chunk().hold(address), end, n);
+        int held = from.chunk().hold(address);
+        boolean sent = false;
+        try {
+            long end = stream.writeLent(from.memory(), from.memory().offsetOf(address), n);
+            sent = true;
+            piece.position(piece.position() + n);
+            add(owner.retain(), from.chunk(), held, end, n);
+        } finally {
+            if (!sent) {
+                from.chunk().release(held);
+            }
+        }
         return n;
     }
 
@@ -144,8 +153,12 @@ final class LentSends {
         Chunk chunk = chunks[slot];
         buffers[slot] = null;
         chunks[slot] = null;
-        chunk.release(pieces[slot]);
         ReferenceCountUtil.safeRelease(buffer);
+        try {
+            chunk.release(pieces[slot]);
+        } catch (OutOfMemoryError e) {
+            // the piece is lost, and those behind it must not be
+        }
     }
 
     /**

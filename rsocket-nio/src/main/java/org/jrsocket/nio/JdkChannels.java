@@ -16,6 +16,8 @@ import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import org.jrsocket.os.NativeLibrary;
 
 /**
@@ -110,7 +112,13 @@ final class JdkChannels {
         static final MethodHandle PLAIN = find(SelectorProvider.class);
         static final MethodHandle OF_FAMILY = find(SelectorProvider.class, ProtocolFamily.class);
 
+        /** Finds one with our rights: under a security manager, the program that opens the first may lack them. */
+        @SuppressWarnings("removal") // of JDK 17
         private static MethodHandle find(Class<?>... parameters) {
+            return AccessController.doPrivileged((PrivilegedAction<MethodHandle>) () -> findWithRights(parameters));
+        }
+
+        private static MethodHandle findWithRights(Class<?>... parameters) {
             try {
                 Class<?> server = Class.forName("sun.nio.ch.ServerSocketChannelImpl");
                 return MethodHandles.privateLookupIn(server, MethodHandles.lookup())
