@@ -109,6 +109,7 @@ class SettingsTest {
         "memory.registered,999999999999999999,not within 1m to 1024g",
         "ack.timeout,0,not within 1ms to 2s",
         "queue.send,many,not a whole number",
+        "traffic.class,256,not within 0 to 255",
         "queue.receive,65535,not within 16 to 65534",
         "rules,'',is empty",
         "log,loud,'not one of error, warn, info, debug, trace'"

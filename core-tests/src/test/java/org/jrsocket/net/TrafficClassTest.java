@@ -30,12 +30,26 @@ class TrafficClassTest {
 
     @Test
     void shouldConnectWithTheTrafficClassOfTheSocket() throws Exception {
+        assertEquals(List.of(0x28, 0), classesOfMarkedAndPlain("connect.timeout=50s"));
+    }
+
+    @Test
+    void shouldConnectWithTheTrafficClassOfTheSettingIfTheSocketHasNone() throws Exception {
+        assertEquals(List.of(0x28, 106), classesOfMarkedAndPlain("connect.timeout=50s,traffic.class=106"));
+    }
+
+    /**
+     * Returns the traffic class of a connection whose socket has one of its own, and of one whose socket has none.
+     *
+     * @param settings with a long head start, because a busy machine is not a silent peer
+     */
+    private static List<Integer> classesOfMarkedAndPlain(String settings) throws Exception {
+        List<Integer> classes;
         try (LoopbackProvider verbs = new LoopbackProvider()) {
             try (RdmaTransport transport = RdmaTransport.over(verbs)) {
-                // A busy machine is not a silent peer.
-                Settings patient = Settings.read("connect.timeout=50s", new Properties(), Map.of());
+                Settings read = Settings.read(settings, new Properties(), Map.of());
                 SocketKind kind =
-                        SocketKind.over(new TransportContext(patient, Rules.NONE, TransportHolder.of(transport)), true);
+                        SocketKind.over(new TransportContext(read, Rules.NONE, TransportHolder.of(transport)), true);
                 try (ServerSocket server = kind.serverSocket();
                         Socket marked = kind.socket();
                         Socket plain = kind.socket()) {
@@ -45,15 +59,14 @@ class TrafficClassTest {
                         each.connect(server.getLocalSocketAddress());
                         assertTrue(((SocketKind.OurSocket) each).isRdma());
                     }
-                    assertEquals(
-                            List.of(0x28, 0),
-                            verbs.ids().stream()
-                                    .filter(LoopbackId::isActive)
-                                    .map(LoopbackId::typeOfService)
-                                    .toList());
+                    classes = verbs.ids().stream()
+                            .filter(LoopbackId::isActive)
+                            .map(LoopbackId::typeOfService)
+                            .toList();
                 }
             }
             verbs.assertClean();
         }
+        return classes;
     }
 }

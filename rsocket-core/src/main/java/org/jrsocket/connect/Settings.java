@@ -50,6 +50,8 @@ public final class Settings {
             SettingKey.duration("spin", StreamConfig.DEFAULT.spinNanos() / 1000 + "us", "0", "100ms");
     static final SettingKey<Long> ACK_TIMEOUT =
             SettingKey.duration("ack.timeout", StreamConfig.DEFAULT.ackTimeoutNanos() / 1_000_000 + "ms", "1ms", "2s");
+    static final SettingKey<Integer> TRAFFIC_CLASS =
+            SettingKey.integer("traffic.class", StreamConfig.DEFAULT.typeOfService(), 0, 255);
     static final SettingKey<Long> MEMORY_REGISTERED = SettingKey.largeSize("memory.registered", "4g", "1m", "1024g");
     static final SettingKey<Integer> CLOSE_MAX = SettingKey.integer("close.max", RdmaTransport.MAX_CLOSING, 0, 65536);
 
@@ -73,6 +75,7 @@ public final class Settings {
             INLINE,
             SPIN,
             ACK_TIMEOUT,
+            TRAFFIC_CLASS,
             CLOSE_MAX,
             MEMORY_REGISTERED);
 
@@ -106,7 +109,7 @@ public final class Settings {
                 get(QUEUE_RECEIVE),
                 get(INLINE),
                 get(SPIN),
-                0,
+                get(TRAFFIC_CLASS),
                 StreamConfig.DEFAULT.receiveSlab(),
                 get(ACK_TIMEOUT));
         connectNanos = get(CONNECT_TIMEOUT);

@@ -22,7 +22,8 @@ import org.jrsocket.protocol.Inbound;
  * @param inline bytes of payload that may travel inside a work request, 0 to {@value #MAX_INLINE}; the device may grant
  *     more or less
  * @param spinNanos how long a waiting thread polls before it sleeps; 0 sleeps at once
- * @param typeOfService the IP type-of-service byte; only the lowest eight bits count
+ * @param typeOfService the IP type-of-service byte of the packets; only the lowest eight bits count, and 0 leaves it to
+ *     the kernel
  * @param ackTimeoutNanos how long the device waits for an acknowledgement before it sends again, rounded up to a power
  *     of two times 4.096 us; it tries seven times before the connection is lost. {@value #MIN_ACK_TIMEOUT} to
  *     {@value #MAX_ACK_TIMEOUT}
@@ -161,8 +162,11 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
-    /** Returns a copy with another type-of-service byte. */
+    /** Returns a copy with another type-of-service byte. 0, which is what a socket has that was given none, keeps it. */
     public StreamConfig withTypeOfService(int tos) {
+        if (tos == 0) {
+            return this;
+        }
         return new StreamConfig(
                 sendBuffer,
                 receiveBuffer,
