@@ -21,7 +21,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.Executor;
 import org.jrsocket.netty.MessageWriter.Taken;
-import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.nio.ChannelAccess;
 import org.jrsocket.stream.RdmaStream;
 
 /**
@@ -154,7 +154,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
 
     @Override
     protected boolean doConnect(SocketAddress remote, SocketAddress local) throws Exception {
-        RSelectorProvider.limitConnect(javaChannel(), config.getConnectTimeoutMillis());
+        ChannelAccess.limitConnect(javaChannel(), config.getConnectTimeoutMillis());
         boolean done = super.doConnect(remote, local);
         if (done) {
             connected();
@@ -174,7 +174,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     }
 
     private void connected() {
-        RdmaStream connected = RSelectorProvider.streamOf(javaChannel());
+        RdmaStream connected = ChannelAccess.streamOf(javaChannel());
         if (connected != null) {
             lent = new LentSends(connected, this::executeInLoop);
             writer = new MessageWriter(connected, lent, config, metrics);
@@ -224,7 +224,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             if (!isOpen()) { // by the thread of a close that lingers
                 return ofAClosedChannel();
             }
-            if (RSelectorProvider.tellReader(javaChannel(), e)) {
+            if (ChannelAccess.tellReader(javaChannel(), e)) {
                 return -1;
             }
             throw e;
@@ -298,7 +298,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
                 taken = spins > 0 ? writer.writeNext(out) : Taken.ENOUGH;
             }
         } catch (SocketException e) {
-            throw RSelectorProvider.failureOfWrite(javaChannel(), e);
+            throw ChannelAccess.failureOfWrite(javaChannel(), e);
         } finally {
             writer.uncork();
             told = awaitAcknowledged(); // a write that fails may lead to no more than a half close

@@ -45,7 +45,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
-import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.nio.ChannelAccess;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Tag;
@@ -555,7 +555,7 @@ class ZeroCopyTest extends ChannelTests {
         server.config().setAutoRead(false);
         pair.client().writeAndFlush(OURS.directBuffer(8192).writeZero(8192)).sync();
         RdmaStream stream =
-                RSelectorProvider.streamOf((SocketChannel) server.unsafe().ch());
+                ChannelAccess.streamOf((SocketChannel) server.unsafe().ch());
         await(
                 () -> {
                     stream.poll();

@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
+import org.jrsocket.nio.ChannelAccess;
 import org.jrsocket.nio.ProgramProviders;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.stream.Threads;
@@ -41,7 +42,7 @@ public final class RAsynchronousChannelProvider extends AsynchronousChannelProvi
     /** Creates a provider on the streams of {@code selectors}. */
     public RAsynchronousChannelProvider(RSelectorProvider selectors) {
         this.selectors = selectors;
-        this.jdk = RSelectorProvider.newJdkAsynchronousProvider();
+        this.jdk = ChannelAccess.newJdkAsynchronousProvider();
     }
 
     /**

@@ -21,7 +21,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Future;
-import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.nio.ChannelAccess;
 
 /**
  * A listening channel over a non-blocking one of ours, which accepts connections over RDMA and TCP. Safe for use by
@@ -169,7 +169,7 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
 
     /** Accepts without waiting. */
     private AsynchronousSocketChannel take() throws IOException {
-        SocketChannel accepted = RSelectorProvider.acceptOurs(channel);
+        SocketChannel accepted = ChannelAccess.acceptOurs(channel);
         try {
             return accepted == null ? null : RAsynchronousSocketChannel.over(accepted, group);
         } catch (ShutdownChannelGroupException e) {

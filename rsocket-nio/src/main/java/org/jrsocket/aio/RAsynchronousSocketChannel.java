@@ -23,7 +23,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.nio.RSelectorProvider;
+import org.jrsocket.nio.ChannelAccess;
 
 /**
  * A socket channel whose work is done by an inner non-blocking channel of ours, over RDMA or over TCP. Safe for use by
@@ -270,7 +270,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
             try {
                 resetIfUnread();
             } finally {
-                RSelectorProvider.closeAtOnce(channel);
+                ChannelAccess.closeAtOnce(channel);
             }
         } finally {
             try {
@@ -298,7 +298,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
      * the reset later.
      */
     private void resetIfUnread() {
-        boolean overTcp = connecting.remote() != null && RSelectorProvider.streamOf(channel) == null;
+        boolean overTcp = connecting.remote() != null && ChannelAccess.streamOf(channel) == null;
         if (!overTcp || !readiness.isRegistered()) {
             return;
         }

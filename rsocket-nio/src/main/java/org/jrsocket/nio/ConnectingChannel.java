@@ -90,7 +90,7 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    /** Sets the owner's time limit; see {@link RSelectorProvider#limitConnect}. */
+    /** Sets the owner's time limit; see {@link ChannelAccess#limitConnect}. */
     final void limitConnect(int millis) {
         limitNanos = TimeUnit.MILLISECONDS.toNanos(millis);
     }

@@ -293,7 +293,7 @@ final class RdmaIo {
         if ((interest & SelectionKey.OP_WRITE) != 0 && stream.isWritable()) {
             ops |= SelectionKey.OP_WRITE;
         }
-        // Never ready for a program that knows only NIO: see RSelectorProvider.streamOf.
+        // Never ready for a program that knows only NIO: see ChannelAccess.streamOf.
         if ((interest & SelectionKey.OP_CONNECT) != 0 && stream.isAcknowledged()) {
             ops |= SelectionKey.OP_CONNECT;
         }

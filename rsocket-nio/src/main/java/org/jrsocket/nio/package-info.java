@@ -9,7 +9,8 @@
  * <p>Each of our channels has an inner TCP channel of the JDK's, which is bound, keeps the options, and does all the
  * work if the connection turns out to be TCP; over RDMA a stream does. A channel accepted over RDMA has no inner
  * channel until an option needs one. Each of our selectors has an inner selector of the JDK's, for TCP, datagrams and
- * pipes. If a process has no RDMA at all, the provider hands out the JDK's own objects.
+ * pipes. If a process has no RDMA at all, the provider hands out the JDK's own objects. {@link
+ * org.jrsocket.nio.ChannelAccess} is what the packages that are built on these channels may use beyond the JDK's API.
  *
  * <p>The package {@code connect} decides in which order the transports are tried, and how a listener takes from both:
  * this package hands it the inner channel.

@@ -41,6 +41,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 import javax.net.ssl.SSLContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.nio.ChannelAccess;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -201,7 +202,7 @@ public final class AttachProgram {
         try (ServerSocketChannel server = ours.openServerSocketChannel().bind(new InetSocketAddress(HOST, 0));
                 SocketChannel client = ours.openSocketChannel()) {
             check(client.connect(server.getLocalAddress()), "connected");
-            check(RSelectorProvider.streamOf(client) == null, "over TCP");
+            check(ChannelAccess.streamOf(client) == null, "over TCP");
         }
         try {
             ours.ensureRdma();

@@ -37,7 +37,7 @@ class AcknowledgementReadinessTest extends LoopbackChannelTests {
         pair.client().configureBlocking(false);
         Selector selector = selector();
         SelectionKey key = pair.client().register(selector, 0);
-        RdmaStream stream = RSelectorProvider.streamOf(pair.client());
+        RdmaStream stream = ChannelAccess.streamOf(pair.client());
         assertNotNull(stream);
         kind.verbs.faults().holdAcks(true);
         LentMemory memory = stream.register(ByteBuffer.allocateDirect(8192));
@@ -56,7 +56,7 @@ class AcknowledgementReadinessTest extends LoopbackChannelTests {
         Pair pair = pair();
         pair.client().configureBlocking(false);
         Selector selector = selector();
-        RdmaStream stream = RSelectorProvider.streamOf(pair.client());
+        RdmaStream stream = ChannelAccess.streamOf(pair.client());
         stream.awaitAcknowledged(1);
         pair.client().register(selector, SelectionKey.OP_CONNECT);
         assertEquals(0, selector.selectNow());
@@ -67,8 +67,7 @@ class AcknowledgementReadinessTest extends LoopbackChannelTests {
 
     @Test
     void shouldHaveNoStreamOverTcp() throws Exception {
-        assertNull(RSelectorProvider.streamOf(open()));
-        assertNull(
-                RSelectorProvider.streamOf(closing(JdkChannels.defaultProvider().openSocketChannel())));
+        assertNull(ChannelAccess.streamOf(open()));
+        assertNull(ChannelAccess.streamOf(closing(JdkChannels.defaultProvider().openSocketChannel())));
     }
 }

@@ -124,14 +124,14 @@ class FallbackTest {
             for (int i = 0; i < 2; i++) {
                 NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
                 try (SocketChannel accepted = listener.accept()) {
-                    overRdma += RSelectorProvider.streamOf(accepted) != null ? 1 : 0;
+                    overRdma += ChannelAccess.streamOf(accepted) != null ? 1 : 0;
                     accepted.write(NioSuite.text("hello"));
                 }
             }
             assertEquals(1, overRdma);
             assertEquals("hello", NioSuite.read(tcp, 5));
             assertEquals("hello", NioSuite.read(rdma, 5));
-            assertNotNull(RSelectorProvider.streamOf(rdma));
+            assertNotNull(ChannelAccess.streamOf(rdma));
         }
     }
 
@@ -169,7 +169,7 @@ class FallbackTest {
                         : kind.provider().openSocketChannel()) {
                     client.connect(listener.getLocalAddress());
                     try (SocketChannel server = NioSuite.get(accepting)) {
-                        assertEquals(tcp, RSelectorProvider.streamOf(server) == null);
+                        assertEquals(tcp, ChannelAccess.streamOf(server) == null);
                     }
                 }
             }
@@ -194,7 +194,7 @@ class FallbackTest {
             NioSuite.await(selector, key, SelectionKey.OP_CONNECT);
             assertTrue(client.finishConnect());
             assertTrue(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(149));
-            assertNull(RSelectorProvider.streamOf(client));
+            assertNull(ChannelAccess.streamOf(client));
             key.interestOps(SelectionKey.OP_WRITE);
             NioSuite.await(selector, key, SelectionKey.OP_WRITE);
             client.write(NioSuite.text("tcp"));
@@ -225,7 +225,7 @@ class FallbackTest {
             }
             try (SocketChannel client = kind.provider().openSocketChannel()) { // which remembers it
                 client.connect(listener.getLocalAddress());
-                assertNull(RSelectorProvider.streamOf(client));
+                assertNull(ChannelAccess.streamOf(client));
             }
         }
         assertEquals(0, kind.context.counts().rdmaConnected());
@@ -363,7 +363,7 @@ class FallbackTest {
                 client.connect(listener.getLocalAddress());
                 NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
                 try (SocketChannel server = listener.accept()) {
-                    assertNotNull(RSelectorProvider.streamOf(server));
+                    assertNotNull(ChannelAccess.streamOf(server));
                 }
             }
         }
@@ -382,7 +382,7 @@ class FallbackTest {
             client.connect(listener.getLocalAddress());
             NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
             try (SocketChannel server = listener.accept()) {
-                assertNotNull(RSelectorProvider.streamOf(server));
+                assertNotNull(ChannelAccess.streamOf(server));
             }
         }
     }
@@ -404,7 +404,7 @@ class FallbackTest {
                 client.connect(listener.getLocalAddress());
                 NioSuite.await(selector, key, SelectionKey.OP_ACCEPT);
                 try (SocketChannel server = listener.accept()) {
-                    assertNull(RSelectorProvider.streamOf(server));
+                    assertNull(ChannelAccess.streamOf(server));
                 }
             }
         }

@@ -148,7 +148,7 @@ public abstract class NioKind {
 
             @Override
             void checkTransport(SocketChannel channel) {
-                if (RSelectorProvider.streamOf(channel) == null) {
+                if (ChannelAccess.streamOf(channel) == null) {
                     throw new AssertionError("not over RDMA: " + channel);
                 }
             }
@@ -167,7 +167,7 @@ public abstract class NioKind {
 
             @Override
             void checkTransport(SocketChannel channel) {
-                if (RSelectorProvider.streamOf(channel) != null) {
+                if (ChannelAccess.streamOf(channel) != null) {
                     throw new AssertionError("not over TCP: " + channel);
                 }
             }
@@ -208,7 +208,7 @@ public abstract class NioKind {
 
             @Override
             void checkTransport(SocketChannel channel) {
-                if (RSelectorProvider.streamOf(channel) == null) {
+                if (ChannelAccess.streamOf(channel) == null) {
                     throw new AssertionError("not over RDMA: " + channel);
                 }
             }

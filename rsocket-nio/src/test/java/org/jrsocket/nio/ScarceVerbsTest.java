@@ -46,7 +46,7 @@ class ScarceVerbsTest {
             server.write(NioSuite.text("here"));
             NioSuite.await(selector, key, SelectionKey.OP_READ);
             assertEquals("here", NioSuite.read(client, 4));
-            return RSelectorProvider.streamOf(client);
+            return ChannelAccess.streamOf(client);
         }
     }
 

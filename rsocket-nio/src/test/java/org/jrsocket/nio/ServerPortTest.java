@@ -82,7 +82,7 @@ class ServerPortTest extends LoopbackChannelTests {
             DualListener opened = port.bind(free, 1, 1, StreamConfig.DEFAULT);
             closing(opened::close);
         }
-        assertNotNull(RSelectorProvider.streamOf(clients.get(0)));
+        assertNotNull(ChannelAccess.streamOf(clients.get(0)));
         try (SocketChannel client = NioKind.plainProvider().openSocketChannel()) {
             assertTrue(client.connect(free), "over TCP");
         }
