@@ -5,6 +5,7 @@
 package org.jrsocket.aio;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.SocketAddress;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
@@ -27,6 +28,9 @@ final class Connecting {
         CONNECTING,
         CONNECTED
     }
+
+    /** What selectable channels add to a refusal from 27 on, and in late updates of other JDKs. */
+    private static final String ADDED = " (connect failed)";
 
     private final RAsynchronousSocketChannel owner;
     private final SocketChannel channel;
@@ -123,12 +127,23 @@ final class Connecting {
      * @return what to report
      */
     private Throwable failed(Throwable failure) {
-        Throwable told = Handlers.translate(failure);
+        Throwable told = inWordsOfAsynchronousChannels(Handlers.translate(failure));
         try {
             owner.close();
         } catch (IOException e) {
             told.addSuppressed(e);
         }
+        return told;
+    }
+
+    /** Returns a refusal without what asynchronous channels of the JDK's do not add to it. */
+    private static Throwable inWordsOfAsynchronousChannels(Throwable failure) {
+        String message = failure.getMessage();
+        if (!(failure instanceof ConnectException) || message == null || !message.endsWith(ADDED)) {
+            return failure;
+        }
+        ConnectException told = new ConnectException(message.substring(0, message.length() - ADDED.length()));
+        told.setStackTrace(failure.getStackTrace());
         return told;
     }
 

@@ -70,7 +70,9 @@ abstract class ConnectingChannel extends DualChannel {
                 ensureOpen();
             }
             InetSocketAddress target = rdmaTarget(address);
-            OutgoingConnection connection = target == null ? null : connection(target, address, ownersLimit(target));
+            OutgoingConnection connection = target == null
+                    ? null
+                    : connection(target, ownersLimit(target), new InnerTcp(tcp(), address, false));
             if (connection == null || connection.isTcp()) {
                 boolean connected =
                         connectTcp(connection == null ? () -> tcp().connect(address) : connection::connectTcp);
@@ -121,7 +123,8 @@ abstract class ConnectingChannel extends DualChannel {
                 });
                 return;
             }
-            OutgoingConnection connection = connection(target, address, TimeUnit.MILLISECONDS.toNanos(millis));
+            OutgoingConnection connection =
+                    connection(target, TimeUnit.MILLISECONDS.toNanos(millis), new InnerTcp(tcp(), address, true));
             if (connection.isTcp()) {
                 connectTcp(connection::connectTcp);
             } else {
@@ -184,17 +187,11 @@ abstract class ConnectingChannel extends DualChannel {
     }
 
     /** @param nanos the caller's time limit, 0 for none */
-    private OutgoingConnection connection(InetSocketAddress target, SocketAddress address, long nanos)
-            throws IOException {
+    private OutgoingConnection connection(InetSocketAddress target, long nanos, InnerTcp inner) throws IOException {
         try {
             OutgoingConnection made = provider.context()
                     .connector()
-                    .connect(
-                            (InetSocketAddress) tcp().getLocalAddress(),
-                            target,
-                            options.streamConfig(),
-                            nanos,
-                            new InnerTcp(tcp(), address));
+                    .connect((InetSocketAddress) tcp().getLocalAddress(), target, options.streamConfig(), nanos, inner);
             connectingTcp = made.isTcp() ? made : null;
             return made;
         } catch (IOException e) {

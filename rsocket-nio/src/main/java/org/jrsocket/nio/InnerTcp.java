@@ -14,15 +14,21 @@ import org.jrsocket.connect.OutgoingConnection;
 final class InnerTcp implements OutgoingConnection.Tcp {
     private final SocketChannel tcp;
     private final SocketAddress address; // as the application gave it
+    private final boolean adaptor;
 
-    InnerTcp(SocketChannel tcp, SocketAddress address) {
+    /**
+     * @param adaptor whether a socket adaptor connects, by itself: the JDK's reports a failure in other words than its
+     *     channel
+     */
+    InnerTcp(SocketChannel tcp, SocketAddress address, boolean adaptor) {
         this.tcp = tcp;
         this.address = address;
+        this.adaptor = adaptor;
     }
 
     @Override
     public boolean connect(int millis) throws IOException {
-        if (millis > 0 && tcp.isBlocking()) {
+        if ((adaptor || millis > 0) && tcp.isBlocking()) {
             tcp.socket().connect(address, millis);
             return true;
         }

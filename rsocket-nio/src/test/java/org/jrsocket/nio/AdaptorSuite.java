@@ -309,6 +309,21 @@ abstract class AdaptorSuite extends NioSuite {
     }
 
     @Test
+    void shouldReportARefusalInTheWordsOfTheJdksAdaptor() throws IOException {
+        SocketAddress dead = deadPort();
+        for (int millis : new int[] {0, 5000}) {
+            String message = refusal(JdkChannels.defaultProvider().openSocketChannel(), dead, millis);
+            assertTrue(message.startsWith("Connection refused"), message);
+            assertEquals(message, refusal(open(), dead, millis));
+        }
+    }
+
+    private static String refusal(SocketChannel client, SocketAddress dead, int millis) {
+        return assertThrows(ConnectException.class, () -> client.socket().connect(dead, millis))
+                .getMessage();
+    }
+
+    @Test
     void shouldCheckWhatItIsToConnectTo() throws IOException {
         Socket socket = open().socket();
         assertThrows(IllegalArgumentException.class, () -> socket.connect(null));
