@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.nio.ChannelAccess;
+import org.jrsocket.nio.JdkVersion;
 
 /**
  * A socket channel whose work is done by an inner non-blocking channel of ours, over RDMA or over TCP. Safe for use by
@@ -33,6 +34,9 @@ import org.jrsocket.nio.ChannelAccess;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // where there is a handler there is no future
 final class RAsynchronousSocketChannel extends AsynchronousSocketChannel implements Readiness.Handler {
+
+    /** Whether a buffer that is null is found before anything else about a gathering write, as in later JDKs. */
+    private static final boolean CHECKS_SOURCES = JdkVersion.AT_LEAST_26;
 
     private final RAsynchronousChannelGroup group;
     private final SocketChannel channel;
@@ -203,7 +207,13 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
             A attachment,
             CompletionHandler<Long, ? super A> handler) {
         Objects.requireNonNull(handler, "'handler' is null");
-        writing.submit(null, part(sources, offset, length), timeout, unit, attachment, handler);
+        ByteBuffer[] part = part(sources, offset, length);
+        if (CHECKS_SOURCES) {
+            for (ByteBuffer each : part) {
+                Objects.requireNonNull(each);
+            }
+        }
+        writing.submit(null, part, timeout, unit, attachment, handler);
     }
 
     @Override
