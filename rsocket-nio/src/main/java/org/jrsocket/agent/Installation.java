@@ -66,8 +66,6 @@ final class Installation {
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
-    private static volatile TransportContext installed; // set before any socket of this JVM is ours, if one ever is
-
     private Installation() {}
 
     /** Starts the agent before {@code main}. */
@@ -95,14 +93,6 @@ final class Installation {
             Agent.say(e.getMessage());
             // a program that runs differently from what it was told is worse than one that does not run
             Runtime.getRuntime().halt(1);
-        }
-    }
-
-    /** Leaves this JVM's own sockets to TCP. For commands, which use RDMA directly and compare it with TCP. */
-    static void useTcpForOwnSockets() {
-        TransportContext context = installed;
-        if (context != null) {
-            context.override(Policy.TCP);
         }
     }
 
@@ -153,7 +143,7 @@ final class Installation {
         open(instrumentation);
         NativeLibrary.enableNativeAccess(instrumentation);
         RSelectorProvider.share(context, holder);
-        installed = context;
+        InstalledSockets.choose(context);
         try {
             if (context.mayUseRdma()) { // otherwise nothing of RDMA is opened until policy or rules change at run time
                 sayMissing(context, holder.provider());

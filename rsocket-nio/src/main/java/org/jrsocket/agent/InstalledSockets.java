@@ -10,8 +10,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jrsocket.connect.Policy;
+import org.jrsocket.connect.TransportContext;
 
-/** A record for people of which sockets of this JVM are ours, and why others are the JDK's. Any thread may use it. */
+/**
+ * Which sockets of this JVM are ours, for people to read, with the reason why others are the JDK's; and what chooses the
+ * transport of ours. Any thread may use it.
+ */
 final class InstalledSockets {
 
     /** The kinds of sockets that can be ours, independently of one another. */
@@ -32,7 +37,25 @@ final class InstalledSockets {
     /** Copies of Netty that do not use the JDK's channels, and what they use. */
     private static final Map<String, String> BYPASSES = Collections.synchronizedMap(new TreeMap<>());
 
+    private static volatile TransportContext context;
+
     private InstalledSockets() {}
+
+    /** Sets what chooses the transport of our sockets, before any socket of this JVM is ours. */
+    static void choose(TransportContext chooser) {
+        context = chooser;
+    }
+
+    /**
+     * Leaves this JVM's own sockets to TCP. For commands, which use RDMA directly and compare it with TCP. It is not in
+     * {@link Installation}, because that class needs a module (java.instrument) which commands do not need.
+     */
+    static void useTcp() {
+        TransportContext chooser = context;
+        if (chooser != null) {
+            chooser.override(Policy.TCP);
+        }
+    }
 
     static void ours(Kind kind) {
         STATES.put(kind, "ours");

@@ -56,7 +56,7 @@ public final class Main implements Callable<Integer> {
 
     @SuppressWarnings("DefaultCharset") // that of the terminal
     static int run(String[] args, PrintStream out, PrintStream err) {
-        Installation.useTcpForOwnSockets(); // JAVA_TOOL_OPTIONS may name the agent for every JVM
+        InstalledSockets.useTcp(); // JAVA_TOOL_OPTIONS may name the agent for every JVM
         return new CommandLine(new Main(out, err))
                 .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true))
