@@ -126,8 +126,11 @@ final class Doctor {
         try {
             QueueLimits granted = holder.transport().tryQueuePair(address, settings.streamConfig());
             out.printf(
+                    Locale.ROOT,
                     "  a connection's queue pair: %d sends, %d receives, %d bytes inline%n",
-                    granted.sendQueue(), granted.receiveQueue(), granted.inline());
+                    granted.sendQueue(),
+                    granted.receiveQueue(),
+                    granted.inline());
             return true;
         } catch (VerbsUnavailableException e) {
             throw e;
@@ -155,6 +158,7 @@ final class Doctor {
 
     private void print(DeviceInfo device) {
         out.printf(
+                Locale.ROOT,
                 "device %s: %s%s, up to %d queue pairs of %d work requests, %d memory regions%n",
                 device.name(),
                 device.iwarp() ? "iWARP" : "InfiniBand or RoCE",
@@ -164,10 +168,19 @@ final class Doctor {
                 device.maxMr());
         for (DeviceInfo.Port port : device.ports()) {
             out.printf(
+                    Locale.ROOT,
                     "  port %d: %s, %s, MTU %d%n",
-                    port.number(), port.state(), port.ethernet() ? "Ethernet" : "InfiniBand", port.activeMtu());
+                    port.number(),
+                    port.state(),
+                    port.ethernet() ? "Ethernet" : "InfiniBand",
+                    port.activeMtu());
             for (DeviceInfo.Gid gid : port.gids()) {
-                out.printf("    gid %d: %s, %s%n", gid.index(), gid.address().getHostAddress(), gid.type());
+                out.printf(
+                        Locale.ROOT,
+                        "    gid %d: %s, %s%n",
+                        gid.index(),
+                        gid.address().getHostAddress(),
+                        gid.type());
             }
         }
     }

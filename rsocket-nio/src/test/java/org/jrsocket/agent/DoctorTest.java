@@ -16,6 +16,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
@@ -106,6 +107,24 @@ class DoctorTest {
             assertSaid("  a connection's queue pair cannot be made: .*rdma_create_qp.*");
             assertSaid("RDMA: cannot be used: no queue pair can be made on any device, see above");
         }
+    }
+
+    /** Programs read it, too. */
+    @Test
+    void shouldWriteDigitsAsInEnglish() throws Exception {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+        try (LoopbackProvider verbs = new LoopbackProvider()) {
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            assertEquals(0, doctor(TransportHolder.over(verbs, transport), null, null));
+            transport.close();
+        } finally {
+            Locale.setDefault(before);
+        }
+        assertSaid("device .*, up to [0-9]+ queue pairs of [0-9]+ work requests, [0-9]+ memory regions");
+        assertSaid("  port [0-9]+: .*, MTU [0-9]+");
+        assertSaid("    gid [0-9]+: .*");
+        assertSaid("  a connection's queue pair: [0-9]+ sends, [0-9]+ receives, [0-9]+ bytes inline");
     }
 
     /** Whoever relies on its status would learn of it from the first connection. */
