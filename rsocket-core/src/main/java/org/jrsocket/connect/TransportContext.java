@@ -228,8 +228,13 @@ public final class TransportContext {
     public String withoutRdma(VerbsUnavailableException reason) {
         String what = mayUse(Policy.RDMA)
                 ? "no RDMA, and connections that must use it will fail: "
-                : settings.expectsDevice() ? "TCP only until there is RDMA: " : "TCP only: ";
+                : expectsRdma(reason) ? "TCP only until there is RDMA: " : "TCP only: ";
         return what + reason.getMessage();
+    }
+
+    /** Returns whether RDMA that is missing for {@code reason} is expected to come while this process runs. */
+    public boolean expectsRdma(VerbsUnavailableException reason) {
+        return settings.expectsDevice() && reason.reason() != VerbsUnavailableException.Reason.PLATFORM;
     }
 
     /** Returns whether settings or rules name some of the devices that the host may have. */

@@ -129,6 +129,15 @@ public final class NativeLibrary {
         }
     }
 
+    /** Returns whether there are libraries for this operating system, on some architecture. Costs next to nothing. */
+    public static boolean isSystemKnown() {
+        return isKnown(System.getProperty("os.name"));
+    }
+
+    private static boolean isKnown(String os) {
+        return "Linux".equals(os);
+    }
+
     /** Returns the name by which an option of the JVM refers to the module of a class. */
     public static String moduleName(Class<?> type) {
         Module module = type.getModule();
@@ -153,7 +162,7 @@ public final class NativeLibrary {
     }
 
     private void load(String os, String arch) throws NativeLibraryException {
-        if (!"Linux".equals(os)) {
+        if (!isKnown(os)) {
             throw unavailable(true, "RDMA verbs need Linux, this is " + os, null);
         }
         String file = System.getProperty(LIBRARY_PROPERTY, "");

@@ -145,12 +145,14 @@ final class Installation {
         RSelectorProvider.share(context, holder);
         InstalledSockets.choose(context);
         try {
-            if (context.mayUseRdma()) { // otherwise nothing of RDMA is opened until policy or rules change at run time
+            // Nothing of RDMA is opened if all is left to TCP, until policy or rules change at run time. On another
+            // system than Linux no change would help, and our sockets have not been tried there: so look at once.
+            if (context.mayUseRdma() || !NativeLibrary.isSystemKnown()) {
                 sayMissing(context, holder.provider());
             }
         } catch (VerbsUnavailableException e) {
             warn(context.settings().log(), context.withoutRdma(e));
-            if (!context.mayUse(Policy.RDMA) && !context.settings().expectsDevice()) {
+            if (!context.mayUse(Policy.RDMA) && !context.expectsRdma(e)) {
                 InstalledSockets.jdks("there was no RDMA when the agent started");
                 Management.register(context, holder, instrumentation);
                 return;

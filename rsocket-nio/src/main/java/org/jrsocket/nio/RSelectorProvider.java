@@ -270,9 +270,7 @@ public final class RSelectorProvider extends SelectorProvider {
                 LOG.warn("{}", context.withoutRdma(e));
             }
             // connections that must not use TCP have to fail
-            return holder.hasVerbs()
-                    || context.mayUse(Policy.RDMA)
-                    || context.settings().expectsDevice();
+            return holder.hasVerbs() || context.mayUse(Policy.RDMA) || context.expectsRdma(e);
         }
     }
 

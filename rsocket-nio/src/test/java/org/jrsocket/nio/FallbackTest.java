@@ -74,16 +74,25 @@ class FallbackTest {
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     }
 
-    private static RSelectorProvider without(String settings) throws Exception {
-        TransportHolder holder = TransportHolder.unavailable(
-                new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "no RDMA device", null));
+    private static RSelectorProvider without(String settings, VerbsUnavailableException.Reason reason)
+            throws Exception {
+        TransportHolder holder =
+                TransportHolder.unavailable(new VerbsUnavailableException(reason, "no RDMA device", null));
         return new RSelectorProvider(
                 new TransportContext(Settings.read(settings, new Properties(), Map.of()), Rules.NONE, holder), holder);
     }
 
     @Test
     void shouldHandOutTheJdksOwnObjectsWithoutADevice() throws Exception {
-        RSelectorProvider provider = without("policy=auto");
+        assertHandsOutTheJdks(without("policy=auto", VerbsUnavailableException.Reason.NO_DEVICE));
+    }
+
+    @Test
+    void shouldNotExpectADeviceOnASystemThatCannotHaveOne() throws Exception {
+        assertHandsOutTheJdks(without("device.late=on", VerbsUnavailableException.Reason.PLATFORM));
+    }
+
+    private static void assertHandsOutTheJdks(RSelectorProvider provider) throws IOException {
         try (SocketChannel client = provider.openSocketChannel();
                 ServerSocketChannel server = provider.openServerSocketChannel();
                 Selector selector = provider.openSelector()) {
@@ -95,7 +104,7 @@ class FallbackTest {
 
     @Test
     void shouldFailWithoutADeviceWhereThePolicyInsistsOnRdma() throws Exception {
-        RSelectorProvider provider = without("policy=rdma");
+        RSelectorProvider provider = without("policy=rdma", VerbsUnavailableException.Reason.NO_DEVICE);
         try (SocketChannel client = provider.openSocketChannel()) {
             assertThrows(
                     ConnectException.class,
