@@ -196,6 +196,17 @@ public class NativeLibraryTest {
                 message);
     }
 
+    /** What musl's loader says of a library that is linked with glibc. */
+    @Test
+    void shouldSayThatItNeedsGlibc() {
+        Path copy = Path.of("/tmp/libjrsocket-os123.so");
+        assertEquals(
+                "the native library needs glibc, which this system (musl, such as Alpine) does not have: use an image"
+                        + " with glibc",
+                NativeLibrary.OS.explain(
+                        copy, copy + ": Error relocating " + copy + ": __snprintf_chk: symbol not found"));
+    }
+
     @Test
     void shouldNameThePropertyWhenTheFolderIsNoexec() {
         Path copy = Path.of("/tmp/libjrsocket123.so");

@@ -274,6 +274,10 @@ public final class NativeLibrary {
         if (!packages.isEmpty() && plain.endsWith("cannot open shared object file: No such file or directory")) {
             return plain + ": " + packages;
         }
+        if (plain.startsWith("Error relocating ")) { // musl says so; the rest names the temporary file
+            return "the native library needs glibc, which this system (musl, such as Alpine) does not have: use an"
+                    + " image with glibc";
+        }
         if (plain.contains("failed to map segment")) { // the loader does not say why
             String property = System.getProperty(LIBRARY_PROPERTY, "").isEmpty() ? DIR_PROPERTY : LIBRARY_PROPERTY;
             return plain + ": " + file.getParent() + " may be mounted noexec: choose another folder with -D" + property
