@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A system for which there is no native library: there a developer may have the agent in JAVA_TOOL_OPTIONS all the same.
- * RDMA cannot come later, and no socket of ours has been tried.
+ * A system for which there is no native library. A developer may have the agent in JAVA_TOOL_OPTIONS there, too. RDMA
+ * cannot come later, and no socket of ours has been tried.
  */
 class OtherSystemTest {
 

@@ -14,8 +14,8 @@ import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.TransportContext;
 
 /**
- * Which sockets of this JVM are ours, for people to read, with the reason why others are the JDK's; and what chooses the
- * transport of ours. Any thread may use it.
+ * Which sockets of this JVM are ours, for people to read, with the reason why others are the JDK's; and what chooses
+ * the transport of ours. Any thread may use it.
  */
 final class InstalledSockets {
 
