@@ -4,6 +4,7 @@
  */
 package org.jrsocket.stream;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -15,9 +16,11 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
@@ -111,5 +114,26 @@ class OpenStreamsTest extends RawPeerTests {
                 () -> p.client.registeredBytes() + " to send and " + p.server.registeredBytes() + " to receive");
         hooked.hook = (point, cookie) -> {};
         assertEquals(Set.of("jrsocket-reaper"), Set.copyOf(threads));
+    }
+
+    /** A reaper ends the registrations of lent memory without the stream's lock. */
+    @Test
+    void shouldNotLookAtTheMemoryOfAStreamThatIsBeingFreed() throws Exception {
+        StreamPair p = later(StreamPair.connect(transport, HERE, CONFIG));
+        ByteBuffer memory = ByteBuffer.allocateDirect(16);
+        for (int i = 0; i < 20_000; i++) { // so many that a look and the end of their registrations overlap
+            p.client.register(memory);
+        }
+        CountDownLatch freeing = new CountDownLatch(1);
+        hooked.hook = (point, cookie) -> {
+            if (point == Point.BEFORE_DEREGISTER) {
+                freeing.countDown();
+            }
+        };
+        p.client.abort();
+        assertTrue(freeing.await(PATIENCE, NANOSECONDS));
+        do {
+            p.client.core().sweep.look();
+        } while (!p.client.isFreed());
     }
 }

@@ -61,7 +61,7 @@ final class StreamSweep {
             movesSeen = moves;
             core.in.timePassed();
             boolean inUse = !core.phase.isFreed() && !core.closed;
-            long grown = core.endpoint.slabs.grownBytes();
+            long grown = core.phase.isFreed() ? 0 : core.endpoint.slabs.grownBytes(); // else it is the reaper's
             boolean shrinks = grown != grownSeen;
             grownSeen = grown;
             boolean done = !shrinks && !givingBack;
