@@ -12,13 +12,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,6 +31,10 @@ import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.verbs.loopback.LoopbackQp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.simple.SimpleLogger;
+import org.slf4j.spi.LocationAwareLogger;
 
 /** What fails on the way, loggers included, ends nobody else's connection and makes nobody wait for ever. */
 @Timeout(120)
@@ -167,5 +174,50 @@ class TroubleOnTheWayTest extends RawPeerTests {
         }
         assertTrue(said.toString(StandardCharsets.UTF_8).contains(" WARN "), said::toString);
         assertFalse(held.get(), "a logger was called with the lock of the stream");
+    }
+
+    /** As an appender does that connects with its lock held: whatever else the service thread has to do waits for it. */
+    @Test
+    void shouldHandOverAConnectionBeforeItIsLogged() throws Exception {
+        CompletableFuture<Boolean> logged = new CompletableFuture<>();
+        CountDownLatch handedOver = new CountDownLatch(1);
+        PrintStream before = System.err;
+        try (RdmaListener listener = transport.listen(new InetSocketAddress(HERE, 0), 1, StreamConfig.DEFAULT)) {
+            String client = ":" + listener.localAddress().getPort() + " over "; // the address that it is connected to
+            System.setErr(new PrintStream(OutputStream.nullOutputStream()) {
+                @Override
+                public void println(String line) {
+                    if (line.contains("connected ") && line.contains(client)) {
+                        try {
+                            logged.complete(handedOver.await(PATIENCE, TimeUnit.NANOSECONDS));
+                        } catch (InterruptedException e) {
+                            logged.completeExceptionally(e);
+                        }
+                    }
+                }
+            });
+            Object level = level(RdmaTransport.class, LocationAwareLogger.DEBUG_INT);
+            try (RdmaStream stream = transport
+                    .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
+                    .await(Long.MAX_VALUE)) {
+                assertNotNull(stream);
+                handedOver.countDown();
+                assertTrue(logged.get(60, TimeUnit.SECONDS), "the logger waited in vain");
+            } finally {
+                level(RdmaTransport.class, level);
+            }
+        } finally {
+            System.setErr(before);
+        }
+    }
+
+    /** Sets the level of a class's logger, and returns the one before. */
+    private static Object level(Class<?> named, Object level) throws ReflectiveOperationException {
+        Field field = SimpleLogger.class.getDeclaredField("currentLogLevel");
+        field.setAccessible(true);
+        Logger logger = LoggerFactory.getLogger(named);
+        Object before = field.get(logger);
+        field.set(logger, level);
+        return before;
     }
 }

@@ -90,6 +90,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             lock.unlock();
         }
         runActions();
+        request.log();
     }
 
     /** Called with the lock held. */

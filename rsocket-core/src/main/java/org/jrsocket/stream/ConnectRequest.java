@@ -18,7 +18,8 @@ import org.jrsocket.wire.ConnData;
 
 /**
  * What one attempt to connect has at the connection manager (the id, later the endpoint), and the steps that it takes
- * there. It owns both until there is a stream. Each method is called with the lock of its {@link CmConnect} held.
+ * there. It owns both until there is a stream. Unless stated otherwise, each method is called with the lock of its
+ * {@link CmConnect} held.
  */
 final class ConnectRequest {
 
@@ -34,6 +35,7 @@ final class ConnectRequest {
     private CmId id;
     private Endpoint endpoint;
     private boolean asked;
+    private RdmaStream unlogged; // used on the service thread
 
     ConnectRequest(
             RdmaTransport transport,
@@ -130,7 +132,17 @@ final class ConnectRequest {
         RdmaStream stream = transport.established(endpoint, peer);
         endpoint = null;
         id = null;
+        unlogged = stream;
         return stream;
+    }
+
+    /** Tells the log of a connection that was just made. Called without the lock, once who waits for it has it. */
+    void log() {
+        if (unlogged != null) {
+            RdmaStream made = unlogged;
+            unlogged = null; // it may end long before this attempt is forgotten
+            RdmaTransport.log(made);
+        }
     }
 
     /** Returns the endpoint, or null if there is none. Its queues may be freed without the lock. */

@@ -92,6 +92,7 @@ final class Handshake implements CmHandler {
                 RdmaStream stream = established();
                 if (stream != null) {
                     listening.established(this, stream);
+                    RdmaTransport.log(stream);
                 }
             }
             case RDMA_CM_EVENT_DISCONNECTED -> onEnd(event);
@@ -132,6 +133,7 @@ final class Handshake implements CmHandler {
             if (stream.core().hasInput()) {
                 given = true;
                 listening.established(this, stream);
+                RdmaTransport.log(stream);
             }
         } finally {
             if (!given) {

@@ -264,7 +264,6 @@ public final class RdmaTransport implements AutoCloseable {
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         try {
-            LOG.debug("connected {}", stream);
             streams.add(stream);
         } catch (RuntimeException | Error e) { // the caller frees the endpoint, and others get its queues
             stream.closing().freeing().disown();
@@ -272,6 +271,11 @@ public final class RdmaTransport implements AutoCloseable {
             throw e;
         }
         return stream;
+    }
+
+    /** Called without locks, when the stream is its owner's: a logger may wait for that owner. */
+    static void log(RdmaStream stream) {
+        LOG.debug("connected {}", stream);
     }
 
     /**
