@@ -19,6 +19,7 @@ import java.lang.reflect.Field;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -174,6 +175,32 @@ class TroubleOnTheWayTest extends RawPeerTests {
         }
         assertTrue(said.toString(StandardCharsets.UTF_8).contains(" WARN "), said::toString);
         assertFalse(held.get(), "a logger was called with the lock of the stream");
+    }
+
+    @Test
+    void shouldHoldNoLockOfAStreamWhileItLogsThatMemoryWasRefused() throws Exception {
+        StreamPair pair = StreamPair.connect(transport, HERE, CONFIG);
+        CompletableFuture<Boolean> held = new CompletableFuture<>();
+        PrintStream before = System.err;
+        Object level = level(Slabs.class, LocationAwareLogger.DEBUG_INT);
+        System.setErr(new PrintStream(OutputStream.nullOutputStream()) {
+            @Override
+            public void println(String line) {
+                if (line.contains("cannot add ")) {
+                    held.complete(pair.client.core().isHeld());
+                }
+            }
+        });
+        try {
+            transport.limitMemory(1);
+            assertTrue(pair.client.write(ByteBuffer.allocate(1 << 20)) < 1 << 20, "there is memory for all of it");
+            assertFalse(held.get(60, TimeUnit.SECONDS), "a logger was called with the lock of the stream");
+        } finally {
+            System.setErr(before);
+            level(Slabs.class, level);
+            pair.client.abort();
+            pair.server.abort();
+        }
     }
 
     /** As an appender does that connects with its lock held: whatever else the service thread has to do waits for it. */

@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
@@ -76,6 +77,7 @@ final class Bundle {
     final Shape shape;
     private final MemoryBudget budget;
     private final Verbs verbs;
+    private final Consumer<Runnable> reapers;
     private Pd pd;
     CompChannel channel;
     Cq recvCq;
@@ -100,8 +102,9 @@ final class Bundle {
     WcBatch receiveCompletions;
 
     /** @throws IOException when the device, the system or {@code budget} refuses */
-    Bundle(Verbs verbs, Shape shape, MemoryBudget budget) throws IOException {
+    Bundle(Verbs verbs, Shape shape, MemoryBudget budget, Consumer<Runnable> reapers) throws IOException {
         this.verbs = verbs;
+        this.reapers = reapers;
         this.shape = shape;
         this.budget = budget;
         if (!budget.take(shape.bytes())) {
@@ -156,7 +159,7 @@ final class Bundle {
     }
 
     private void makeSlabs() {
-        slabs = new Slabs(verbs, shape.device, pd, budget);
+        slabs = new Slabs(verbs, shape.device, pd, budget, reapers);
         firstReceive = RegisteredSlab.part(receiveMemory, 0, shape.receiveSlab, receiveMr, true);
         for (int i = 1; i < RECEIVE_SLABS; i++) {
             slabs.add(RegisteredSlab.part(receiveMemory, i * shape.receiveSlab, shape.receiveSlab, receiveMr, true));

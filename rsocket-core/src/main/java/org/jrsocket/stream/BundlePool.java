@@ -63,7 +63,7 @@ final class BundlePool {
             return kept;
         }
         try {
-            return new Bundle(verbs, shape, budget);
+            return new Bundle(verbs, shape, budget, transport::reap);
         } catch (IOException e) {
             if (!MemoryBudget.isLack(e) || !freeIdle()) {
                 throw e;
@@ -73,7 +73,7 @@ final class BundlePool {
                 throw e;
             }
         }
-        return new Bundle(verbs, shape, budget);
+        return new Bundle(verbs, shape, budget, transport::reap);
     }
 
     private synchronized Bundle take(Bundle.Shape shape) {

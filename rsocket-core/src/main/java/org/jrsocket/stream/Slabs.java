@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.protocol.SlabSource;
@@ -37,6 +38,7 @@ final class Slabs implements SlabSource {
     private final Device device;
     private final Pd pd;
     private final MemoryBudget budget;
+    private final Consumer<Runnable> reapers;
     private final List<RegisteredSlab> spare = new ArrayList<>(); // unused parts
     private final List<RegisteredSlab> grown = new ArrayList<>(); // in use
     private final IdentityHashMap<Mr, ByteBuffer> lent =
@@ -45,11 +47,13 @@ final class Slabs implements SlabSource {
     private int refused = Integer.MAX_VALUE; // requests of so many bytes or more
     private long refusedAt;
 
-    Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget) {
+    /** @param reapers what logs a refusal: a logger must not be called with the stream's lock */
+    Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget, Consumer<Runnable> reapers) {
         this.verbs = verbs;
         this.device = device;
         this.pd = pd;
         this.budget = budget;
+        this.reapers = reapers;
     }
 
     /** Makes {@code part} available from now on. */
@@ -113,7 +117,8 @@ final class Slabs implements SlabSource {
     private RegisteredSlab refuse(int size, Throwable cause) {
         if (LOG.isDebugEnabled()) { // else the text would be built for nothing, perhaps where there is no heap for it
             String why = cause == null ? "memory.registered is used up" : cause.toString();
-            LOG.debug("cannot add {} KiB to the memory of a connection on {}: {}", size >> 10, device.name(), why);
+            reapers.accept(() -> LOG.debug(
+                    "cannot add {} KiB to the memory of a connection on {}: {}", size >> 10, device.name(), why));
         }
         refused = cause == null && budget.used() >= budget.most() ? 0 : size;
         refusedAt = System.nanoTime();
