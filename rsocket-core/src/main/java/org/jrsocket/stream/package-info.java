@@ -51,17 +51,21 @@
  *   <li>{@code CmListener}, which a {@code connect.DualListener} leads to: a stream's, {@code Endpoint}.
  *   <li>{@code OpenStreams}' totals: a stream's.
  *   <li>{@code CmConnect}: {@code OpenStreams}' totals, a stream's, {@code Endpoint}, {@code BundlePool}, a CM id's;
- *       and, through its observer, those of {@code connect}: {@code FirstContacts}, a host's, and that of a waiting
- *       {@code WayAttempt}. There, {@code ConnectAttempt} leads to {@code WayAttempt}, and that to the
- *       {@code CmConnect} that it makes, in the opposite order. The two do not meet, because a waiting attempt has not
- *       made its {@code CmConnect} yet, and is told once.
+ *       and, through its observer, those of {@code connect}: {@code FirstContacts}, which leads to a host's, and that
+ *       of a waiting {@code WayAttempt}. There, {@code ConnectAttempt} leads to {@code FirstContacts} and
+ *       {@code WayAttempt}, and that to the {@code CmConnect} that it makes, in the opposite order. The two do not
+ *       meet, because a waiting attempt has not made its {@code CmConnect} yet, and is told once.
  *   <li>A stream's ({@code StreamCore}): {@code PollSet}, {@code KeepAlive}, {@code BundlePool}, a watch of the
  *       {@code ServiceThread}; when a path is lost, a host's in {@code connect}; {@code Endpoint} once the reapers have
  *       ended; before that, the reapers take it.
- *   <li>{@code Endpoint}: {@code BundlePool}, a CM id's.
+ *   <li>{@code Endpoint}: {@code BundlePool}, a CM id's; one of the {@code Farewells} once the reapers have ended.
  *   <li>{@code ListeningId}, and each of the {@code Farewells}: a CM id's.
  *   <li>A CM id's: its channel's, see {@code verbs.rdmacore}.
  *   <li>{@code BundlePool}, {@code PollSet}, {@code KeepAlive}, a watch: none of these.
  * </ul>
+ *
+ * <p>No logger is called with a stream's lock, with one exception: a registration that cannot be ended is reported by
+ * {@code Freeing} at once. Other locks here are held while something is logged, so a logger must not wait for a thread
+ * that waits for one of them.
  */
 package org.jrsocket.stream;

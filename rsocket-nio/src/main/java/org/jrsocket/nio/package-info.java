@@ -42,7 +42,8 @@
  *       writes, connects and accepts that block hold them, so a thread that closes the channel takes none of them.
  *   <li>A channel's lock of the JDK for the close ({@code closeLock}), then the one for its keys ({@code keyLock}).
  *   <li>A selector's {@code registrations}.
- *   <li>A channel's {@code stateLock}. While it is held, nothing that waits is called, and no channel is closed.
+ *   <li>A channel's {@code stateLock}. While it is held, nothing that waits is called, and no channel is closed; but a
+ *       server channel opens RDMA, binds and listens with it.
  *   <li>The monitors of {@code ChannelOptions} and {@code RSelectionKey}, and {@code SelectorEpollSet}'s lock: one of
  *       them at a time. While it or {@code stateLock} is held, any lock of the inner channel or selector.
  *   <li>A stream's lock, and the other locks of {@code connect} and {@code stream}.
