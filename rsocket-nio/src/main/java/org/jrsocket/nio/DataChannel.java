@@ -71,11 +71,15 @@ abstract class DataChannel extends ConnectingChannel {
         return rdma == null ? readTcp(null, targets, offset, length) : readRdma(rdma, null, targets, offset, length);
     }
 
-    /** Reads into {@code one}, or if that is null into {@code targets}; the same applies below. */
+    /**
+     * Reads into {@code one}, or if that is null into {@code targets}; the same applies below. If the thread is
+     * interrupted, the inner channel is closed, and this one with it. While JDK 17's Flight Recorder records reads and
+     * writes, the exception need not be an {@link AsynchronousCloseException}.
+     */
     private long readTcp(ByteBuffer one, ByteBuffer[] targets, int offset, int length) throws IOException {
         try {
             return one != null ? tcp().read(one) : tcp().read(targets, offset, length);
-        } catch (AsynchronousCloseException e) {
+        } catch (ClosedChannelException e) {
             closeWithTcp();
             throw e;
         }
@@ -168,7 +172,7 @@ abstract class DataChannel extends ConnectingChannel {
     private long writeTcp(ByteBuffer one, ByteBuffer[] sources, int offset, int length) throws IOException {
         try {
             return one != null ? tcp().write(one) : tcp().write(sources, offset, length);
-        } catch (AsynchronousCloseException e) {
+        } catch (ClosedChannelException e) {
             closeWithTcp();
             throw e;
         }

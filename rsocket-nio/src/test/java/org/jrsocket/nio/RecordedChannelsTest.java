@@ -5,7 +5,9 @@
 package org.jrsocket.nio;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetAddress;
@@ -13,13 +15,16 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import org.jrsocket.connect.Rules;
 import org.jrsocket.connect.Settings;
@@ -127,6 +132,27 @@ class RecordedChannelsTest {
                 assertTrue(client.finishConnect()); // says so again, and is no second connection
             }
             assertRecordedOverTcp(server.getLocalPort());
+        }
+    }
+
+    /** With JDK 17 the recorder asks the closed inner channel for its address, and the exception is another one. */
+    @Test
+    void shouldCloseWhenInterruptedWhileReadsAndWritesAreRecorded() throws Exception {
+        try (Recording sockets = new Recording();
+                ServerSocket server = new ServerSocket(0, 50, unserved);
+                SocketChannel reader = provider.openSocketChannel();
+                SocketChannel writer = provider.openSocketChannel()) {
+            sockets.enable("jdk.SocketRead").withThreshold(Duration.ZERO);
+            sockets.enable("jdk.SocketWrite").withThreshold(Duration.ZERO);
+            sockets.start();
+            reader.connect(server.getLocalSocketAddress());
+            writer.connect(server.getLocalSocketAddress());
+            Thread.currentThread().interrupt();
+            assertThrows(ClosedChannelException.class, () -> reader.read(ByteBuffer.allocate(1)));
+            assertThrows(ClosedChannelException.class, () -> writer.write(ByteBuffer.allocate(1)));
+            assertTrue(Thread.interrupted());
+            assertFalse(reader.isOpen());
+            assertFalse(writer.isOpen());
         }
     }
 
