@@ -35,7 +35,13 @@ final class PendingFuture<V> implements Future<V> {
 
     /** @return false if it has been cancelled */
     synchronized boolean set(V value, Throwable failure) {
-        return failure == null ? outcome.complete(value) : outcome.completeExceptionally(failure);
+        return failure == null ? outcome.complete(value) : outcome.completeExceptionally(asCause(failure));
+    }
+
+    /** Returns the cause of what {@code get} throws: an IOException, as in the JDK, whatever a handler is told. */
+    private static Throwable asCause(Throwable failure) {
+        boolean passes = failure instanceof IOException || failure instanceof SecurityException;
+        return passes ? failure : new IOException(failure);
     }
 
     @Override

@@ -23,7 +23,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
 /** Reading and writing that comes to something. */
 abstract class AioTransferSuite extends AioSuite {
@@ -137,6 +140,38 @@ abstract class AioTransferSuite extends AioSuite {
         assertThrows(NullPointerException.class, () -> client.write(ByteBuffer.allocate(1), null, null));
         assertThrows(NullPointerException.class, () -> client.write(null));
         assertEquals(3, get(client.write(readOnly)));
+    }
+
+    /** A handler is told of the exception itself, but the cause of what a future throws is always an IOException. */
+    @Test
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    void shouldFailToTransferMemoryThatIsGone() throws Exception {
+        Pair pair = pair();
+        ByteBuffer gone = ofClosedArena(10);
+        get(pair.server().write(text("abc")));
+        assertInstanceOf(
+                IllegalStateException.class,
+                assertFails(IOException.class, pair.client().read(gone)).getCause());
+        assertInstanceOf(
+                IllegalStateException.class,
+                assertFails(IOException.class, pair.client().write(gone)).getCause());
+        Told<Integer> told = new Told<>();
+        pair.client().write(gone, null, told);
+        assertFails(IllegalStateException.class, told.outcome);
+        assertEquals("abc", read(pair.client(), 3));
+    }
+
+    /** What JDK 22 and later have: an application may free memory of which a buffer is a view. */
+    private static ByteBuffer ofClosedArena(int size) throws ReflectiveOperationException {
+        Class<?> type = Class.forName("java.lang.foreign.Arena");
+        Object arena = type.getMethod("ofShared").invoke(null);
+        Object segment = type.getMethod("allocate", long.class).invoke(arena, (long) size);
+        ByteBuffer view = (ByteBuffer) Class.forName("java.lang.foreign.MemorySegment")
+                .getMethod("asByteBuffer")
+                .invoke(segment);
+        type.getMethod("close").invoke(arena);
+        return view;
     }
 
     @Test
