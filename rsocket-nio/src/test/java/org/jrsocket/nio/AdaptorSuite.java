@@ -309,10 +309,10 @@ abstract class AdaptorSuite extends NioSuite {
     }
 
     @Test
-    void shouldReportARefusalInTheWordsOfTheJdksAdaptor() throws IOException {
+    void shouldReportARefusalInTheWordsOfTheJdksAdaptor() throws Exception {
         SocketAddress dead = deadPort();
         for (int millis : new int[] {0, 5000}) {
-            String message = refusal(JdkChannels.defaultProvider().openSocketChannel(), dead, millis);
+            String message = refusal(NioKind.plainProvider().openSocketChannel(), dead, millis);
             assertTrue(message.startsWith("Connection refused"), message);
             assertEquals(message, refusal(open(), dead, millis));
         }

@@ -389,8 +389,8 @@ abstract class ConnectSuite extends NioSuite {
     /** Returns what a channel of the JDK's says of the same refusal: later ones say more. */
     private static String refusalOfTheJdks(SocketAddress dead) {
         return assertThrows(ConnectException.class, () -> {
-                    try (SocketChannel plain = JdkChannels.defaultProvider().openSocketChannel();
-                            Selector selector = JdkChannels.defaultProvider().openSelector()) {
+                    try (SocketChannel plain = NioKind.plainProvider().openSocketChannel();
+                            Selector selector = NioKind.plainProvider().openSelector()) {
                         plain.configureBlocking(false);
                         if (!plain.connect(dead)) {
                             plain.register(selector, SelectionKey.OP_CONNECT);
