@@ -13,8 +13,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.SpinBudget;
 import org.jrsocket.stream.Threads;
+import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
  * The part of a selector that finds the keys that are ready, and waits until there is one.
@@ -308,11 +310,7 @@ final class Selection {
                 return false;
             }
             if (streams) {
-                descriptors.watch(provider.holder().transport().service(), () -> {
-                    if (asleep == IN_JDK) {
-                        jdk.wakeup();
-                    }
-                });
+                watchStreams();
             }
             tcpChanged = false;
             jdk.select(collector, left < 0 ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(left + 999_999)));
@@ -323,6 +321,20 @@ final class Selection {
             takeEvents(descriptors.await(0));
         }
         return true;
+    }
+
+    private void watchStreams() throws IOException {
+        RdmaTransport transport;
+        try {
+            transport = provider.holder().transport();
+        } catch (VerbsUnavailableException e) {
+            return; // RDMA has ended, and these streams with it: nothing comes on their descriptors
+        }
+        descriptors.watch(transport.service(), () -> {
+            if (asleep == IN_JDK) {
+                jdk.wakeup();
+            }
+        });
     }
 
     /** Ends the current selection, or the next one. Any thread may call this. */

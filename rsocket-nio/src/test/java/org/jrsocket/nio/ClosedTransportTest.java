@@ -6,6 +6,7 @@ package org.jrsocket.nio;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetAddress;
@@ -15,6 +16,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -106,6 +108,25 @@ class ClosedTransportTest extends NioSuite {
                 assertTrue(clients.get(i).finishConnect());
                 keys.get(i).cancel();
             }
+        }
+    }
+
+    /** As virtual threads do, and where the JDK's selector has no epoll descriptor for us. */
+    @Test
+    void shouldGoOnSelectingInTheJdksSelector() throws Exception {
+        SelectorProvider polling = Class.forName("sun.nio.ch.PollSelectorProvider")
+                .asSubclass(SelectorProvider.class)
+                .getConstructor()
+                .newInstance();
+        Pair p = pair();
+        assertNotNull(ChannelAccess.streamOf(p.server()));
+        try (Selector selector = new RSelector(ours, polling.openSelector())) {
+            SelectionKey key = nonBlocking(p.server()).register(selector, 0);
+            assertEquals(0, selector.select(1));
+            holder.close();
+            assertEquals(0, selector.select(1));
+            key.interestOps(SelectionKey.OP_READ);
+            assertEquals(1, selector.select());
         }
     }
 }
