@@ -203,7 +203,7 @@ class TroubleOnTheWayTest extends RawPeerTests {
         }
     }
 
-    /** As an appender does that connects with its lock held: whatever else the service thread has to do waits for it. */
+    /** As an appender does that connects with its lock held: all else that the service thread has to do waits. */
     @Test
     void shouldHandOverAConnectionBeforeItIsLogged() throws Exception {
         CompletableFuture<Boolean> logged = new CompletableFuture<>();

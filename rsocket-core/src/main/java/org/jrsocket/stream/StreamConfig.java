@@ -162,7 +162,7 @@ public record StreamConfig(
                 ackTimeoutNanos);
     }
 
-    /** Returns a copy with another type-of-service byte. 0, which is what a socket has that was given none, keeps it. */
+    /** Returns a copy with another type-of-service byte; 0, as a socket has it that was given none, changes nothing. */
     public StreamConfig withTypeOfService(int tos) {
         if (tos == 0) {
             return this;
