@@ -21,6 +21,7 @@ import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.protocol.Slab;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.VerbsProvider;
@@ -131,6 +132,29 @@ class BundlesTest extends RawPeerTests {
                 peer.positionKey(),
                 new byte[1000]);
         assertArrayEquals(new byte[1000], read(l.stream(), 1000));
+    }
+
+    /** The copy out of a mapped file breaks off where the file has ended, and what stood there may be sent. */
+    @Test
+    void shouldClearWhatItHadSent() throws Exception {
+        Link first = link(Role.PASSIVE);
+        first.stream().write(bytes(4000), 0, 4000, PATIENCE);
+        first.stream().write(bytes(40), 0, 40, PATIENCE);
+        RawPeer.await(
+                () -> first.peer().dataBytes() == 4040,
+                () -> "came only " + first.peer().dataBytes());
+        first.peer().ctrl(Imm.CTRL_DISCONNECT);
+        first.stream().close();
+        freed();
+        Link l = link(Role.PASSIVE);
+        assertEquals(first.peer().stream.dataAddr(), l.peer().stream.dataAddr());
+        StreamCore core = l.stream().core();
+        Slab slab = core.connection.sendMemory().slab();
+        for (ByteBuffer memory : List.of(((RegisteredSlab) slab).bytes, core.queues.payload())) {
+            byte[] left = new byte[memory.capacity()];
+            memory.get(0, left);
+            assertArrayEquals(new byte[left.length], left);
+        }
     }
 
     /** A peer that vanished may have written without saying so. */
