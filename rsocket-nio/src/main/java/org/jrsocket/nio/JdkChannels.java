@@ -10,8 +10,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.net.ProtocolFamily;
 import java.nio.channels.Channel;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.AsynchronousChannelProvider;
@@ -31,6 +34,9 @@ final class JdkChannels {
 
     /** The JVM option that opens it to this class, whichever module the class is in. */
     static final String FLAG = "--add-opens java.base/" + PACKAGE + "=" + NativeLibrary.moduleName(JdkChannels.class);
+
+    /** Whether a thread that waits in a datagram channel can be interrupted, as in each that a provider opens. */
+    private static final boolean INTERRUPTIBLE = true;
 
     private static final MethodHandle DEFAULT_PROVIDER;
     private static final MethodHandle ASYNCHRONOUS_PROVIDER;
@@ -106,24 +112,38 @@ final class JdkChannels {
         FAILURE = failure;
     }
 
-    /** The constructors of server channels, looked up when the first is needed. */
-    private static final class Servers {
+    /** The constructors of channels that name a provider, looked up when the first is needed. */
+    private static final class Constructors {
 
-        static final MethodHandle PLAIN = find(SelectorProvider.class);
-        static final MethodHandle OF_FAMILY = find(SelectorProvider.class, ProtocolFamily.class);
+        static final MethodHandle SERVER =
+                find("ServerSocketChannelImpl", ServerSocketChannel.class, SelectorProvider.class);
+        static final MethodHandle SERVER_OF_FAMILY = find(
+                "ServerSocketChannelImpl", ServerSocketChannel.class, SelectorProvider.class, ProtocolFamily.class);
+        static final MethodHandle SOCKET_OF_FAMILY =
+                find("SocketChannelImpl", SocketChannel.class, SelectorProvider.class, ProtocolFamily.class);
+        static final MethodHandle DATAGRAM =
+                find("DatagramChannelImpl", DatagramChannel.class, SelectorProvider.class, boolean.class);
+        static final MethodHandle DATAGRAM_OF_FAMILY = find(
+                "DatagramChannelImpl",
+                DatagramChannel.class,
+                SelectorProvider.class,
+                ProtocolFamily.class,
+                boolean.class);
+        static final MethodHandle PIPE = find("PipeImpl", Pipe.class, SelectorProvider.class);
 
         /** Finds one with our rights: under a security manager, the program that opens the first may lack them. */
         @SuppressWarnings("removal") // of JDK 17
-        private static MethodHandle find(Class<?>... parameters) {
-            return AccessController.doPrivileged((PrivilegedAction<MethodHandle>) () -> findWithRights(parameters));
+        private static MethodHandle find(String name, Class<?> type, Class<?>... parameters) {
+            return AccessController.doPrivileged(
+                    (PrivilegedAction<MethodHandle>) () -> findWithRights(name, type, parameters));
         }
 
-        private static MethodHandle findWithRights(Class<?>... parameters) {
+        private static MethodHandle findWithRights(String name, Class<?> type, Class<?>... parameters) {
             try {
-                Class<?> server = Class.forName("sun.nio.ch.ServerSocketChannelImpl");
-                return MethodHandles.privateLookupIn(server, MethodHandles.lookup())
-                        .findConstructor(server, MethodType.methodType(void.class, parameters))
-                        .asType(MethodType.methodType(ServerSocketChannel.class, parameters));
+                Class<?> channel = Class.forName(PACKAGE + "." + name);
+                return MethodHandles.privateLookupIn(channel, MethodHandles.lookup())
+                        .findConstructor(channel, MethodType.methodType(void.class, parameters))
+                        .asType(MethodType.methodType(type, parameters));
             } catch (ReflectiveOperationException e) {
                 return null; // then the JDK's provider opens it
             }
@@ -171,13 +191,58 @@ final class JdkChannels {
         ensureOpen();
         try {
             if (family == null) {
-                return Servers.PLAIN == null
+                return Constructors.SERVER == null
                         ? defaultProvider().openServerSocketChannel()
-                        : (ServerSocketChannel) Servers.PLAIN.invokeExact(provider);
+                        : (ServerSocketChannel) Constructors.SERVER.invokeExact(provider);
             }
-            return Servers.OF_FAMILY == null
+            return Constructors.SERVER_OF_FAMILY == null
                     ? defaultProvider().openServerSocketChannel(family)
-                    : (ServerSocketChannel) Servers.OF_FAMILY.invokeExact(provider, family);
+                    : (ServerSocketChannel) Constructors.SERVER_OF_FAMILY.invokeExact(provider, family);
+        } catch (Throwable e) {
+            throw sneak(e);
+        }
+    }
+
+    /** Opens a socket channel of the JDK's that names {@code provider} as its own. */
+    static SocketChannel openSocket(SelectorProvider provider, ProtocolFamily family) throws IOException {
+        ensureOpen();
+        try {
+            return Constructors.SOCKET_OF_FAMILY == null
+                    ? defaultProvider().openSocketChannel(family)
+                    : (SocketChannel) Constructors.SOCKET_OF_FAMILY.invokeExact(provider, family);
+        } catch (Throwable e) {
+            throw sneak(e);
+        }
+    }
+
+    /**
+     * Opens a datagram channel of the JDK's that names {@code provider} as its own.
+     *
+     * @param family null for the JDK's default
+     */
+    static DatagramChannel openDatagram(SelectorProvider provider, ProtocolFamily family) throws IOException {
+        ensureOpen();
+        try {
+            if (family == null) {
+                return Constructors.DATAGRAM == null
+                        ? defaultProvider().openDatagramChannel()
+                        : (DatagramChannel) Constructors.DATAGRAM.invokeExact(provider, INTERRUPTIBLE);
+            }
+            return Constructors.DATAGRAM_OF_FAMILY == null
+                    ? defaultProvider().openDatagramChannel(family)
+                    : (DatagramChannel) Constructors.DATAGRAM_OF_FAMILY.invokeExact(provider, family, INTERRUPTIBLE);
+        } catch (Throwable e) {
+            throw sneak(e);
+        }
+    }
+
+    /** Opens a pipe of the JDK's whose ends name {@code provider} as their own. */
+    static Pipe openPipe(SelectorProvider provider) throws IOException {
+        ensureOpen();
+        try {
+            return Constructors.PIPE == null
+                    ? defaultProvider().openPipe()
+                    : (Pipe) Constructors.PIPE.invokeExact(provider);
         } catch (Throwable e) {
             throw sneak(e);
         }

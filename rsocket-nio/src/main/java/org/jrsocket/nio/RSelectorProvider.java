@@ -145,7 +145,7 @@ public final class RSelectorProvider extends SelectorProvider {
         }
     }
 
-    // ---- opening ----
+    // ---- opening: programs open a selector for each provider that their channels name, so all name this one ----
 
     @Override
     public SocketChannel openSocketChannel() throws IOException {
@@ -159,8 +159,11 @@ public final class RSelectorProvider extends SelectorProvider {
      */
     @Override
     public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
-        SocketChannel tcp = jdk.openSocketChannel(family);
-        return isInternet(family) && isRdmaUsable() ? new RSocketChannel(this, tcp, family) : tcp;
+        if (isInternet(family)) {
+            SocketChannel tcp = jdk.openSocketChannel(family);
+            return isRdmaUsable() ? new RSocketChannel(this, tcp, family) : tcp;
+        }
+        return isUnix(family) && isRdmaUsable() ? JdkChannels.openSocket(this, family) : jdk.openSocketChannel(family);
     }
 
     @Override
@@ -184,11 +187,20 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
-        return isInternet(family) && isRdmaUsable() ? server(family) : jdk.openServerSocketChannel(family);
+        if (isInternet(family)) {
+            return isRdmaUsable() ? server(family) : jdk.openServerSocketChannel(family);
+        }
+        return isUnix(family) && isRdmaUsable()
+                ? JdkChannels.openServer(this, family)
+                : jdk.openServerSocketChannel(family);
     }
 
     private static boolean isInternet(ProtocolFamily family) {
         return family == StandardProtocolFamily.INET || family == StandardProtocolFamily.INET6;
+    }
+
+    private static boolean isUnix(ProtocolFamily family) {
+        return family == StandardProtocolFamily.UNIX;
     }
 
     @Override
@@ -208,17 +220,19 @@ public final class RSelectorProvider extends SelectorProvider {
 
     @Override
     public DatagramChannel openDatagramChannel() throws IOException {
-        return jdk.openDatagramChannel();
+        return isRdmaUsable() ? JdkChannels.openDatagram(this, null) : jdk.openDatagramChannel();
     }
 
     @Override
     public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
-        return jdk.openDatagramChannel(family);
+        return family != null && isRdmaUsable()
+                ? JdkChannels.openDatagram(this, family)
+                : jdk.openDatagramChannel(family);
     }
 
     @Override
     public Pipe openPipe() throws IOException {
-        return jdk.openPipe();
+        return isRdmaUsable() ? JdkChannels.openPipe(this) : jdk.openPipe();
     }
 
     /** Returns what inetd or systemd passed on: a connection of the JDK's, over TCP, which our selectors accept too. */

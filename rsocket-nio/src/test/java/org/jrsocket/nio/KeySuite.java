@@ -14,15 +14,19 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.IllegalSelectorException;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -220,6 +224,27 @@ abstract class KeySuite extends NioSuite {
         assertSame(selector.keys(), selector.keys());
         assertSame(selector.selectedKeys(), selector.selectedKeys());
         assertSame(kind().provider(), selector.provider());
+    }
+
+    /** Programs open a selector for each provider that their channels name. */
+    @Test
+    void shouldTakeOnlyChannelsThatNameTheSelectorsProvider() throws IOException {
+        SelectorProvider provider = kind().provider();
+        Pipe pipe = provider.openPipe();
+        List<SelectableChannel> channels = List.of(
+                open(),
+                openServer(),
+                closing(provider.openSocketChannel(StandardProtocolFamily.UNIX)),
+                closing(provider.openServerSocketChannel(StandardProtocolFamily.UNIX)),
+                closing(pipe.source()),
+                closing(pipe.sink()),
+                closing(provider.openDatagramChannel()),
+                closing(provider.openDatagramChannel(StandardProtocolFamily.INET)));
+        for (SelectableChannel channel : channels) {
+            assertSame(selector().provider(), channel.provider(), channel::toString);
+            nonBlocking(channel).register(selector(), 0);
+        }
+        assertThrows(NullPointerException.class, () -> provider.openDatagramChannel(null));
     }
 
     @Test
