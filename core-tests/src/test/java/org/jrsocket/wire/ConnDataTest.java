@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.function.Consumer;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 
 class ConnDataTest {
@@ -87,7 +88,8 @@ class ConnDataTest {
         assertEquals(56, encoded.length);
         assertEquals(CLIENT, HexFormat.of().formatHex(encoded, 0, 40));
         assertEquals(
-                "4a525331" + "10" + "01" + "8001" + "00000000", HexFormat.of().formatHex(encoded, 40, 52));
+                "4a525331" + "10" + "01" + "8001" + "00000000" + "5aeea108",
+                HexFormat.of().formatHex(encoded, 40, 56));
         for (byte[] received : new byte[][] {encoded, Arrays.copyOf(encoded, 196)}) {
             ConnData read = ConnData.parse(received);
             assertEquals(sent, read);
@@ -118,6 +120,18 @@ class ConnDataTest {
         byte[] otherData = good.clone();
         otherData[5] = 1; // a reserved byte: C ignores it, the checksum does not
         assertEquals(plain, ConnData.parse(otherData));
+    }
+
+    @Test
+    void shouldTakeAnUndamagedExtensionOfAnotherKindAsNone() throws WireException {
+        for (int field : new int[] {40, 44, 45}) { // magic, length, version
+            byte[] other = valid();
+            other[field]++;
+            CRC32 crc = new CRC32();
+            crc.update(other, 0, 52);
+            ByteBuffer.wrap(other).putInt(52, (int) crc.getValue());
+            assertEquals(client(ConnData.IOMAP), ConnData.parse(other), "field at " + field);
+        }
     }
 
     @Test
@@ -214,7 +228,7 @@ class ConnDataTest {
         assertThrows(IllegalArgumentException.class, () -> ConnData.local(1, 0, 0, 1, 0, 0, 0));
         assertThrows(IllegalArgumentException.class, () -> ConnData.local(1, 0, 0, 2, 0, 0, -1));
         assertThrows(IllegalArgumentException.class, () -> new ConnData(2, 2, 1, 0, 0, 0, 2, 0, 0, 0, false, 0));
-        assertThrows(IllegalArgumentException.class, () -> new ConnData(1, 0, 1, 5, 0, 0, 2, 0, 0, 0, false, 0));
+        assertThrows(IllegalArgumentException.class, () -> new ConnData(1, 1, 1, 5, 0, 0, 2, 0, 0, 0, false, 0));
         assertThrows(IllegalArgumentException.class, () -> new ConnData(1, 2, 1, -1, 0, 0, 2, 0, 0, 0, false, 0));
         assertThrows(IllegalArgumentException.class, () -> new ConnData(1, 2, 1, 0x7f01, 0, 0, 2, 0, 0, 0, false, 0));
         assertThrows(IllegalArgumentException.class, () -> new ConnData(1, 2, 1, 0, 0, 0, 2, 0, 0, 0, false, 1));

@@ -18,13 +18,15 @@ class GrantTest {
 
     @Test
     void shouldWriteTheGrantsOfTheWorkedExample() {
-        ByteBuffer table = ByteBuffer.allocate(32);
-        Grant.put(table, 0, false, 0x7f1000110000L, 0xa02, 65536);
-        Grant.put(table, 16, false, 0x7f2000110000L, 0xb02, 65536);
-        assertEquals(
-                "00001100107f0000" + "020a0000" + "00000100", HexFormat.of().formatHex(table.array(), 0, 16));
-        assertEquals(
-                "00001100207f0000" + "020b0000" + "00000100", HexFormat.of().formatHex(table.array(), 16, 32));
+        for (ByteOrder order : new ByteOrder[] {ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN}) {
+            ByteBuffer table = ByteBuffer.allocate(32).order(order);
+            Grant.put(table, 0, false, 0x7f1000110000L, 0xa02, 65536);
+            Grant.put(table, 16, false, 0x7f2000110000L, 0xb02, 65536);
+            assertEquals(
+                    "00001100107f0000" + "020a0000" + "00000100", HexFormat.of().formatHex(table.array(), 0, 16));
+            assertEquals(
+                    "00001100207f0000" + "020b0000" + "00000100", HexFormat.of().formatHex(table.array(), 16, 32));
+        }
     }
 
     @Test
@@ -68,6 +70,7 @@ class GrantTest {
         assertTrue(Grant.isSound(-65537, 65536));
         assertFalse(Grant.isSound(-65536, 65536));
         assertFalse(Grant.isSound(0x7f1000110000L, -1));
+        assertFalse(Grant.isSound(0, -1));
         assertFalse(Grant.isSound(-1, Integer.MAX_VALUE));
         assertTrue(Grant.isSound(Long.MAX_VALUE, Integer.MAX_VALUE));
     }

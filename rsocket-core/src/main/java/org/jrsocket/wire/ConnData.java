@@ -181,7 +181,7 @@ public record ConnData(
         }
         ByteBuffer in = ByteBuffer.wrap(privateData);
         int version = Byte.toUnsignedInt(in.get(0));
-        int flags = in.get(1) & (NET | IOMAP);
+        int flags = in.get(1);
         int credits = Short.toUnsignedInt(in.getShort(2));
         int iomapSize = (flags & IOMAP) != 0 ? descale(Byte.toUnsignedInt(in.get(7))) : 0;
         long targetAddr = in.getLong(8);
