@@ -315,6 +315,7 @@ class PeerMemoryTest {
         assertFalse(knows(web), "one tries it");
         assertEquals(TcpReason.PATH, memory.objection(web));
         memory.lost(web);
+        memory.lost(tls);
         pass(20 * SECOND - 1);
         assertEquals(TcpReason.PATH, memory.objection(web));
         pass(1);
@@ -325,6 +326,28 @@ class PeerMemoryTest {
         memory.lost(web);
         pass(40 * SECOND - 1);
         assertEquals(TcpReason.PATH, memory.objection(web));
+    }
+
+    @Test
+    void shouldAvoidAHostForLongerWhenAnOldConnectionIsLostAfterThePause() {
+        memory.lost(web);
+        pass(10 * SECOND);
+        memory.lost(web);
+        pass(20 * SECOND - 1);
+        assertEquals(TcpReason.PATH, memory.objection(web));
+    }
+
+    @Test
+    void shouldAvoidAHostForTenMinutesAtMostHoweverOftenItsConnectionsAreLost() {
+        for (int i = 0; i < 100; i++) {
+            memory.lost(web);
+            pass(600 * SECOND - 1);
+            if (i >= 6) {
+                assertEquals(TcpReason.PATH, memory.objection(web));
+            }
+            pass(1);
+            assertFalse(knows(web), "one tries it");
+        }
     }
 
     /** Otherwise nobody would ask a silent C peer for two seconds after the pause of its path. */
