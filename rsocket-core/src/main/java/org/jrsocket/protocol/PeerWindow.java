@@ -91,7 +91,7 @@ final class PeerWindow {
 
     /** Takes a grant. Returns null, or what is wrong with it. A grant of 0 bytes is legal and grants nothing. */
     String grant(long newAddress, int newKey, int newLength) {
-        if (newLength < 0 || !Grant.isSound(newAddress, newLength)) {
+        if (!Grant.isSound(newAddress, newLength)) {
             return "a grant of " + Integer.toUnsignedString(newLength) + " bytes that passes the end of memory";
         }
         if (newLength == 0) {
