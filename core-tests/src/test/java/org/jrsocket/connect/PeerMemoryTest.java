@@ -126,6 +126,13 @@ class PeerMemoryTest {
         pass(SECOND);
         assertEquals(SECOND, memory.left(web, SECOND, SECOND, true));
         assertEquals(10 * MILLI, memory.left(web, 1990 * MILLI, 100 * MILLI, true));
+        memory.asked(web);
+        pass(2 * SECOND - 1);
+        memory.reached(web);
+        assertFalse(knows(web));
+        pass(1);
+        memory.reached(web);
+        assertTrue(knows(web));
     }
 
     @Test
@@ -133,6 +140,9 @@ class PeerMemoryTest {
         connects(web, 400 * MILLI);
         for (int i = 0; i < 50; i++) {
             connects(web, MILLI);
+            if (i == 3) {
+                assertTrue(memory.left(web, 0, 0, true) > 900 * MILLI);
+            }
         }
         pass(SECOND);
         assertEquals(HEAD_START, memory.left(web, 0, 0, true));
@@ -206,15 +216,15 @@ class PeerMemoryTest {
     void shouldProbeASilentHostLessAndLessOftenAndNotHaveAConnectionAskIt() {
         meetsSilence(web);
         long pause = PeerMemory.FIRST_PAUSE_NANOS;
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 100; i++) {
             pass(SECOND);
             assertTrue(knows(tls));
-            assertEquals(Math.min(pause, UNANSWERED) - SECOND, memory.arrangeProbe(tls), "silence " + i);
+            assertEquals(pause - SECOND, memory.arrangeProbe(tls), "silence " + i);
             assertTrue(memory.arrangeProbe(web) < 0, "one is enough");
-            pass(Math.min(pause, UNANSWERED) - SECOND);
+            pass(pause - SECOND);
             assertTrue(memory.beginProbe(tls));
             assertTrue(knows(web), "silence " + i);
-            pause *= 2;
+            pause = Math.min(2 * pause, UNANSWERED);
         }
         pass(UNANSWERED + SECOND); // in which nobody wanted it
         assertTrue(knows(web));
