@@ -189,8 +189,32 @@ class RulesTest {
                 after.toString());
     }
 
+    @Test
+    void shouldGoOnWithEachNamesOwnAddresses() throws Exception {
+        List<String> lines = List.of("connect db.example * rdma", "connect web.example * tcp");
+        Rules before = Rules.parse(
+                "sdp.conf",
+                lines,
+                Rules.NONE,
+                name -> InetAddress.getAllByName(name.equals("db.example") ? "10.0.0.7" : "10.0.0.8"));
+        Rules after = unknown(before, lines);
+        assertEquals(Policy.RDMA, connect(after, "10.0.0.7", 80));
+        assertEquals(Policy.TCP, connect(after, "10.0.0.8", 80));
+    }
+
+    @Test
+    void shouldLeaveAllToTcpThoughTheNameWasUnknownBeforeToo() throws Exception {
+        List<String> lines = List.of("connect db.example 5432 rdma", "connect db.example * tcp");
+        Rules rules = unknown(unknown(Rules.NONE, lines), lines);
+        assertEquals(Policy.TCP, connect(rules, "10.0.0.7", 5432));
+    }
+
     private static Rules unknown(String... lines) throws ConfigurationException {
-        return Rules.parse("sdp.conf", Arrays.asList(lines), Rules.NONE, name -> {
+        return unknown(Rules.NONE, Arrays.asList(lines));
+    }
+
+    private static Rules unknown(Rules before, List<String> lines) throws ConfigurationException {
+        return Rules.parse("sdp.conf", lines, before, name -> {
             throw new UnknownHostException(name);
         });
     }
