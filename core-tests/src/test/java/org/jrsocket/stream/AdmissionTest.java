@@ -52,6 +52,24 @@ class AdmissionTest {
         assertTrue(admission.mayOpen(address(3)));
     }
 
+    /** A source that is slow with some of its requests must not get more places for each one that ends. */
+    @Test
+    void shouldGiveBackOnePlaceAtATime() {
+        admission.opened(one);
+        admission.opened(one);
+        admission.over(one);
+        assertTrue(admission.mayOpen(one));
+        admission.opened(one);
+        assertFalse(admission.mayOpen(one));
+
+        Request first = from(other, 0);
+        assertTrue(admission.hold(first));
+        assertTrue(admission.hold(from(other, 0)));
+        assertSame(first, admission.next());
+        assertTrue(admission.hold(from(other, 0)));
+        assertFalse(admission.hold(from(other, 0)));
+    }
+
     @Test
     void shouldTurnAwayWhatIsMoreThanASourcesShareOrThanAll() {
         assertTrue(admission.hold(from(one, 0)));
