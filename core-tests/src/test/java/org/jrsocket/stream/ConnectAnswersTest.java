@@ -5,17 +5,30 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
+import java.util.List;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
+import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.CmEvent;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Why a connection did not come about, in words of which the JDK's are the first. */
 class ConnectAnswersTest {
+
+    /** DiSNI's events ask for a provider, and without one for a library that there is not. */
+    @BeforeAll
+    static void provide() {
+        new LoopbackProvider().install();
+    }
 
     private static void assertFailure(Reason reason, String words, EventType type, int status, byte[] privateData)
             throws IOException {
@@ -58,5 +71,74 @@ class ConnectAnswersTest {
         assertFailure(Reason.NO_DEVICE, "address not resolved: No such device", type, -Errno.ENODEV, new byte[0]);
         assertFailure(
                 Reason.UNRESOLVED, "address not resolved: Connection timed out", type, -Errno.ETIMEDOUT, new byte[0]);
+    }
+
+    /** The peer's queue pair went away right after its answer: it is there, and no reason to look for a lack here. */
+    @Test
+    void shouldTellAnAnswerThatCannotBeUsedFromALackOfResources() throws IOException {
+        EventType type = EventType.RDMA_CM_EVENT_CONNECT_ERROR;
+        assertFailure(Reason.REFUSED, "connecting failed: Invalid argument", type, -Errno.EINVAL, new byte[0]);
+        assertFailure(Reason.RESOURCES, "connecting failed: Cannot allocate memory", type, -Errno.ENOMEM, new byte[0]);
+    }
+
+    private static Answer answer(EventType type, boolean late, byte[] privateData) throws IOException {
+        return ConnectAnswers.of(new CmEvent(type.ordinal(), 0, null, null, null, privateData), late);
+    }
+
+    @Test
+    void shouldKnowAPeerOfItsOwnKindByItsAnswer() throws IOException {
+        ConnData foreign = ConnData.local(16, 0x1000, 1, 2, 0x2000, 2, 64);
+        byte[] ours = foreign.withFeatures(0).encode();
+        for (EventType type : List.of(EventType.RDMA_CM_EVENT_ESTABLISHED, EventType.RDMA_CM_EVENT_CONNECT_RESPONSE)) {
+            assertEquals(Answer.OURS, answer(type, false, ours));
+            assertEquals(Answer.FOREIGN, answer(type, false, foreign.encode()));
+            assertEquals(Answer.FOREIGN, answer(type, false, new byte[3]));
+        }
+    }
+
+    /** As older libraries report an answer to a request that was given up. */
+    @Test
+    void shouldTakeAnErrorForAnAnswerOnlyWhereThereIsNoQueuePairAnyMore() throws IOException {
+        EventType type = EventType.RDMA_CM_EVENT_CONNECT_ERROR;
+        byte[] ours =
+                ConnData.local(16, 0x1000, 1, 2, 0x2000, 2, 64).withFeatures(0).encode();
+        assertEquals(Answer.OURS, answer(type, true, ours));
+        assertEquals(Answer.REFUSED, answer(type, false, ours));
+    }
+
+    @Test
+    void shouldKnowAPeerOfItsOwnKindByItsAnswerToAProbe() throws IOException {
+        EventType type = EventType.RDMA_CM_EVENT_REJECTED;
+        assertEquals(Answer.OURS, answer(type, false, Refusal.encode(Refusal.PROBED)));
+        assertEquals(Answer.REFUSED, answer(type, false, Refusal.encode(Refusal.BUSY)));
+        assertEquals(Answer.REFUSED, answer(type, false, new byte[0]));
+    }
+
+    @Test
+    void shouldTakeNothingOfThisHostsForAnAnswer() throws IOException {
+        assertEquals(Answer.REFUSED, answer(EventType.RDMA_CM_EVENT_DISCONNECTED, false, new byte[0]));
+        for (EventType type : List.of(
+                EventType.RDMA_CM_EVENT_ADDR_ERROR,
+                EventType.RDMA_CM_EVENT_ROUTE_ERROR,
+                EventType.RDMA_CM_EVENT_UNREACHABLE,
+                EventType.RDMA_CM_EVENT_DEVICE_REMOVAL)) {
+            assertNull(answer(type, false, new byte[0]), type.toString());
+        }
+    }
+
+    @Test
+    void shouldTellWhatIsLackingFromTheErrorOfACall() {
+        for (int errno : new int[] {Errno.ENODEV, Errno.EINVAL, Errno.EADDRNOTAVAIL}) {
+            assertEquals(Reason.NO_DEVICE, ConnectAnswers.reasonOf(new ErrnoException("test", "", errno), false));
+        }
+        for (int errno : new int[] {Errno.ENETUNREACH, Errno.EHOSTUNREACH}) {
+            assertEquals(Reason.UNRESOLVED, ConnectAnswers.reasonOf(new ErrnoException("test", "", errno), false));
+        }
+        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(new ErrnoException("test", "", Errno.ENOMEM), false));
+        assertEquals(
+                Reason.RESOURCES,
+                ConnectAnswers.reasonOf(new ErrnoException("test", "", Errno.EADDRNOTAVAIL), true),
+                "somebody else has the port that the application has chosen");
+        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(new IOException("test"), false));
     }
 }
