@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
@@ -59,6 +60,7 @@ class KeepAliveTurnsTest {
         ends[0] = new KeepAlive(service, () -> ends[0].end());
         ends[0].every(FIVE_SECONDS);
         turn();
+        ends[0].every(TWO_HOURS);
         assertEquals(List.of(FIVE_SECONDS), times);
         assertTrue(due.isEmpty());
     }
@@ -71,5 +73,39 @@ class KeepAliveTurnsTest {
         turn();
         assertEquals(1, sent);
         assertEquals(List.of(TWO_HOURS, FIVE_SECONDS, FIVE_SECONDS), times);
+    }
+
+    @Test
+    void shouldHaveNoTurnWhileItIsSwitchedOff() {
+        keepAlive.every(0);
+        assertTrue(due.isEmpty());
+        keepAlive.every(FIVE_SECONDS);
+        keepAlive.every(0);
+        turn(); // it was due when it was cancelled
+        assertEquals(0, sent);
+        assertTrue(due.isEmpty());
+    }
+
+    /** Another thread may set the interval while a probe is on its way. */
+    @Test
+    void shouldFollowAChangeOfTheIntervalDuringAProbe() {
+        for (long interval : new long[] {0, TWO_HOURS}) {
+            KeepAlive[] changes = new KeepAlive[1];
+            changes[0] = new KeepAlive(service, () -> changes[0].every(interval));
+            changes[0].every(FIVE_SECONDS);
+            turn();
+        }
+        assertEquals(List.of(FIVE_SECONDS, FIVE_SECONDS, TWO_HOURS), times);
+        assertEquals(1, due.size());
+    }
+
+    @Test
+    void shouldHaveATurnAgainAfterAProbeThatFailed() {
+        KeepAlive fails = new KeepAlive(service, () -> {
+            throw new IllegalStateException("as the test wants");
+        });
+        fails.every(FIVE_SECONDS);
+        assertThrows(IllegalStateException.class, this::turn);
+        assertEquals(List.of(FIVE_SECONDS, FIVE_SECONDS), times);
     }
 }
