@@ -45,4 +45,10 @@ class LimitedLogTest {
         now += 200;
         assertTrue(warn(1).get(0).endsWith("kind 0"));
     }
+
+    @Test
+    void shouldLetTheFirstLineThroughWhateverTheClockSays() throws Exception {
+        now = 0;
+        assertEquals(1, warn(1).size());
+    }
 }
