@@ -102,16 +102,13 @@ public final class Settings {
     private Settings(Map<SettingKey<?>, Object> values, Map<SettingKey<?>, String> given) {
         this.values = Map.copyOf(values);
         this.given = Map.copyOf(given);
-        streamConfig = new StreamConfig(
-                get(BUFFER_SEND),
-                get(BUFFER_RECEIVE),
-                get(QUEUE_SEND),
-                get(QUEUE_RECEIVE),
-                get(INLINE),
-                get(SPIN),
-                get(TRAFFIC_CLASS),
-                StreamConfig.DEFAULT.receiveSlab(),
-                get(ACK_TIMEOUT));
+        streamConfig = StreamConfig.DEFAULT
+                .withBuffers(get(BUFFER_SEND), get(BUFFER_RECEIVE))
+                .withQueues(get(QUEUE_SEND), get(QUEUE_RECEIVE))
+                .withInline(get(INLINE))
+                .withSpinNanos(get(SPIN))
+                .withTypeOfService(get(TRAFFIC_CLASS))
+                .withAckTimeoutNanos(get(ACK_TIMEOUT));
         connectNanos = get(CONNECT_TIMEOUT);
         maxBuffer = get(BUFFER_MAX);
     }
