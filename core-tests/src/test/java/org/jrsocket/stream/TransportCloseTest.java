@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -119,6 +120,34 @@ class TransportCloseTest {
             assertNotNull(held.failure());
             assertEquals(0, transport.liveStreams());
         }
+    }
+
+    /** The interrupt saves the time for which it would wait. */
+    @Test
+    void shouldSayThatBorrowedBytesWereNotGivenBack() throws Exception {
+        RdmaListener listener = transport.listen(any, 1, StreamConfig.DEFAULT);
+        RdmaStream reader = connect(listener);
+        RdmaStream writer = StreamPair.accept(listener);
+        writer.write(new byte[4096], 0, 4096, StreamPair.PATIENCE);
+        assertTrue(reader.awaitReadable(StreamPair.PATIENCE));
+        BorrowedBytes borrowed = reader.borrow(4096);
+        assertNotNull(borrowed);
+        List<String> warnings = RawPeerTests.warningsIn(() -> {
+            Thread closing = new Thread(transport::close);
+            closing.start();
+            while (!reader.closing().freeing().waitsForBorrowed() || transport.liveStreams() > 1) {
+                Thread.sleep(1);
+            }
+            closing.interrupt();
+            closing.join();
+        });
+        assertEquals(1, warnings.size(), warnings::toString);
+        assertTrue(
+                warnings.get(0)
+                        .contains("not freed: 1, of which wait for received bytes that nobody has given back: 1"),
+                warnings::toString);
+        borrowed.close();
+        RawPeer.await(reader::isFreed, () -> "not freed");
     }
 
     @Test

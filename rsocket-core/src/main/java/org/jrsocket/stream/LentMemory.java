@@ -44,7 +44,7 @@ public final class LentMemory implements AutoCloseable {
      */
     static LentMemory register(StreamCore core, ByteBuffer buffer) throws IOException {
         if (!buffer.isDirect() || buffer.capacity() == 0) {
-            throw new IllegalArgumentException("only direct buffers can be registered");
+            throw new IllegalArgumentException("only direct buffers that are not empty can be registered");
         }
         long address = NativeMemory.addressOf(buffer);
         Mr mr = core.endpoint.slabs.lend(buffer);

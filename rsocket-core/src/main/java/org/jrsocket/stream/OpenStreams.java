@@ -137,6 +137,15 @@ final class OpenStreams {
             stream.abort();
         }
         awaitEnd(() -> !streams.isEmpty(), nanos);
+        List<RdmaStream> left = now();
+        if (!left.isEmpty()) {
+            LOG.warn(
+                    "connections not freed: {}, of which wait for received bytes that nobody has given back: {}",
+                    left.size(),
+                    left.stream()
+                            .filter(stream -> stream.closing().freeing().waitsForBorrowed())
+                            .count());
+        }
     }
 
     /**

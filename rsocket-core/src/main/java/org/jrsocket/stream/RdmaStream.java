@@ -127,7 +127,7 @@ public final class RdmaStream implements AutoCloseable {
     // ---- lending ----
 
     /**
-     * Registers all of a direct buffer's memory for this stream to send from.
+     * Registers all of a direct buffer's memory, which must not be empty, for this stream to send from.
      *
      * @throws IOException if the device, the system or the limit on registered memory refuses
      */
@@ -192,7 +192,7 @@ public final class RdmaStream implements AutoCloseable {
 
     /**
      * Takes at most {@code most} bytes that have arrived, in one piece, without a copy or a wait. Returns null if there
-     * are none, or too few or too many, so that a copy is better; {@link #read(ByteBuffer)} tells which.
+     * are none or too few, or too many are lent already, so a copy is better; {@link #read(ByteBuffer)} tells which.
      */
     public BorrowedBytes borrow(int most) throws IOException {
         return reader.borrowNow(most);

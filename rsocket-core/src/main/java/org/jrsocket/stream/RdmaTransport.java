@@ -189,7 +189,8 @@ public final class RdmaTransport implements AutoCloseable {
 
     /**
      * Ends the threads and everything that is still open: streams are reset, listeners and attempts to connect end.
-     * Later requests fail. Waits for the device to let go, for seconds if need be. Repeated calls have no effect.
+     * Later requests fail. Waits for the device to let go, for seconds if need be. Streams from which bytes are still
+     * borrowed are freed once these are given back. Repeated calls have no effect.
      */
     @Override
     public void close() {
@@ -224,7 +225,7 @@ public final class RdmaTransport implements AutoCloseable {
         }
         bundles.close();
         try {
-            if (stopped) { // else it may be in use
+            if (stopped && streams.count() == 0) { // else it may be in use, or has ids
                 cm.destroyEventChannel(channel);
             }
         } catch (IOException e) {

@@ -113,6 +113,16 @@ final class StreamFreeing implements Runnable {
         }
     }
 
+    /** Returns whether only bytes that are still borrowed keep the stream from being freed. */
+    boolean waitsForBorrowed() {
+        core.enter();
+        try {
+            return waitsForBorrowed;
+        } finally {
+            core.exit();
+        }
+    }
+
     /** Called on any thread when the application has given back everything that it had borrowed. */
     void allGivenBack() {
         boolean free;

@@ -124,6 +124,9 @@ public final class Rdma {
      * and server channels that are still open accept no more of them; what uses TCP goes on. What was written to closed
      * channels is delivered first, for up to 5 s.
      *
+     * <p>Release the buffers of {@link RdmaChannelOption#LEND_RECEIVES} before, too. If some are left, it waits for ten
+     * seconds, logs how many connections they hold, and leaves the memory of these connections until they are released.
+     *
      * <p>A shutdown cannot be undone. From then on, {@link RdmaIoHandler#newFactory} and the constructors of channels
      * throw {@link IllegalStateException}, {@link #isAvailable} is false, and {@link #metrics} keeps its numbers.
      * Channels and event loops that were made before may be closed, and buffers released; a channel that still connects
