@@ -17,6 +17,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.connect.ConfigurationException;
@@ -24,6 +25,7 @@ import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
+import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,18 +82,37 @@ public final class RSelectorProvider extends SelectorProvider {
 
     private static synchronized Shared shared() {
         if (shared == null) {
-            TransportHolder holder = TransportHolder.rdmaCore();
-            try {
-                shared = new Shared(
-                        TransportContext.open(Settings.read(null, System.getProperties(), System.getenv()), holder),
-                        holder,
-                        true);
-                WARNING_DUE.set(true);
-            } catch (ConfigurationException e) {
-                throw new IllegalStateException("jrsocket: " + e.getMessage(), e);
-            }
+            shared = own(TransportHolder.rdmaCore());
+            WARNING_DUE.set(true);
         }
         return shared;
+    }
+
+    /** Returns what is created here, with the settings of the process. */
+    private static Shared own(TransportHolder holder) {
+        try {
+            Settings settings = Settings.read(null, System.getProperties(), System.getenv());
+            return new Shared(TransportContext.open(settings, holder), holder, true);
+        } catch (ConfigurationException e) {
+            throw new IllegalStateException("jrsocket: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Has the providers that the no-argument constructor creates, and with them the Netty transport, use these verbs in
+     * place of the host's devices: for tests, with {@code LoopbackProvider} of {@code jrsocket-testkit}. The settings
+     * are those that the constructor would read. It has to be called before the first such provider is created, and
+     * before the first event loop or channel of the Netty transport.
+     *
+     * @throws IllegalStateException if they have verbs already, also from the agent; or if a setting cannot be used
+     */
+    public static synchronized void useVerbs(VerbsProvider verbs) {
+        Objects.requireNonNull(verbs, "verbs");
+        if (shared != null) {
+            throw new IllegalStateException(
+                    "jrsocket: the verbs are chosen already; call useVerbs before anything else");
+        }
+        shared = own(TransportHolder.opening(() -> verbs));
     }
 
     /** Sets what providers created by the no-argument constructor share from now on. */
