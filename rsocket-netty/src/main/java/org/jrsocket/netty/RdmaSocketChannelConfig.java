@@ -85,6 +85,7 @@ public final class RdmaSocketChannelConfig extends DefaultSocketChannelConfig {
         return this;
     }
 
+    /** Returns {@link RdmaChannelOption#LEND_RECEIVES}. */
     public boolean isLendReceives() {
         return lendReceives;
     }
@@ -95,11 +96,16 @@ public final class RdmaSocketChannelConfig extends DefaultSocketChannelConfig {
         return this;
     }
 
+    /** Returns {@link RdmaChannelOption#LEND_SENDS_FROM}, in bytes. */
     public int getLendSendsFrom() {
         return lendSendsFrom;
     }
 
-    /** Sets {@link RdmaChannelOption#LEND_SENDS_FROM}. */
+    /**
+     * Sets {@link RdmaChannelOption#LEND_SENDS_FROM}.
+     *
+     * @throws IllegalArgumentException if {@code bytes} is less than 1
+     */
     public RdmaSocketChannelConfig setLendSendsFrom(int bytes) {
         if (bytes < 1) {
             throw new IllegalArgumentException("LEND_SENDS_FROM of " + bytes + " bytes");

@@ -33,22 +33,27 @@ public final class ConnectionNumbers {
         return "RDMA";
     }
 
+    /** Returns the numeric address of this end. */
     public String getLocalAddress() {
         return stream.localAddress().getAddress().getHostAddress();
     }
 
+    /** Returns the port of this end. */
     public int getLocalPort() {
         return stream.localAddress().getPort();
     }
 
+    /** Returns the numeric address of the peer. */
     public String getRemoteAddress() {
         return stream.remoteAddress().getAddress().getHostAddress();
     }
 
+    /** Returns the port of the peer. */
     public int getRemotePort() {
         return stream.remoteAddress().getPort();
     }
 
+    /** Returns the name of the RDMA device, such as {@code rxe0}. */
     public String getDevice() {
         return stream.deviceName();
     }

@@ -16,6 +16,7 @@ public final class RememberedPeer {
         this.state = state;
     }
 
+    /** Returns the numeric address of the peer. */
     public String getAddress() {
         return state.address().getHostAddress();
     }

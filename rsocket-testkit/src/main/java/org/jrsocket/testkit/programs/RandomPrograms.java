@@ -23,12 +23,14 @@ public final class RandomPrograms<W extends World> {
     /** One kind of call. What it returns and what it throws are compared. */
     @FunctionalInterface
     public interface Step<W> {
+        /** Calls, and returns what came of it. */
         String run(W world, Random chance) throws Exception;
     }
 
     /** Opens the sockets of one run. */
     @FunctionalInterface
     public interface Opening<W> {
+        /** Opens new sockets, for one run. */
         W open() throws Exception;
     }
 
@@ -54,6 +56,12 @@ public final class RandomPrograms<W extends World> {
     private final Opening<W> reference;
     private final Opening<W> compared;
 
+    /**
+     * Makes programs without calls; see {@link #with}.
+     *
+     * @param reference opens the sockets that are right
+     * @param compared opens those that have to do the same
+     */
     public RandomPrograms(Opening<W> reference, Opening<W> compared) {
         this.reference = reference;
         this.compared = compared;

@@ -68,6 +68,7 @@ public abstract class World implements AutoCloseable {
         return waiting.get(0).name() + " interrupted";
     }
 
+    /** Returns whether calls still wait in threads of their own. */
     protected final boolean someWait() {
         return !waiting.isEmpty();
     }

@@ -10,6 +10,7 @@ public record LiveObjects(int cmChannels, int ids, int qps, int cqs, int compCha
     /** The state in which nothing lives. */
     public static final LiveObjects NONE = new LiveObjects(0, 0, 0, 0, 0, 0, 0);
 
+    /** Returns whether nothing lives. */
     public boolean isEmpty() {
         return equals(NONE);
     }

@@ -47,10 +47,12 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
     private final boolean timewaitEvents;
     private volatile MessageListener listener;
 
+    /** Creates a provider with the defaults of {@link LoopbackConfig}. */
     public LoopbackProvider() {
         this(new LoopbackConfig());
     }
 
+    /** Creates a provider whose first device has the limits of {@code config}. */
     public LoopbackProvider(LoopbackConfig config) {
         NativeLibrary.OS.load();
         install();
@@ -106,6 +108,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return devices.get(0);
     }
 
+    /** Returns the faults that a test can ask for. */
     public Faults faults() {
         return faults;
     }
@@ -162,6 +165,7 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return cm.qpsMade();
     }
 
+    /** Returns how many objects of each kind live: what was made and not destroyed. */
     public LiveObjects liveObjects() {
         return registry.counts();
     }
