@@ -4,7 +4,8 @@
  */
 /**
  * The choice of a connection's transport: settings, rules, connecting over RDMA and then TCP, listening on both, memory
- * of peers without RDMA, counts.
+ * of peers without RDMA, counts. It is public for the other modules. Programs cannot rely on it: it may change with any
+ * version.
  *
  * <p>{@link org.jrsocket.connect.TransportContext} is what the sockets of one process share. What every socket API
  * needs is written here once: {@link org.jrsocket.connect.OutgoingConnection} is the sequence of a connect, for callers

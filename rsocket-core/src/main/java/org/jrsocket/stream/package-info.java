@@ -11,6 +11,8 @@
  * transport's one service thread does what no caller waits for: connection events, lingering closes, the wake-ups of
  * parked virtual threads, and what writers left behind.
  *
+ * <p>It is public for the other modules. Programs cannot rely on it: it may change with any version.
+ *
  * <p>This package may use {@code protocol}, {@code wire}, {@code verbs}, {@code os}, {@code jfr} and slf4j. It knows
  * nothing of {@code java.net.SocketImpl}, of channels, or of the fallback to TCP.
  *

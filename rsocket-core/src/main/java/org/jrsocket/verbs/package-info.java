@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /**
- * RDMA verbs: DiSNI's abstract API ({@code com.ibm.disni.verbs}), extended by what a socket needs.
+ * RDMA verbs: DiSNI's abstract API ({@code com.ibm.disni.verbs}), extended by what a socket needs. It is public for the
+ * other modules. Programs cannot rely on it: it may change with any version.
  *
  * <p>The seam is a family of abstract classes, {@link org.jrsocket.verbs.VerbsProvider}, {@link org.jrsocket.verbs.Cm},
  * {@link org.jrsocket.verbs.Verbs}, {@link org.jrsocket.verbs.Qp}, {@link org.jrsocket.verbs.Cq} and so on, each a

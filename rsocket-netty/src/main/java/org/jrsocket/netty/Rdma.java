@@ -13,7 +13,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
  * Tells whether this process has RDMA, and what the transport counts. {@link RdmaIoHandler} and the channels work
- * without RDMA too: then every connection uses TCP.
+ * without RDMA too: then every connection uses TCP. Safe for use by many threads.
  */
 public final class Rdma {
 

@@ -25,6 +25,9 @@ import org.jrsocket.stream.Threads;
  * A provider of asynchronous socket channels that use RDMA where both ends can, and TCP elsewhere. It is set for a
  * whole JVM by {@code -Djava.nio.channels.spi.AsynchronousChannelProvider} or {@link #install}. If the process has no
  * RDMA, and no rule insists on it, everything the provider opens is the JDK's own. Safe for use by many threads.
+ *
+ * <p>Programs may use the constructor without arguments and the methods of {@link AsynchronousChannelProvider}. The
+ * other methods are for the other modules, and may change with any version.
  */
 public final class RAsynchronousChannelProvider extends AsynchronousChannelProvider {
 

@@ -34,6 +34,9 @@ import org.slf4j.LoggerFactory;
  * A provider of channels and selectors that use RDMA where both ends can, and TCP elsewhere. It is set for a whole JVM
  * by {@code -Djava.nio.channels.spi.SelectorProvider} or {@link #install}, or used by itself. If the process has no
  * RDMA, and no rule insists on it, everything the provider opens is the JDK's own. Safe for use by many threads.
+ *
+ * <p>Programs may use the constructor without arguments, {@link #useVerbs}, and what {@link SelectorProvider} has. The
+ * other methods are for the other modules, and may change with any version.
  */
 public final class RSelectorProvider extends SelectorProvider {
 
