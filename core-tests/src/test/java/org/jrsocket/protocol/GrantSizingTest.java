@@ -49,9 +49,45 @@ class GrantSizingTest {
     }
 
     @Test
+    void shouldGrowOnceEachTimeThePeerHasWaited() {
+        sizing.ranDry();
+        sizing.keptUp();
+        assertEquals(4 * IDLE, sizing.window());
+        sizing.keptUp();
+        assertEquals(4 * IDLE, sizing.window());
+        sizing.ranDry();
+        sizing.keptUp();
+        assertEquals(16 * IDLE, sizing.window());
+    }
+
+    @Test
+    void shouldGrowForAReaderThatIsBehindOnceItHasReadAWholeWindow() {
+        sizing.ranDry();
+        sizing.read(IDLE - 1);
+        assertEquals(IDLE, sizing.window());
+        sizing.read(1);
+        assertEquals(4 * IDLE, sizing.window());
+        sizing.ranDry();
+        sizing.read(4 * IDLE - 1);
+        assertEquals(4 * IDLE, sizing.window(), "what was read before it grew no longer counts");
+        sizing.read(1);
+        assertEquals(16 * IDLE, sizing.window());
+    }
+
+    @Test
+    void shouldGrowToAModestSizeForAReaderThatWaitsForMore() {
+        for (int i = 0; i < 10; i++) {
+            sizing.growUnread();
+        }
+        assertEquals(MODEST, sizing.window());
+    }
+
+    @Test
     void shouldBeSmallAgainAfterAQuietTime() {
         read(32 * MODEST);
+        sizing.ranDry();
         sizing.quiet();
+        sizing.keptUp();
         assertEquals(IDLE, sizing.window());
     }
 }
