@@ -4,6 +4,7 @@
  */
 package org.jrsocket.protocol;
 
+import java.util.Arrays;
 import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.Imm;
 
@@ -83,11 +84,8 @@ final class Announcements {
 
     /** Drops what is waiting: the peer sends no more, and needs neither grants nor credits. */
     void clear() {
-        while (count > 0) {
-            waiting[head] = null;
-            head = (head + 1) % waiting.length;
-            count--;
-        }
+        Arrays.fill(waiting, null);
+        count = 0;
         creditsWanted = false;
     }
 }
