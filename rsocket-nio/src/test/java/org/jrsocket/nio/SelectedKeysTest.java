@@ -13,9 +13,11 @@ import java.nio.channels.SelectionKey;
 import java.util.ConcurrentModificationException;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -76,17 +78,36 @@ class SelectedKeysTest {
         assertTrue(one.contains(ours));
     }
 
+    /** As a HashSet does. */
     @Test
     void shouldNoticeChangesDuringAnIteration() {
+        for (Consumer<SelectedKeys> change : List.<Consumer<SelectedKeys>>of(
+                keys -> keys.add(new RSelectionKey(null, null)), keys -> keys.remove(KEYS[0]), SelectedKeys::clear)) {
+            SelectedKeys keys = new SelectedKeys();
+            keys.add(KEYS[0]);
+            keys.add(KEYS[1]);
+            Iterator<SelectionKey> each = keys.iterator();
+            each.next();
+            change.accept(keys);
+            assertThrows(ConcurrentModificationException.class, each::remove);
+            assertThrows(ConcurrentModificationException.class, each::next);
+            keys.clear();
+        }
+    }
+
+    @Test
+    void shouldRemoveDuringAnIterationOnlyWhatItHasGiven() {
         SelectedKeys keys = new SelectedKeys();
-        keys.add(new RSelectionKey(null, null));
+        keys.add(KEYS[0]);
+        keys.add(KEYS[1]);
         Iterator<SelectionKey> each = keys.iterator();
         assertThrows(IllegalStateException.class, each::remove);
-        keys.add(new RSelectionKey(null, null));
-        assertThrows(ConcurrentModificationException.class, each::next);
-        Iterator<SelectionKey> whole = keys.iterator();
-        whole.next();
-        whole.next();
-        assertThrows(NoSuchElementException.class, whole::next);
+        each.next();
+        each.remove();
+        assertThrows(IllegalStateException.class, each::remove);
+        each.next();
+        assertThrows(NoSuchElementException.class, each::next);
+        assertEquals(1, keys.size());
+        keys.clear();
     }
 }
