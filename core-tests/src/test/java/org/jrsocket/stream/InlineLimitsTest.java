@@ -76,6 +76,20 @@ class InlineLimitsTest {
         }
     }
 
+    /** As bnxt_re does, which returns no queue pair and sets no errno. */
+    @Test
+    void shouldAskForLessWhereTheDeviceGivesNoReason() throws Exception {
+        try (LoopbackProvider verbs =
+                new LoopbackProvider(new LoopbackConfig().maxInline(96).inlineErrno(Errno.EIO))) {
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            assertEquals(96, transport.tryQueuePair(RawPeerTests.HERE, CONFIG).inline());
+            assertEquals(96, transport.tryQueuePair(RawPeerTests.HERE, CONFIG).inline());
+            assertEquals(1, verbs.device().refusedQps(), "asked once per device");
+            transport.close();
+            verbs.assertClean();
+        }
+    }
+
     /**
      * ENOMEM may be the device's answer to too much inline data, or be true: then the next connection asks for all
      * again.

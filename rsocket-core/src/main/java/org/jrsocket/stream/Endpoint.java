@@ -142,7 +142,7 @@ final class Endpoint {
         try {
             return inlineLimits.make(device, config.inline(), device.isIwarp() ? MessageWord.SIZE : 0, this::createQp);
         } catch (ErrnoException e) {
-            if (e.errno() != Errno.EINVAL) {
+            if (!InlineLimits.isRefusal(e)) {
                 throw e;
             }
             throw new IOException(

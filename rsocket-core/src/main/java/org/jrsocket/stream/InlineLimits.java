@@ -18,6 +18,9 @@ import org.slf4j.LoggerFactory;
  * Finds how many bytes of payload each device takes inside a work request. No attribute of a device says so, and one
  * that takes less refuses the queue pair instead of granting what it has (bnxt_re above 96, irdma above 101). So we ask
  * for less until the device agrees, and begin with that value for the next connection. Thread-safe.
+ *
+ * <p>The error differs: mostly EINVAL, ENOMEM with librdmacm before v33, whatever the reason, and EIO, which stands for
+ * none, because bnxt_re says nothing.
  */
 final class InlineLimits {
 
@@ -55,7 +58,7 @@ final class InlineLimits {
                 }
                 return qp;
             } catch (ErrnoException e) {
-                if (e.errno() != Errno.EINVAL && e.errno() != Errno.ENOMEM) {
+                if (!isRefusal(e) && e.errno() != Errno.ENOMEM) {
                     throw e;
                 }
                 outOfMemory |= e.errno() == Errno.ENOMEM;
@@ -67,6 +70,11 @@ final class InlineLimits {
                 inline = less;
             }
         }
+    }
+
+    /** Returns whether the device may have refused the sizes, for which it perhaps gave no reason. */
+    static boolean isRefusal(ErrnoException e) {
+        return e.errno() == Errno.EINVAL || e.errno() == Errno.EIO;
     }
 
     /** Forgets what is known of a lost device. */
