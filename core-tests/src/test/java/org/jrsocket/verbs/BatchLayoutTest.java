@@ -67,6 +67,21 @@ class BatchLayoutTest {
         batch.free();
     }
 
+    /** irdma looks at the first entry even of a write without any, so it must not be that of an earlier request. */
+    @Test
+    void shouldLeaveNoScatterEntryToARequestWithoutPayload() {
+        SendBatch batch = new SendBatch(1);
+        batch.add(1, SendBatch.RDMA_WRITE_WITH_IMM, 0, 0, 22, 33);
+        batch.sge(44, 55, 66);
+        batch.clear();
+        batch.add(2, SendBatch.RDMA_WRITE, SendBatch.SIGNALED, 0, 0, 0);
+        ByteBuffer request = NativeMemory.view(batch.address(), SendBatch.WR_SIZE);
+        ByteBuffer entry = NativeMemory.view(request.getLong(SendBatch.SG_LIST), SendBatch.SGE_SIZE);
+        assertEquals(0, entry.getLong(0));
+        assertEquals(0, entry.getLong(8));
+        batch.free();
+    }
+
     @Test
     void shouldChainReceiveRequests() {
         RecvBatch batch = new RecvBatch(2, 1);

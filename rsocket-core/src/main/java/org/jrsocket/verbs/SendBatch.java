@@ -81,6 +81,9 @@ public final class SendBatch {
         putPair(at + FLAGS, flags, NetOrder.swap(imm));
         bytes.putLong(at + REMOTE_ADDR, remoteAddress);
         bytes.putInt(at + RKEY, rkey);
+        // irdma takes the first scatter entry of a write that has none: what an earlier request has left there.
+        bytes.putLong(at + WR_SIZE, 0);
+        bytes.putLong(at + WR_SIZE + 8, 0);
         sges = 0;
         size++;
     }
