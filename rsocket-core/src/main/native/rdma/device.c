@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* Elements of the array that deviceAttributes fills; RdmaCoreDevice.java has the same order. */
-enum { IWARP, MAX_QP, MAX_QP_WR, MAX_CQE, MAX_MR, PORTS, VECTORS, CMD_FD, ASYNC_FD, DEVICE_ELEMENTS };
+enum { IWARP, MAX_QP, MAX_QP_WR, MAX_CQE, MAX_MR, PORTS, VECTORS, CMD_FD, ASYNC_FD, VENDOR, DEVICE_ELEMENTS };
 /* The same for portAttributes. */
 enum { STATE, ETHERNET, MTU, GIDS, PORT_ELEMENTS };
 
@@ -108,6 +108,7 @@ static jint device_attributes(JNIEnv *env, jclass type, jlong device, jintArray 
 		[VECTORS] = context->num_comp_vectors,
 		[CMD_FD] = context->cmd_fd,
 		[ASYNC_FD] = context->async_fd,
+		[VENDOR] = (jint)attributes.vendor_id,
 	};
 	(*env)->SetIntArrayRegion(env, out, 0, DEVICE_ELEMENTS, values);
 	return 0;

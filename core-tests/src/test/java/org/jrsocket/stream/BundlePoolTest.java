@@ -76,6 +76,17 @@ class BundlePoolTest {
         pool.deviceRemoved(device);
     }
 
+    /** Draining the queues of a bundle would crash in the library of a device that does not allow that. */
+    @Test
+    void shouldKeepNothingOfADeviceWhoseQueuesDieWithTheirQueuePair() throws IOException {
+        Device qedr = verbs.addDevice(
+                new LoopbackConfig().name("qedr0").queuesOutliveQp(false), InetAddress.getByName("127.0.0.8"));
+        use(2, shape(qedr, 8192));
+        assertEquals(0, kept());
+        use(2, shape(one, 8192));
+        assertEquals(2, kept());
+    }
+
     @Test
     void shouldKeepAsMuchEachTimeItIsUsed() throws IOException {
         for (int i = 0; i < 4; i++) {

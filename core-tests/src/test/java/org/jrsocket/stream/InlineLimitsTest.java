@@ -90,6 +90,17 @@ class InlineLimitsTest {
         }
     }
 
+    @Test
+    void shouldNotAskForWhatTheDeviceOnlyPretendsToTake() throws Exception {
+        try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().mostInline(0))) {
+            RdmaTransport transport = RdmaTransport.over(verbs);
+            assertEquals(0, transport.tryQueuePair(RawPeerTests.HERE, CONFIG).inline());
+            assertEquals(0, verbs.device().refusedQps());
+            transport.close();
+            verbs.assertClean();
+        }
+    }
+
     /**
      * ENOMEM may be the device's answer to too much inline data, or be true: then the next connection asks for all
      * again.

@@ -103,7 +103,7 @@ final class BundlePool {
 
     private boolean keep(Bundle bundle) {
         try {
-            if (!bundle.renew()) {
+            if (!bundle.shape.device().queuesOutliveQp() || !bundle.renew()) {
                 return false;
             }
             Idle kept = new Idle(bundle, System.nanoTime());

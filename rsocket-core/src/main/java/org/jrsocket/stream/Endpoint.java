@@ -140,7 +140,8 @@ final class Endpoint {
 
     private Qp createQp(InlineLimits inlineLimits) throws IOException {
         try {
-            return inlineLimits.make(device, config.inline(), device.isIwarp() ? MessageWord.SIZE : 0, this::createQp);
+            int inline = Math.min(config.inline(), device.mostInline());
+            return inlineLimits.make(device, inline, device.isIwarp() ? MessageWord.SIZE : 0, this::createQp);
         } catch (ErrnoException e) {
             if (!InlineLimits.isRefusal(e)) {
                 throw e;

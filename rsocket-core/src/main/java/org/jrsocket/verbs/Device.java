@@ -41,6 +41,16 @@ public abstract class Device extends IbvContext {
     /** Returns how many entries a completion queue of this device can hold. */
     public abstract int maxCqe();
 
+    /** Returns whether a completion queue may be polled after a queue pair that used it was destroyed. */
+    public boolean queuesOutliveQp() {
+        return true;
+    }
+
+    /** Returns how many bytes of payload inside a work request may be asked for; the device may still refuse them. */
+    public int mostInline() {
+        return Integer.MAX_VALUE;
+    }
+
     /**
      * Returns the descriptor that becomes readable when the device has an asynchronous event. It is non-blocking and
      * owned by the device.

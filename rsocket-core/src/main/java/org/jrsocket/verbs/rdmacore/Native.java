@@ -17,7 +17,7 @@ final class Native {
      * Raised with every change of a signature or a struct layout. The library's number, which is checked when it is
      * loaded, must be the same.
      */
-    static final int ABI = 7;
+    static final int ABI = 8;
 
     private Native() {}
 

@@ -32,7 +32,13 @@ final class RdmaCoreDevice extends Device {
     static final int VECTORS = 6;
     static final int CMD_FD = 7;
     static final int ASYNC_FD = 8;
-    static final int ELEMENTS = 9;
+    static final int VENDOR = 9;
+    static final int ELEMENTS = 10;
+
+    /** Of qedr, whose library reads the queue pair of a completion even if that was freed (up to rdma-core 64). */
+    private static final int QLOGIC = 0x1077;
+    /** Of mana, whose library sends inline data as if its memory was registered (up to rdma-core 64). */
+    private static final int MICROSOFT = 0x1414;
 
     private final long handle;
     private final String name;
@@ -81,6 +87,24 @@ final class RdmaCoreDevice extends Device {
     @Override
     public int maxCqe() {
         return attributes[MAX_CQE];
+    }
+
+    @Override
+    public boolean queuesOutliveQp() {
+        return queuesOutliveQp(attributes[VENDOR]);
+    }
+
+    static boolean queuesOutliveQp(int vendor) {
+        return vendor != QLOGIC;
+    }
+
+    @Override
+    public int mostInline() {
+        return mostInline(attributes[VENDOR]);
+    }
+
+    static int mostInline(int vendor) {
+        return vendor == MICROSOFT ? 0 : Integer.MAX_VALUE;
     }
 
     @Override

@@ -28,6 +28,9 @@ public final class LoopbackConfig {
     int maxMr = 65536;
     int maxInline = 1024;
     int inlineErrno = Errno.EINVAL;
+    int mostInline = Integer.MAX_VALUE;
+    boolean lateArms;
+    boolean queuesOutliveQp = true;
     int maxSge = 32;
     int maxRdAtom = 16;
     int mtu = 4096;
@@ -133,6 +136,27 @@ public final class LoopbackConfig {
     /** Sets the error with which a queue pair with too many inline bytes is refused; devices differ. Default EINVAL. */
     public LoopbackConfig inlineErrno(int value) {
         inlineErrno = value;
+        return this;
+    }
+
+    /** Sets how many inline bytes may be asked for, whatever is granted; mana grants what it cannot do. Default all. */
+    public LoopbackConfig mostInline(int value) {
+        mostInline = value;
+        return this;
+    }
+
+    /**
+     * Sets whether a completion queue is armed only by the first poll after the call that arms it, as with bnxt_re in
+     * rdma-core before 46, and with ionic. Default off.
+     */
+    public LoopbackConfig lateArms(boolean value) {
+        lateArms = value;
+        return this;
+    }
+
+    /** Sets whether completion queues may be polled after their queue pair was destroyed; not with qedr. Default on. */
+    public LoopbackConfig queuesOutliveQp(boolean value) {
+        queuesOutliveQp = value;
         return this;
     }
 

@@ -42,6 +42,7 @@ class LoopbackCq extends Cq {
     private long polled; // written under lock
     private final Counter pushed = new Counter(); // raised under lock
     private boolean armed; // guarded by lock
+    private volatile boolean armWanted; // the next poll arms
     private volatile boolean broken;
 
     LoopbackCq(LoopbackDevice device, LoopbackCompChannel channel, int entries, int cookie) throws IOException {
@@ -111,6 +112,9 @@ class LoopbackCq extends Cq {
 
     @Override
     public int poll(WcBatch batch) {
+        if (armWanted) {
+            armNow();
+        }
         if (pushed.get() == polled || broken || !isOpen) {
             return unusable();
         }
@@ -165,13 +169,22 @@ class LoopbackCq extends Cq {
         if (!isOpen || broken) {
             return unusable();
         }
+        if (device.lateArms) {
+            armWanted = true;
+        } else {
+            armNow();
+        }
+        return 0;
+    }
+
+    private void armNow() {
         lock.lock();
         try {
             armed = true; // completions that are there already raise nothing
+            armWanted = false;
         } finally {
             lock.unlock();
         }
-        return 0;
     }
 
     @Override

@@ -37,6 +37,9 @@ public final class LoopbackDevice extends Device {
     private final int maxMr;
     final int maxInline;
     final int inlineErrno;
+    private final int mostInline;
+    final boolean lateArms;
+    private final boolean queuesOutliveQp;
     final int maxSge;
     final int maxRdAtom;
     final int mtu;
@@ -62,6 +65,9 @@ public final class LoopbackDevice extends Device {
         this.maxMr = config.maxMr;
         this.maxInline = config.maxInline;
         this.inlineErrno = config.inlineErrno;
+        this.mostInline = config.mostInline;
+        this.lateArms = config.lateArms;
+        this.queuesOutliveQp = config.queuesOutliveQp;
         this.maxSge = config.maxSge;
         this.maxRdAtom = config.maxRdAtom;
         this.mtu = config.mtu;
@@ -182,6 +188,16 @@ public final class LoopbackDevice extends Device {
     @Override
     public int maxCqe() {
         return maxCqe;
+    }
+
+    @Override
+    public boolean queuesOutliveQp() {
+        return queuesOutliveQp;
+    }
+
+    @Override
+    public int mostInline() {
+        return mostInline;
     }
 
     @Override
