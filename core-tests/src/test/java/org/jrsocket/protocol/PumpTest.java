@@ -88,6 +88,22 @@ class PumpTest {
         order.verify(queues).pollReceives();
     }
 
+    /** Some devices arm a queue only when it is polled next, and the completion that is waited for may still come. */
+    @Test
+    void shouldPollEachQueueThatItArms() {
+        Pump pump = pump();
+        pump.arm(true);
+        InOrder order = inOrder(queues);
+        order.verify(queues).arm();
+        order.verify(queues).pollSends();
+
+        write(10); // more than was granted
+        pump.flush();
+        pump.leave();
+        order.verify(queues).arm();
+        order.verify(queues).pollSends();
+    }
+
     /** A reader that polls is all there is to take the acknowledgement, and waits for the answer to what is left. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

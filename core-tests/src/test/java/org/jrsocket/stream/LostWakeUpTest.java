@@ -143,6 +143,31 @@ class LostWakeUpTest extends RawPeerTests {
     }
 
     /**
+     * What the poll after arming sends is acknowledged later. When the queues were armed nothing was on its way, so
+     * that no completion could be in the send queue. The service thread, which looks at all streams every few seconds,
+     * is kept from it.
+     */
+    @Test
+    void shouldNotLoseTheAcknowledgementOfWhatIsSentWhileArming() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(4096), CONFIG.withBuffers(4096, 8192));
+        CountDownLatch free = new CountDownLatch(1);
+        keepTheServiceThreadBusy(free);
+        arrive(Point.BEFORE_ARM, Bundle.RECV_COOKIE, () -> {
+            verbs.faults().holdAcks(true);
+            l.peer().grantRing(4096, 4096);
+        });
+        Future<Boolean> writer = run(false, () -> {
+            l.stream().write(new byte[12_000], 0, 12_000, 0);
+            return true;
+        });
+        RawPeer.await(
+                () -> l.peer().dataBytes() == 8192, () -> "only " + l.peer().dataBytes() + " bytes came");
+        verbs.faults().holdAcks(false);
+        assertEquals(true, writer.get(SOON, TimeUnit.SECONDS));
+        free.countDown();
+    }
+
+    /**
      * The same while somebody else comes and goes with the lock: a poll that gives way to another thread is not the
      * poll that must follow arming.
      */

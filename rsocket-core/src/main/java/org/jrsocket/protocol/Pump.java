@@ -52,6 +52,11 @@ public final class Pump {
         return take(Effects.NONE);
     }
 
+    /** Polls like {@link #poll}, but looks at both queues in any case, after both were armed; see {@link Queues#arm}. */
+    private int pollArmed() {
+        return take(pollSends());
+    }
+
     /**
      * Takes messages, and sends what they and the completions allow. A queue pair that fails gives its receives back,
      * which does not say why it failed. The request that caused the failure does, in the send queue, even if it had not
@@ -196,11 +201,11 @@ public final class Pump {
     public int arm(boolean sends) {
         if (sends) {
             queues.arm();
-        } else {
-            queues.armReceives();
+            return pollArmed();
         }
         return poll();
     }
+        queues.armReceives();
 
     /**
      * Has to be called before the connection is left to itself; see the class. Returns what happened, which others may
@@ -211,7 +216,7 @@ public final class Pump {
             return Effects.NONE;
         }
         queues.arm();
-        return poll() | flush();
+        return pollArmed() | flush();
     }
 
     private int violated() {

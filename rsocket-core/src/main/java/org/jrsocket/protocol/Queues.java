@@ -40,7 +40,10 @@ public interface Queues extends RequestSink {
     /** Posts what the sink holds, if anything, and empties it; returns false if the device did not take all of it. */
     boolean post();
 
-    /** Makes the next completion of either queue raise an event. Repeated calls have no effect. */
+    /**
+     * Makes the next completion of either queue raise an event. Repeated calls have no effect. A queue may not be armed
+     * before its next poll, so each queue has to be polled afterwards, whether a completion can be there or not.
+     */
     void arm();
 
     /** Arms like {@link #arm}, but only the receive queue. */
