@@ -104,6 +104,22 @@ class PumpTest {
         order.verify(queues).pollSends();
     }
 
+    /** bnxt_re takes no receives for a queue pair in error. What came before the error is still to be read. */
+    @Test
+    void shouldTakeAllThatCameWhereReceivesCannotBeGivenBack() {
+        Pump pump = pump();
+        when(queues.postReceives(anyInt())).thenReturn(false);
+        when(queues.batch()).thenReturn(8);
+        when(queues.pollReceives()).thenReturn(8, 4, 0);
+        when(queues.isReceived(anyInt())).thenReturn(true);
+        when(queues.isMessage(anyInt())).thenReturn(true);
+        when(queues.imm(anyInt())).thenReturn(Imm.data(1));
+        when(queues.length(anyInt())).thenReturn(1);
+        assertTrue(Effects.has(pump.poll(), Effects.FAILED));
+        pump.poll();
+        assertEquals(12, connection.in().readable());
+    }
+
     /** A reader that polls is all there is to take the acknowledgement, and waits for the answer to what is left. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -80,8 +80,9 @@ public final class Pump {
         do {
             n = queues.pollReceives();
             for (int i = 0; i < n; i++) {
-                effects |= receive(i);
-                if (Effects.has(effects, Effects.FAILED)) {
+                int one = receive(i);
+                effects |= one;
+                if (Effects.has(one, Effects.FAILED)) {
                     return effects;
                 }
             }
@@ -107,12 +108,13 @@ public final class Pump {
         return Effects.has(effects, Effects.VIOLATION) ? effects | violated() : effects;
     }
 
+    /** A queue pair in error may take no receives (bnxt_re). What has arrived is still in its queue, before its end. */
     private int repost() {
         int count = connection.in().toRepost();
         if (count == 0) {
             return Effects.NONE;
         }
-        return queues.postReceives(count) ? connection.reposted() : receiveFailed();
+        return queues.postReceives(count) ? connection.reposted() : sendFailed();
     }
 
     private int pollSends() {
@@ -203,9 +205,9 @@ public final class Pump {
             queues.arm();
             return pollArmed();
         }
+        queues.armReceives();
         return poll();
     }
-        queues.armReceives();
 
     /**
      * Has to be called before the connection is left to itself; see the class. Returns what happened, which others may

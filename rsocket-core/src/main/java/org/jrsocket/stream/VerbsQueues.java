@@ -26,6 +26,7 @@ import org.jrsocket.wire.MessageWord;
 final class VerbsQueues implements Queues {
 
     private static final int STAGED = NativeMemory.PAGE / Grant.SIZE;
+    private static final String FLUSHED = "the queue pair is in error";
 
     private final Endpoint endpoint;
     private final boolean peerBigEndian;
@@ -187,7 +188,7 @@ final class VerbsQueues implements Queues {
                 case WcBatch.RETRY_EXCEEDED -> "the peer's device does not answer";
                 case WcBatch.REMOTE_ACCESS -> "the peer's device refused the key or address that the peer had granted";
                 case WcBatch.LOCAL_QP_OPERATION -> "this host's device could not send; is its link up?";
-                case WcBatch.FLUSHED -> flushed();
+                case WcBatch.FLUSHED -> known(FLUSHED);
                 default -> "a request failed with " + name(status);
             };
         }
@@ -222,7 +223,7 @@ final class VerbsQueues implements Queues {
     public boolean isReceived(int index) {
         int status = received.status(index);
         if (status != WcBatch.SUCCESS) {
-            trouble = status == WcBatch.FLUSHED ? flushed() : "a receive failed with " + name(status);
+            trouble = status == WcBatch.FLUSHED ? known(FLUSHED) : "a receive failed with " + name(status);
         }
         return status == WcBatch.SUCCESS;
     }
@@ -263,8 +264,8 @@ final class VerbsQueues implements Queues {
             endpoint.reposts();
         }
         boolean all = endpoint.postReceives(count);
-        if (!all) {
-            trouble = "posting receives failed: " + Errno.describe(endpoint.qp.postError());
+        if (!all) { // of a queue pair in error, mostly
+            trouble = known("posting receives failed: " + Errno.describe(endpoint.qp.postError()));
         }
         return all;
     }
@@ -276,8 +277,8 @@ final class VerbsQueues implements Queues {
     }
 
     /** What a queue pair in error returns does not say why it is in error, so what is known of that stays. */
-    private String flushed() {
-        return trouble != null ? trouble : "the queue pair is in error";
+    private String known(String otherwise) {
+        return trouble != null ? trouble : otherwise;
     }
 
     /** Returns what last went wrong, for people; null if nothing did. */
