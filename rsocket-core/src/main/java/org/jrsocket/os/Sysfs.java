@@ -20,6 +20,8 @@ public final class Sysfs {
     /** The folder of the devices. */
     public static final Path DEVICES = Path.of("/sys/class/infiniband");
 
+    /** {@code RDMA_NODE_IB_CA}: InfiniBand and RoCE. */
+    private static final String CHANNEL_ADAPTER_NODE = "1:";
     /** {@code RDMA_NODE_RNIC}. */
     private static final String IWARP_NODE = "4:";
     /** {@code IB_PORT_ACTIVE}. */
@@ -49,6 +51,15 @@ public final class Sysfs {
     /** Returns whether the transport of a device is iWARP. */
     public static boolean isIwarp(Path device) {
         return text(device.resolve("node_type")).startsWith(IWARP_NODE);
+    }
+
+    /**
+     * Returns whether the kernel's connection manager knows devices of this kind. It leaves out EFA, usNIC, and mana as
+     * long as that has only raw packets: to an address of such a device there are no connections.
+     */
+    public static boolean hasConnections(Path device) {
+        String type = text(device.resolve("node_type"));
+        return type.isEmpty() || type.startsWith(CHANNEL_ADAPTER_NODE) || type.startsWith(IWARP_NODE);
     }
 
     /** Returns the folders of a device's ports. */

@@ -126,6 +126,19 @@ public class RdmaCoreProbeTest {
         }
     }
 
+    /** Such as EFA, which has verbs but no connections, and no GUID. */
+    @Test
+    void shouldNotTakeADeviceWithoutConnectionsForOne() throws IOException {
+        device("efa_0", "0000:0000:0000:0000");
+        Files.writeString(sys.resolve("efa_0").resolve("node_type"), "7: unspecified\n");
+        RdmaCoreProbe probe = new RdmaCoreProbe(sys, dev);
+        assertUnavailable(
+                Reason.NO_DEVICE, "no RDMA device on this host makes connections, efa_0 does not: add", probe);
+        device("mlx5_0", "7473:0cff:fe0d:fbee");
+        Files.writeString(sys.resolve("mlx5_0").resolve("node_type"), "1: CA\n");
+        assertDoesNotThrow(probe::checkDevices);
+    }
+
     private void port(String device, String state, String networkInterface) throws IOException {
         Path port = Files.createDirectories(sys.resolve(device).resolve("ports").resolve("1"));
         Files.writeString(port.resolve("state"), state + "\n");

@@ -76,9 +76,13 @@ public final class RdmaCoreProbe {
     }
 
     void checkDevices() throws VerbsUnavailableException {
-        List<String> names = Sysfs.names(sys);
+        List<String> names = names();
         if (names.isEmpty()) {
-            throw new VerbsUnavailableException(Reason.NO_DEVICE, "no RDMA device on this host: " + ADD_DEVICE, null);
+            List<String> others = Sysfs.names(sys);
+            String none = others.isEmpty()
+                    ? "no RDMA device on this host: "
+                    : "no RDMA device on this host makes connections, " + others.get(0) + " does not: ";
+            throw new VerbsUnavailableException(Reason.NO_DEVICE, none + ADD_DEVICE, null);
         }
         List<String> odd = new ArrayList<>();
         for (String name : names) {
@@ -92,6 +96,13 @@ public final class RdmaCoreProbe {
         }
         withoutGuid = odd;
         checkWithoutGuid();
+    }
+
+    /** Returns the names of the devices on which connections may be made. */
+    private List<String> names() {
+        return Sysfs.names(sys).stream()
+                .filter(name -> Sysfs.hasConnections(sys.resolve(name)))
+                .toList();
     }
 
     /**
@@ -247,7 +258,7 @@ public final class RdmaCoreProbe {
         List<String> failures = new ArrayList<>();
         boolean opened = false;
         boolean driverless = false;
-        for (String name : Sysfs.names(sys)) {
+        for (String name : names()) {
             long device = Native.openDevice(name);
             if (device > 0) {
                 opened = true;
