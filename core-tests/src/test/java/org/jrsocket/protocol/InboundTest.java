@@ -6,6 +6,7 @@ package org.jrsocket.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.jrsocket.wire.ConnData;
@@ -63,6 +64,36 @@ class InboundTest {
         inbound.message(Imm.data(64), 64);
         assertEquals(Effects.READABLE, inbound.message(Imm.data(1), 1));
         assertTrue(Effects.has(inbound.message(Imm.release(1), 0), Effects.MEMORY));
+    }
+
+    /** It is no end, as it would be to C's reader, and nothing to be read. */
+    @Test
+    void shouldIgnoreDataOfNoBytesEvenWithoutMemoryForMore() {
+        Inbound inbound = inbound(C);
+        assertEquals(Effects.NONE, inbound.message(0, 0));
+        assertEquals(Effects.READABLE, inbound.message(Imm.data(64), 64));
+        assertEquals(Effects.NONE, inbound.message(0, 0));
+        assertEquals(64, inbound.readable());
+        assertEquals(2, inbound.idleMessages());
+    }
+
+    @Test
+    void shouldTakeNothingAfterADisconnect() {
+        Inbound inbound = inbound(C.withFeatures(0));
+        inbound.message(Imm.data(10), 10);
+        inbound.message(Imm.ctrl(Imm.CTRL_DISCONNECT), 0);
+        for (int imm : new int[] {
+            Imm.data(5),
+            Imm.sgl(17),
+            Imm.release(0),
+            Imm.ctrl(Imm.CTRL_SHUTDOWN),
+            Imm.ctrl(Imm.CTRL_DISCONNECT),
+            Imm.OP_IOMAP_SGL << 29
+        }) {
+            assertEquals(Effects.NONE, inbound.message(imm, 0), Imm.describe(imm));
+        }
+        assertEquals(10, inbound.readable());
+        assertNull(inbound.violation());
     }
 
     private static Inbound inbound(ConnData peer) {
