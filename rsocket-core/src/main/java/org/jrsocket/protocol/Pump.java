@@ -52,7 +52,7 @@ public final class Pump {
         return take(Effects.NONE);
     }
 
-    /** Polls like {@link #poll}, but looks at both queues in any case, after both were armed; see {@link Queues#arm}. */
+    /** Polls like {@link #poll}, but looks at both queues in any case: both were armed. See {@link Queues#arm}. */
     private int pollArmed() {
         return take(pollSends());
     }

@@ -174,8 +174,8 @@ final class Bundle {
     /**
      * Makes the bundle as good as new, after its connection's queue pair was destroyed. The memory that it has grown to
      * is freed. Everything else that the peer could write is cleared, announced or not: the next peer can announce
-     * bytes that it did not write, and what is read then must not be another connection's data. So is the send memory: a
-     * copy out of a mapped file that was truncated breaks off, and what is sent all the same must not be either.
+     * bytes that it did not write, and what is read then must not be another connection's data. So is the send memory:
+     * a copy out of a mapped file that was truncated breaks off, and what is sent then must not be either.
      *
      * @return whether it may be used again
      */
