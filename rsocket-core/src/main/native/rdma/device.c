@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -85,6 +86,23 @@ static jstring device_firmware(JNIEnv *env, jclass type, jlong device)
 	return (*env)->NewStringUTF(env, attributes.fw_ver);
 }
 
+/* The PCI vendor of a device's adapter, or 0. For drivers that do not say it themselves, such as mana for years. */
+static unsigned int pci_vendor(const struct ibv_device *device)
+{
+	char path[sizeof(device->ibdev_path) + 16];
+	unsigned int vendor = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/device/vendor", device->ibdev_path);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%x", &vendor) != 1)
+		vendor = 0;
+	fclose(file);
+	return vendor;
+}
+
 static jint device_attributes(JNIEnv *env, jclass type, jlong device, jintArray out)
 {
 	(void)type;
@@ -108,7 +126,7 @@ static jint device_attributes(JNIEnv *env, jclass type, jlong device, jintArray 
 		[VECTORS] = context->num_comp_vectors,
 		[CMD_FD] = context->cmd_fd,
 		[ASYNC_FD] = context->async_fd,
-		[VENDOR] = (jint)attributes.vendor_id,
+		[VENDOR] = (jint)(attributes.vendor_id ? attributes.vendor_id : pci_vendor(context->device)),
 	};
 	(*env)->SetIntArrayRegion(env, out, 0, DEVICE_ELEMENTS, values);
 	return 0;

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Devices that refuse a queue pair with 128 bytes of inline data, as bnxt_re and irdma do, or with any. */
 @Timeout(120)
@@ -90,9 +91,11 @@ class InlineLimitsTest {
         }
     }
 
-    @Test
-    void shouldNotAskForWhatTheDeviceOnlyPretendsToTake() throws Exception {
-        try (LoopbackProvider verbs = new LoopbackProvider(new LoopbackConfig().mostInline(0))) {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldNotUseWhatTheDeviceOnlyPretendsToTake(boolean roundsUp) throws Exception {
+        LoopbackConfig config = new LoopbackConfig().mostInline(0).roundUp(roundsUp);
+        try (LoopbackProvider verbs = new LoopbackProvider(config)) {
             RdmaTransport transport = RdmaTransport.over(verbs);
             assertEquals(0, transport.tryQueuePair(RawPeerTests.HERE, CONFIG).inline());
             assertEquals(0, verbs.device().refusedQps());

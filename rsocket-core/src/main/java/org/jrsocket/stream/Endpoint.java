@@ -148,7 +148,9 @@ final class Endpoint {
             }
             throw new IOException(
                     device.name() + " refuses a queue pair of " + sendSlots + " sends and " + receiveSlots
-                            + " receives (" + e.getMessage() + "); lower queue.send or queue.receive",
+                            + " receives (" + e.getMessage() + "); "
+                            + (e.errno() == Errno.EINVAL ? "" : "if others can use the device, ")
+                            + "lower queue.send or queue.receive",
                     e);
         }
     }
@@ -166,7 +168,7 @@ final class Endpoint {
         attr.cap().setMax_inline_data(inline);
         // the device may grant more slots, but the completion queues are sized for these
         Qp created = cm.createQP(id, bundle.pd(), attr);
-        inlineLimit = Math.min(attr.cap().getMax_inline_data(), SendBatch.PAYLOAD);
+        inlineLimit = Math.min(attr.cap().getMax_inline_data(), Math.min(SendBatch.PAYLOAD, device.mostInline()));
         return created;
     }
 
