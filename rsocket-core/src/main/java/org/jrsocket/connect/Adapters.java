@@ -55,10 +55,13 @@ final class Adapters {
         return locals.get();
     }
 
-    private static List<Local> read(Path sys) throws IOException {
+    static List<Local> read(Path sys) throws IOException {
         List<Local> locals = new ArrayList<>();
         for (String name : Sysfs.names(sys)) {
             Path device = sys.resolve(name);
+            if (!Sysfs.hasConnections(device)) {
+                continue;
+            }
             for (Path port : Sysfs.ports(device)) {
                 if (Sysfs.isActive(Sysfs.state(port))) {
                     for (String each : interfaces(device, port)) {

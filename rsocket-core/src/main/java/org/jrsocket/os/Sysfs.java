@@ -54,8 +54,8 @@ public final class Sysfs {
     }
 
     /**
-     * Returns whether the kernel's connection manager knows devices of this kind. It leaves out EFA, usNIC, and mana as
-     * long as that has only raw packets: to an address of such a device there are no connections.
+     * Returns whether the kernel's connection manager may know the device. It leaves out EFA and usNIC: to an address
+     * of such a device there are no connections.
      */
     public static boolean hasConnections(Path device) {
         String type = text(device.resolve("node_type"));

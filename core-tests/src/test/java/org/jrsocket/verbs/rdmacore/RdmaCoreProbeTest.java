@@ -132,8 +132,7 @@ public class RdmaCoreProbeTest {
         device("efa_0", "0000:0000:0000:0000");
         Files.writeString(sys.resolve("efa_0").resolve("node_type"), "7: unspecified\n");
         RdmaCoreProbe probe = new RdmaCoreProbe(sys, dev);
-        assertUnavailable(
-                Reason.NO_DEVICE, "no RDMA device on this host makes connections, efa_0 does not: add", probe);
+        assertUnavailable(Reason.NO_DEVICE, "none of this host's RDMA devices (efa_0) makes connections: add", probe);
         device("mlx5_0", "7473:0cff:fe0d:fbee");
         Files.writeString(sys.resolve("mlx5_0").resolve("node_type"), "1: CA\n");
         assertDoesNotThrow(probe::checkDevices);

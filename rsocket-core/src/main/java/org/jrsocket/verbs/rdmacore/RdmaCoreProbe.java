@@ -81,7 +81,7 @@ public final class RdmaCoreProbe {
             List<String> others = Sysfs.names(sys);
             String none = others.isEmpty()
                     ? "no RDMA device on this host: "
-                    : "no RDMA device on this host makes connections, " + others.get(0) + " does not: ";
+                    : "none of this host's RDMA devices (" + String.join(", ", others) + ") makes connections: ";
             throw new VerbsUnavailableException(Reason.NO_DEVICE, none + ADD_DEVICE, null);
         }
         List<String> odd = new ArrayList<>();

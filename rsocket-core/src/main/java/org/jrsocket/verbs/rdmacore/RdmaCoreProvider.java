@@ -93,12 +93,15 @@ public final class RdmaCoreProvider extends VerbsProvider {
         return now;
     }
 
-    /** Returns the devices, without those that cannot be opened, unless none can. */
+    /** Returns the devices on which connections are made, without those that cannot be opened, unless none can. */
     @Override
     public List<DeviceInfo> devices() throws IOException {
         List<DeviceInfo> found = new ArrayList<>();
         IOException failure = null;
         for (String name : Sysfs.names(Sysfs.DEVICES)) {
+            if (!Sysfs.hasConnections(Sysfs.DEVICES.resolve(name))) {
+                continue;
+            }
             try {
                 long device = check(Native.openDevice(name), "ibv_open_device", name);
                 try {
