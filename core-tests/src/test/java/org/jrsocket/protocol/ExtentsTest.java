@@ -78,7 +78,7 @@ class ExtentsTest {
     @Test
     void shouldIgnoreAnEmptyRun() {
         extents.add(100, 10, 1, false);
-        extents.add(200, 0, 1, true);
+        extents.add(110, 0, 1, true);
         assertFalse(extents.isAwaitedWithin(10));
         assertEquals(10, extents.gather(100, 100));
     }

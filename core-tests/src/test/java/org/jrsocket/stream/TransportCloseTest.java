@@ -143,8 +143,7 @@ class TransportCloseTest {
         });
         assertEquals(1, warnings.size(), warnings::toString);
         assertTrue(
-                warnings.get(0)
-                        .contains("not freed: 1, of which wait for received bytes that nobody has given back: 1"),
+                warnings.get(0).contains("not freed: 1, of which 1 wait for received bytes to be given back"),
                 warnings::toString);
         borrowed.close();
         RawPeer.await(reader::isFreed, () -> "not freed");

@@ -140,7 +140,7 @@ final class OpenStreams {
         List<RdmaStream> left = now();
         if (!left.isEmpty()) {
             LOG.warn(
-                    "connections not freed: {}, of which wait for received bytes that nobody has given back: {}",
+                    "connections not freed: {}, of which {} wait for received bytes to be given back",
                     left.size(),
                     left.stream()
                             .filter(stream -> stream.closing().freeing().waitsForBorrowed())

@@ -112,7 +112,7 @@ final class JdkChannels {
         FAILURE = failure;
     }
 
-    /** The constructors of channels that name a provider, looked up when the first is needed. */
+    /** The constructors of channels that name a provider, all looked up when the first is needed. */
     private static final class Constructors {
 
         static final MethodHandle SERVER =
@@ -140,7 +140,7 @@ final class JdkChannels {
 
         private static MethodHandle findWithRights(String name, Class<?> type, Class<?>... parameters) {
             try {
-                Class<?> channel = Class.forName(PACKAGE + "." + name);
+                Class<?> channel = Class.forName(PACKAGE + "." + name, false, null);
                 return MethodHandles.privateLookupIn(channel, MethodHandles.lookup())
                         .findConstructor(channel, MethodType.methodType(void.class, parameters))
                         .asType(MethodType.methodType(type, parameters));

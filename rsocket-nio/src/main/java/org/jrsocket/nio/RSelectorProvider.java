@@ -169,7 +169,10 @@ public final class RSelectorProvider extends SelectorProvider {
         }
     }
 
-    // ---- opening: programs open a selector for each provider that their channels name, so all name this one ----
+    // ---- opening ----
+
+    // Programs open a selector for each provider that their channels name, so all name this one. Whether they do is
+    // decided by RDMA, so that even a pipe opens the transport: later is too late.
 
     @Override
     public SocketChannel openSocketChannel() throws IOException {
