@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -24,6 +25,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.os.Errno;
+import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.CmMessage;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
@@ -137,6 +140,30 @@ class LostPathTest {
             pair.client.keepAlive(1_000_000);
             verbs.faults().killAll(true);
             RawPeer.await(() -> !lost.isEmpty(), () -> "nobody has noticed");
+            assertPathLost(readFails(pair.client), pair);
+        }
+    }
+
+    /** What the kernel says of a connection whose peer's neighbour entry changes. */
+    private static CmEvent doubt() throws IOException {
+        return new CmEvent(
+                EventType.RDMA_CM_EVENT_UNREACHABLE.ordinal(), -Errno.ETIMEDOUT, null, null, null, new byte[0]);
+    }
+
+    @Test
+    void shouldGoOnWhenTheKernelDoubtsThePath() throws Exception {
+        try (StreamPair pair = quietPair()) {
+            pair.client.onCmEvent(doubt());
+            send(pair.client, pair.server, 1);
+            send(pair.server, pair.client, 1);
+        }
+    }
+
+    @Test
+    void shouldTellAReaderIfTheKernelDoubtsThePathWithReason() throws Exception {
+        try (StreamPair pair = quietPair()) {
+            verbs.faults().killAll(true);
+            pair.client.onCmEvent(doubt());
             assertPathLost(readFails(pair.client), pair);
         }
     }

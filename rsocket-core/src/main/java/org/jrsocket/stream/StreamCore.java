@@ -329,7 +329,7 @@ final class StreamCore {
     }
 
     /** Asks the peer's device for a sign of life, by an empty write, which the device acknowledges on its own. */
-    private void probePeer() {
+    void probePeer() {
         enter();
         try {
             if (!phase.isFreed() && !closed) {

@@ -24,15 +24,14 @@ final class StreamEffects {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
 
     /**
-     * Events that mean that the peer is gone. The last three: the passive side gave up on an answer that we took for
-     * the connection. They are not cases of a switch, which needs a class of its own when the first event comes,
-     * perhaps after the application's class loader was closed.
+     * Events that mean that the peer is gone. The last two: the passive side gave up on an answer that we took for the
+     * connection. They are not cases of a switch, which needs a class of its own when the first event comes, perhaps
+     * after the application's class loader was closed.
      */
     private static final Set<EventType> PEER_GONE = EnumSet.of(
             EventType.RDMA_CM_EVENT_DISCONNECTED,
             EventType.RDMA_CM_EVENT_REJECTED,
-            EventType.RDMA_CM_EVENT_CONNECT_ERROR,
-            EventType.RDMA_CM_EVENT_UNREACHABLE);
+            EventType.RDMA_CM_EVENT_CONNECT_ERROR);
 
     /** The kernel tells of both in the same way. */
     private static final String LOST_DEVICE = "the RDMA device was removed or has failed";
@@ -169,6 +168,10 @@ final class StreamEffects {
             peerDisconnected("the peer went away without closing", true);
         } else if (type == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL) {
             deviceRemoved();
+        } else if (type == EventType.RDMA_CM_EVENT_UNREACHABLE) {
+            // Linux 6.0 and later: the peer's hardware address has changed or is not resolved just now. The connection
+            // may work all the same, and only the device knows.
+            core.probePeer();
         } else {
             LOG.debug("{} to {}: {}", core.local, core.remote, event);
         }
