@@ -81,6 +81,17 @@ class ConnectAnswersTest {
         assertFailure(Reason.RESOURCES, "connecting failed: Cannot allocate memory", type, -Errno.ENOMEM, new byte[0]);
     }
 
+    /** After a hard reset of this host each old end there costs one request. That is no verdict on the peer. */
+    @Test
+    void shouldTakeARequestThatEndsAnOldConnectionForOneToBeMadeAgain() throws IOException {
+        assertFailure(
+                Reason.BUSY,
+                "Connection refused: the peer still had an old connection of this host, which ends now",
+                EventType.RDMA_CM_EVENT_REJECTED,
+                10,
+                new byte[0]);
+    }
+
     private static Answer answer(EventType type, boolean late, byte[] privateData) throws IOException {
         return ConnectAnswers.of(new CmEvent(type.ordinal(), 0, null, null, null, privateData), late);
     }

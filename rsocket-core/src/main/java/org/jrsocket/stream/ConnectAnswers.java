@@ -20,6 +20,12 @@ final class ConnectAnswers {
     /** IB's reject reason "invalid service ID": there is no listener. */
     private static final int REJECT_NO_LISTENER = 8;
 
+    /**
+     * IB's reject reason "stale connection": the peer has an end of a connection that this host's device has forgotten,
+     * with the same queue pair number. This ends it, so the next request may be taken.
+     */
+    private static final int REJECT_STALE = 10;
+
     private ConnectAnswers() {}
 
     /**
@@ -90,6 +96,11 @@ final class ConnectAnswers {
         if (reason == Refusal.DENIED) {
             return failed(
                     Reason.DENIED, "Connection refused by the peer's rules or devices, or because the peer is drained");
+        }
+        if (status == REJECT_STALE) {
+            return failed(
+                    Reason.BUSY,
+                    "Connection refused: the peer still had an old connection of this host, which ends now");
         }
         String why =
                 switch (status) {
