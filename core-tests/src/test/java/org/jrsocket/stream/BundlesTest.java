@@ -30,6 +30,8 @@ import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What connections leave for connections to come: that it is used, that it is safe, and that it does not stay. */
 class BundlesTest extends RawPeerTests {
@@ -320,20 +322,21 @@ class BundlesTest extends RawPeerTests {
 
     /** The hook's methods declare no exception, and what makes a queue pair throws this one. */
     @SuppressWarnings("unchecked")
-    private static <E extends Exception> void noMemory() throws E {
-        throw (E) new ErrnoException("rdma_create_qp", "for this test", Errno.ENOMEM);
+    private static <E extends Exception> void refuse(int errno) throws E {
+        throw (E) new ErrnoException("rdma_create_qp", "for this test", errno);
     }
 
-    /** Nor from having its queue pair, when it has what it needs besides. */
-    @Test
-    void shouldGiveUpWhatIsKeptWhenThereIsNoMemoryForAQueuePair() throws Exception {
+    /** Nor from having its queue pair, when it has what it needs besides. EAGAIN: a cgroup's limit, for example. */
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.ENOMEM, Errno.EAGAIN})
+    void shouldGiveUpWhatIsKeptWhenThereIsNoMemoryForAQueuePair(int errno) throws Exception {
         ended(CONFIG);
         link(Role.PASSIVE, RawPeer.Spec.DEFAULT, SMALL).stream().close();
         freed();
         int both = verbs.liveObjects().pds();
         hooked.hook = (at, cookie) -> {
             if (at == Point.BEFORE_QP && verbs.liveObjects().pds() >= both) {
-                BundlesTest.<RuntimeException>noMemory();
+                BundlesTest.<RuntimeException>refuse(errno);
             }
         };
         assertArrayEquals(bytes(10), echo(link(Role.ACTIVE)));

@@ -65,7 +65,7 @@ final class BundlePool {
         try {
             return new Bundle(verbs, shape, budget, transport::reap);
         } catch (IOException e) {
-            if (!MemoryBudget.isLack(e) || !freeIdle()) {
+            if (!MemoryBudget.isLackOfObjects(e) || !freeIdle()) {
                 throw e;
             }
         } catch (OutOfMemoryError e) {

@@ -131,7 +131,7 @@ final class Endpoint {
         try {
             return createQp(inlineLimits);
         } catch (ErrnoException e) {
-            if (!MemoryBudget.isLack(e) || !bundles.freeIdle()) {
+            if (!MemoryBudget.isLackOfObjects(e) || !bundles.freeIdle()) {
                 throw e;
             }
             return createQp(inlineLimits);

@@ -83,6 +83,14 @@ final class MemoryBudget {
         return e instanceof UsedUp || e instanceof ErrnoException v && v.errno() == Errno.ENOMEM;
     }
 
+    /**
+     * Returns whether it may help to free what is kept for later: memory is lacking, or there are as many objects as
+     * the device (mlx5) or the cgroup for RDMA allows, which both report as EAGAIN.
+     */
+    static boolean isLackOfObjects(Throwable e) {
+        return isLack(e) || e instanceof ErrnoException v && v.errno() == Errno.EAGAIN;
+    }
+
     void giveBack(long bytes) {
         long left = used.addAndGet(-bytes);
         assert left >= 0 : left;
