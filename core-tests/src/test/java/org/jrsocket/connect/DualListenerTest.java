@@ -385,6 +385,22 @@ class DualListenerTest {
         }
     }
 
+    /** A device whose firmware hangs may hold up the service thread, which would tell of them, for a minute. */
+    @Test
+    void shouldLookForTcpConnectionsOfWhichNobodyTells() throws Exception {
+        FakeRdma rdma = new FakeRdma();
+        rdma.watching = readable -> () -> {};
+        try (DualListener listener = listenOver(rdma)) {
+            listener.watchTcp(1);
+            for (long nanos : new long[] {0, TimeUnit.HOURS.toNanos(1)}) {
+                Numbers acceptor = new Numbers();
+                acceptor.waiting = 1;
+                acceptor.looks = 2;
+                assertEquals(1, listener.accept(acceptor, nanos));
+            }
+        }
+    }
+
     /** It may have been open when the descriptor was to be watched. */
     @Test
     void shouldDoWithoutAWatchWhereRdmaHasJustEnded() throws Exception {
@@ -405,7 +421,7 @@ class DualListenerTest {
                 new FutureTask<>(() -> assertThrows(SocketException.class, () -> listener.accept(new Numbers(), 0)));
         Thread thread = new Thread(waiting, "accept");
         thread.start();
-        while (thread.getState() != Thread.State.WAITING && thread.isAlive()) {
+        while (thread.getState() != Thread.State.TIMED_WAITING && thread.isAlive()) {
             Thread.onSpinWait();
         }
         assertTrue(thread.isAlive(), "it does not wait");

@@ -295,7 +295,7 @@ class ExpectedListenerTest {
                     0));
             Thread thread = new Thread(accepting, "accept");
             thread.start();
-            while (thread.getState() != Thread.State.WAITING) {
+            while (thread.getState() != Thread.State.TIMED_WAITING) {
                 Thread.onSpinWait();
             }
             holder.close();

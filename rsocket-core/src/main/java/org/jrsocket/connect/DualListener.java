@@ -48,6 +48,12 @@ public final class DualListener implements AutoCloseable {
     /** How often an accepting thread looks for TCP connections once there is no service thread. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /**
+     * How often it looks for them before that. The service thread tells of them, unless a device holds it up: a command
+     * to an adapter's firmware that hangs takes a minute to fail.
+     */
+    private static final long HELD_UP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final TransportContext context;
     private final Policy policy;
     private final RdmaListener listener;
@@ -356,13 +362,8 @@ public final class DualListener implements AutoCloseable {
             if (closed || signalled || fetch()) {
                 return;
             }
-            if (context.rdma().isOver()) { // TCP connections are not reported any more
-                LockSupport.parkNanos(this, nanos == 0 ? LOOK_NANOS : Math.min(nanos, LOOK_NANOS));
-            } else if (nanos == 0) {
-                LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, nanos);
-            }
+            long most = context.rdma().isOver() ? LOOK_NANOS : HELD_UP_NANOS;
+            LockSupport.parkNanos(this, nanos == 0 ? most : Math.min(nanos, most));
         } finally {
             waiter = null;
         }
