@@ -46,7 +46,8 @@ final class RdmaCoreCmChannel extends CmChannel {
 
     private final NativeMemory memory = NativeMemory.allocate(SIZE);
     private final AtomicInteger ids = new AtomicInteger();
-    private long channel; // guarded by this; 0 once destroyed
+    private final Object births = new Object(); // held while an id is created; taken after this
+    private long channel; // written with both locks held; 0 once destroyed
     // In case memory is short; guarded by this:
     private boolean unread; // whether the event that the native code copied is still to be read
     private Taken again; // an event that could not be handled
@@ -133,13 +134,16 @@ final class RdmaCoreCmChannel extends CmChannel {
         Native.detachQp(id);
     }
 
-    synchronized long createId(long cookie, int portSpace) throws IOException {
-        long id = Native.createId(handle(), cookie, portSpace);
-        if (id <= 0) { // the text is built only on failure
-            check(id, "rdma_create_id", "port space 0x" + Integer.toHexString(portSpace));
+    /** Does not wait for {@link #next}, which may have to wait for an adapter to make another connection. */
+    long createId(long cookie, int portSpace) throws IOException {
+        synchronized (births) {
+            long id = Native.createId(handle(), cookie, portSpace);
+            if (id <= 0) { // the text is built only on failure
+                check(id, "rdma_create_id", "port space 0x" + Integer.toHexString(portSpace));
+            }
+            ids.incrementAndGet();
+            return id;
         }
-        ids.incrementAndGet();
-        return id;
     }
 
     /** Counts an id that came with a connection request. */
@@ -162,15 +166,17 @@ final class RdmaCoreCmChannel extends CmChannel {
         if (channel == 0) {
             return;
         }
-        int left = ids.get();
-        if (left > 0) { // their C objects point to this one
-            throw new ErrnoException("rdma_destroy_event_channel", left + " ids left", Errno.EBUSY);
+        synchronized (births) {
+            int left = ids.get();
+            if (left > 0) { // their C objects point to this one
+                throw new ErrnoException("rdma_destroy_event_channel", left + " ids left", Errno.EBUSY);
+            }
+            if (unread && memory.buffer().getInt(TYPE) == CONNECT_REQUEST) {
+                Native.destroyId(memory.buffer().getLong(NEW_ID));
+            }
+            Native.destroyChannel(channel);
+            channel = 0;
         }
-        if (unread && memory.buffer().getInt(TYPE) == CONNECT_REQUEST) {
-            Native.destroyId(memory.buffer().getLong(NEW_ID));
-        }
-        Native.destroyChannel(channel);
-        channel = 0;
         isOpen = false;
         memory.free();
     }
