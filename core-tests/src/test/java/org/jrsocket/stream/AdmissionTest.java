@@ -9,12 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.mock;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 import org.jrsocket.stream.Admission.Limits;
 import org.jrsocket.stream.Admission.Request;
+import org.jrsocket.verbs.Device;
 import org.junit.jupiter.api.Test;
 
 /** Who begins, who waits and who is turned away. A place that was not given back would keep its source out for good. */
@@ -35,32 +37,56 @@ class AdmissionTest {
     }
 
     private static Request from(InetAddress source, long since) {
-        return new Request(null, null, source, since);
+        return new Request(null, null, null, source, since);
+    }
+
+    private void opened(InetAddress source) {
+        Request request = from(source, 0);
+        admission.opened(request);
+        admission.made(request);
     }
 
     @Test
     void shouldLetNoSourceBeginMoreThanItsShareAndNobodyMoreThanAll() {
-        admission.opened(one);
-        admission.opened(one);
-        assertFalse(admission.mayOpen(one));
-        assertTrue(admission.mayOpen(other));
-        admission.opened(other);
-        assertFalse(admission.mayOpen(other));
-        assertFalse(admission.mayOpen(address(3)));
-        admission.over(one);
-        assertTrue(admission.mayOpen(one));
-        assertTrue(admission.mayOpen(address(3)));
+        opened(one);
+        opened(one);
+        assertFalse(admission.mayOpen(from(one, 0)));
+        assertTrue(admission.mayOpen(from(other, 0)));
+        opened(other);
+        assertFalse(admission.mayOpen(from(other, 0)));
+        assertFalse(admission.mayOpen(from(address(3), 0)));
+        admission.over(from(one, 0));
+        assertTrue(admission.mayOpen(from(one, 0)));
+        assertTrue(admission.mayOpen(from(address(3), 0)));
+    }
+
+    /** One that hangs would otherwise take all places. */
+    @Test
+    void shouldLetADeviceBeAtWorkForNoMoreThanAQuarter() {
+        Admission admitting = new Admission(new Limits(8, 8, 4, 4, 0, 0, HELD_NANOS));
+        Device hangs = mock(Device.class);
+        Device works = mock(Device.class);
+        Request first = new Request(null, hangs, null, one, 0);
+        admitting.opened(first);
+        admitting.opened(new Request(null, hangs, null, other, 0));
+        Request waits = new Request(null, hangs, null, one, 0);
+        assertFalse(admitting.mayOpen(waits));
+        assertTrue(admitting.mayOpen(new Request(null, works, null, one, 0)));
+        assertTrue(admitting.hold(waits));
+        assertNull(admitting.next());
+        admitting.made(first);
+        assertSame(waits, admitting.next());
     }
 
     /** A source that is slow with some of its requests must not get more places for each one that ends. */
     @Test
     void shouldGiveBackOnePlaceAtATime() {
-        admission.opened(one);
-        admission.opened(one);
-        admission.over(one);
-        assertTrue(admission.mayOpen(one));
-        admission.opened(one);
-        assertFalse(admission.mayOpen(one));
+        opened(one);
+        opened(one);
+        admission.over(from(one, 0));
+        assertTrue(admission.mayOpen(from(one, 0)));
+        opened(one);
+        assertFalse(admission.mayOpen(from(one, 0)));
 
         Request first = from(other, 0);
         assertTrue(admission.hold(first));
@@ -122,15 +148,15 @@ class AdmissionTest {
 
     @Test
     void shouldPassOverASourceThatHasItsShare() {
-        admission.opened(one);
-        admission.opened(one);
+        opened(one);
+        opened(one);
         Request waits = from(one, 0);
         Request goes = from(other, 0);
         assertTrue(admission.hold(waits));
         assertTrue(admission.hold(goes));
         assertSame(goes, admission.next());
         assertNull(admission.next());
-        admission.over(one);
+        admission.over(from(one, 0));
         assertSame(waits, admission.next());
     }
 }

@@ -4,9 +4,11 @@
  */
 package org.jrsocket.stream;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.ibm.disni.verbs.RdmaCm;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.loopback.LoopbackId;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,6 +50,31 @@ class FarewellsTest {
         down.set(false); // they were never connected, so that there is nothing to say
         RawPeer.await(() -> Collections.disjoint(verbs.ids(), Set.copyOf(ids)), () -> "an id is kept");
         transport.cm().destroyEventChannel(events);
+        transport.close();
+        verbs.assertClean();
+        verbs.close();
+    }
+
+    /** It answers nothing any more, so its end must not be missed between two owners of the id. */
+    @Test
+    void shouldNotWaitForAPeerThatLeavesWhileTheConnectionIsFreed() throws Exception {
+        LoopbackProvider verbs = new LoopbackProvider();
+        HookedVerbs hooked = new HookedVerbs(verbs);
+        RdmaTransport transport = RdmaTransport.over(hooked);
+        StreamPair pair = StreamPair.connect(transport, InetAddress.getLoopbackAddress(), StreamConfig.DEFAULT);
+        verbs.faults().breakAfter(0);
+        pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
+        assertThrows(IOException.class, () -> pair.client.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+        AtomicBoolean left = new AtomicBoolean();
+        hooked.afterDestroyQp = () -> {
+            if (!left.getAndSet(true)) {
+                pair.server.abort();
+                RawPeer.await(() -> pair.client.core().peerGone, () -> "the client has not heard of it");
+            }
+        };
+        pair.client.close();
+        RawPeer.await(() -> verbs.ids().stream().noneMatch(LoopbackId::isActive), () -> "its id is kept");
+        pair.close();
         transport.close();
         verbs.assertClean();
         verbs.close();

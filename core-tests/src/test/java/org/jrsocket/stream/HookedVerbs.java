@@ -79,6 +79,10 @@ final class HookedVerbs extends VerbsProvider {
     volatile Event afterDestroyCq = () -> {};
     /** Runs before a request is rejected. */
     volatile Event beforeReject = () -> {};
+    /** Runs before a request is accepted; what it throws comes out there. */
+    volatile Event beforeAccept = () -> {};
+    /** Runs once the request is accepted, before the call returns. */
+    volatile Event afterAccept = () -> {};
 
     HookedVerbs(LoopbackProvider inner) {
         this.inner = inner;
@@ -250,7 +254,9 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public void accept(RdmaCmId id, RdmaConnParam param) throws IOException {
+            beforeAccept.run();
             real.accept(id, param);
+            afterAccept.run();
         }
 
         @Override

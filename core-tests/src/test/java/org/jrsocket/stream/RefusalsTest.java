@@ -132,6 +132,35 @@ class RefusalsTest extends RawPeerTests {
         assertEquals(Reason.BUSY, refused(listener));
     }
 
+    /** Of one connection the errno says that its client has left. Drivers also use it for what they cannot do. */
+    @Test
+    void shouldWarnOfADeviceThatHasAcceptedNobody() throws Exception {
+        RdmaListener listener = later(transport.listen(new InetSocketAddress(HERE, 0), 50, SMALL));
+        hooked.beforeAccept = () -> {
+            throw new ErrnoException("rdma_accept", "for this test", Errno.EINVAL);
+        };
+        assertEquals(List.of(), warningsIn(() -> {
+            refused(listener);
+            refused(listener);
+        }));
+        List<String> warnings = warningsIn(() -> {
+            refused(listener);
+            refused(listener);
+        });
+        assertEquals(1, warnings.size(), warnings.toString());
+        assertTrue(warnings.get(0).contains("rdma_accept") && warnings.get(0).contains("doctor"), warnings.toString());
+        hooked.beforeAccept = () -> {};
+        connects(listener);
+        hooked.beforeAccept = () -> {
+            throw new ErrnoException("rdma_accept", "for this test", Errno.EINVAL);
+        };
+        assertEquals(List.of(), warningsIn(() -> {
+            for (int i = 0; i < 5; i++) {
+                refused(listener);
+            }
+        }));
+    }
+
     /** Peers set the rate, and refusing takes calls of the kernel. */
     @Test
     void shouldRefuseItselfWhatTheReapersAreTooSlowFor() throws Exception {

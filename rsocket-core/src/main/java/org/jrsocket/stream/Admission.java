@@ -14,12 +14,14 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 
 /**
  * Decides which requests a listener may answer, which have to wait, and which are turned away. A handshake that its
  * client never ends costs as much as a connection. Handshakes are therefore bounded apart from the backlog, in number,
- * by source address and in time, so that nobody can fill a listener without completing handshakes.
+ * by source address and in time, so that nobody can fill a listener without completing handshakes. Those whose device
+ * is still at work for them are also bounded by device.
  *
  * <p>A request waits, unanswered, while its source or the listener has too many handshakes under way or the application
  * has not accepted the connections that are ready. It waits for {@link Limits#heldNanos}, or little longer. Clients
@@ -76,9 +78,11 @@ final class Admission {
     }
 
     /** A checked request. */
-    record Request(CmId id, ConnData peer, InetAddress source, long since) {}
+    record Request(CmId id, Device device, ConnData peer, InetAddress source, long since) {}
 
     private final Limits limits;
+    private final int makingPerDevice;
+    private final Map<Device, Integer> makingOn = new HashMap<>();
     private final Map<InetAddress, Integer> halfOpenOf = new HashMap<>();
     private final Map<InetAddress, Integer> heldOf = new HashMap<>();
     private final Queue<Request> held = new ArrayDeque<>(); // the oldest first
@@ -86,23 +90,32 @@ final class Admission {
 
     Admission(Limits limits) {
         this.limits = limits;
+        this.makingPerDevice = Math.max(1, limits.halfOpen / 4); // one that hangs leaves the others room
     }
 
-    /** Returns whether a handshake with {@code source} may begin. */
-    boolean mayOpen(InetAddress source) {
-        return halfOpen < limits.halfOpen && halfOpenOf.getOrDefault(source, 0) < limits.halfOpenPerSource;
+    /** Returns whether a handshake for this request may begin. */
+    boolean mayOpen(Request request) {
+        return halfOpen < limits.halfOpen
+                && halfOpenOf.getOrDefault(request.source, 0) < limits.halfOpenPerSource
+                && makingOn.getOrDefault(request.device, 0) < makingPerDevice;
     }
 
-    /** Counts a handshake that has begun. */
-    void opened(InetAddress source) {
+    /** Counts a handshake that has begun; the device now makes what it needs. */
+    void opened(Request request) {
         halfOpen++;
-        halfOpenOf.merge(source, 1, Integer::sum);
+        halfOpenOf.merge(request.source, 1, Integer::sum);
+        makingOn.merge(request.device, 1, Integer::sum);
+    }
+
+    /** Counts that the device has made what a handshake needs, or has failed to. */
+    void made(Request request) {
+        release(makingOn, request.device);
     }
 
     /** Counts a handshake that has ended, with or without a connection. */
-    void over(InetAddress source) {
+    void over(Request request) {
         halfOpen--;
-        release(halfOpenOf, source);
+        release(halfOpenOf, request.source);
     }
 
     /** Makes a request wait. Returns false if it has to be turned away. */
@@ -115,11 +128,11 @@ final class Admission {
         return true;
     }
 
-    /** Takes the oldest request whose source may begin a handshake now, or returns null. */
+    /** Takes the oldest request that may begin a handshake now, or returns null. */
     Request next() {
         for (Iterator<Request> each = held.iterator(); each.hasNext() && halfOpen < limits.halfOpen; ) {
             Request request = each.next();
-            if (mayOpen(request.source)) {
+            if (mayOpen(request)) {
                 each.remove();
                 release(heldOf, request.source);
                 return request;
@@ -151,7 +164,7 @@ final class Admission {
         return held.size();
     }
 
-    private static void release(Map<InetAddress, Integer> counts, InetAddress source) {
-        counts.computeIfPresent(source, (address, count) -> count == 1 ? null : count - 1);
+    private static <K> void release(Map<K, Integer> counts, K key) {
+        counts.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
     }
 }

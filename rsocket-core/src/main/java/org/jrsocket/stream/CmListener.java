@@ -14,6 +14,7 @@ import java.util.Queue;
 import java.util.Set;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
 import org.jrsocket.wire.WireException;
@@ -123,15 +124,14 @@ final class CmListener implements RdmaListener, CmHandler {
         long taken = System.nanoTime();
         InetSocketAddress address = localAddress();
         InetAddress source = null;
+        Device device;
         ConnData peer;
         Admission.Request asked;
         try {
             source = ((InetSocketAddress) request.getDestination()).getAddress();
             InetAddress local = ((InetSocketAddress) request.getSource()).getAddress();
-            String why = access.refusal(
-                    source,
-                    new InetSocketAddress(local, address.getPort()),
-                    request.getVerbs().name());
+            device = request.getVerbs();
+            String why = access.refusal(source, new InetSocketAddress(local, address.getPort()), device.name());
             if (why != null) {
                 refusals.refuse(
                         request, Refusal.encode(Refusal.DENIED), () -> access.refused(System.nanoTime() - taken));
@@ -139,7 +139,7 @@ final class CmListener implements RdmaListener, CmHandler {
                 return;
             }
             peer = ConnData.parse(privateData);
-            asked = new Admission.Request(request, peer, source, taken);
+            asked = new Admission.Request(request, device, peer, source, taken);
         } catch (WireException e) {
             unwelcome.warn("RDMA connection request to {} from {} refused: {}", address, source, e.getMessage());
             refusals.refuse(request, Refusals.nothing());
@@ -163,7 +163,7 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Returns whether to answer the request now; otherwise it waits, or has been turned away. */
     private boolean isTurnOf(Admission.Request asked) {
         synchronized (this) {
-            if (closed || !isFull() && admission.mayOpen(asked.source())) {
+            if (closed || !isFull() && admission.mayOpen(asked)) {
                 return true;
             }
             if (admission.hold(asked)) {
@@ -197,7 +197,7 @@ final class CmListener implements RdmaListener, CmHandler {
     private void answer(Admission.Request asked) {
         Handshake handshake = new Handshake(this, transport, asked);
         if (begun(handshake)) {
-            handshake.answer();
+            handshake.begin();
         } else {
             refusals.refuse(asked.id(), Refusals.nothing());
         }
@@ -208,7 +208,7 @@ final class CmListener implements RdmaListener, CmHandler {
             return false;
         }
         handshakes.add(handshake);
-        admission.opened(handshake.asked.source());
+        admission.opened(handshake.asked);
         watchTime();
         return true;
     }
@@ -321,6 +321,14 @@ final class CmListener implements RdmaListener, CmHandler {
         answerHeld();
     }
 
+    /** Takes note that the device has done its part for a handshake. */
+    void made(Handshake handshake) {
+        synchronized (this) {
+            admission.made(handshake.asked);
+        }
+        answerHeld();
+    }
+
     void failed(Handshake handshake) {
         synchronized (this) {
             over(handshake);
@@ -331,7 +339,7 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Called with this object's lock held. */
     private void over(Handshake handshake) {
         if (handshakes.remove(handshake)) {
-            admission.over(handshake.asked.source());
+            admission.over(handshake.asked);
         }
     }
 

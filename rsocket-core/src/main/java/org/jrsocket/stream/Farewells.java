@@ -93,6 +93,13 @@ final class Farewells {
         }
     }
 
+    /** Ends the wait for a peer that has left first: the connection was told, before the id was taken over. */
+    void heard(CmId id) {
+        if (id.attachment() instanceof Farewell farewell) {
+            farewell.end();
+        }
+    }
+
     /** Says what can be said. Asks the kernel once for each address. */
     private void look() {
         Map<InetAddress, Boolean> known = new HashMap<>();
@@ -178,8 +185,10 @@ final class Farewells {
         @Override
         public void onCmEvent(CmEvent event) {
             EventType type = event.type(); // no switch, as in StreamEffects
-            // The peer has answered, or never will; some kernels wait for the ids of a device that is removed.
-            if (type == EventType.RDMA_CM_EVENT_DISCONNECTED || type == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL) {
+            // The peer has answered, or asked first, or never will; some kernels wait for the ids of a removed device.
+            if (type == EventType.RDMA_CM_EVENT_DISCONNECTED
+                    || type == EventType.RDMA_CM_EVENT_TIMEWAIT_EXIT
+                    || type == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL) {
                 end();
             } // otherwise it concerns the connection, which has ended
         }

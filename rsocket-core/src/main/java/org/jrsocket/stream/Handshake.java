@@ -5,26 +5,44 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A request that was answered, until its RTU comes. Used on the service thread only. */
+/**
+ * A request that is being answered, until its RTU comes. Making the endpoint and accepting take the device's time, so a
+ * maker does both; until it has, nothing else touches the id or the endpoint. All other methods are called on the
+ * service thread.
+ */
 final class Handshake implements CmHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Handshake.class);
+
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     final Admission.Request asked;
     private final CmListener listening;
     private final RdmaTransport transport;
     private final CmId request;
     private final ConnData peer;
+    private final Runnable handOver = this::made;
+    private final AtomicBoolean handedOver = new AtomicBoolean();
+
+    // Written by the maker, before the service thread runs what it hands over.
     private Endpoint endpoint;
     private long answered;
+    private Throwable failure;
+
+    private final List<CmEvent> early = new ArrayList<>(1); // of a client that is faster than the maker
+    private volatile boolean unwanted; // read by the maker
+    private boolean making = true;
     private boolean confirmed;
     private boolean over;
 
@@ -36,54 +54,118 @@ final class Handshake implements CmHandler {
         this.peer = asked.peer();
     }
 
-    void answer() {
-        Refusals refusals = listening.refusals();
-        String device = request.getVerbs().name();
+    /** Has the request answered. */
+    void begin() {
         try {
             request.attach(this);
-            endpoint = new Endpoint(transport, request, listening.config());
-            refusals.made(device);
-            ConnData mine = endpoint.connData();
-            if (peer.hasExtension()) {
-                mine = mine.withFeatures(Endpoint.FEATURES);
+            if (!transport.makers().execute(asked.device(), this::make)) {
+                unwanted = true;
+                made();
             }
-            PathTimers.setAckTimeout(transport.cm(), request, listening.config());
+        } catch (RuntimeException | Error e) { // no memory, or no thread
+            failure = e;
+            made();
+        }
+    }
+
+    /** Runs on a maker. */
+    private void make() {
+        try {
+            answer();
+        } catch (IOException | RuntimeException | Error e) {
+            failure = e;
+        }
+        while (!isPassedOn()) { // nobody else knows what was made
+            LockSupport.parkNanos(RETRY_NANOS);
+        }
+        if (transport.serviceThread().hasEnded()) { // so the listener is closed
+            unwanted = true;
+            made();
+        }
+    }
+
+    private void answer() throws IOException {
+        if (unwanted) { // it waited for a maker, and the listener was closed meanwhile
+            return;
+        }
+        endpoint = new Endpoint(transport, request, listening.config());
+        ConnData mine = endpoint.connData();
+        if (peer.hasExtension()) {
+            mine = mine.withFeatures(Endpoint.FEATURES);
+        }
+        PathTimers.setAckTimeout(transport.cm(), request, listening.config());
+        if (!unwanted) {
             transport.cm().accept(request, HandshakeParameters.ofAnswer(mine));
             answered = System.nanoTime();
-        } catch (IOException | RuntimeException | Error e) {
-            over = true;
-            boolean refused = false;
-            try {
-                if (endpoint == null) {
-                    refusals.refuse(request, refusals.unmade(peer, device, e));
-                    refused = true;
-                }
-                tell(device, e);
-            } finally { // also where that fails, for lack of memory for example
-                if (endpoint != null) {
-                    end();
-                } else {
-                    if (!refused) {
-                        Freeing.destroy(request); // which refuses it
-                    }
-                    listening.failed(this);
+        }
+    }
+
+    private boolean isPassedOn() {
+        try {
+            transport.service().execute(handOver);
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
+        }
+    }
+
+    /** Goes on with what the maker has made. */
+    private void made() {
+        if (handedOver.getAndSet(true)) {
+            return;
+        }
+        making = false;
+        try {
+            listening.made(this);
+        } finally {
+            if (failure != null) {
+                fail();
+            } else if (endpoint == null) {
+                over = true;
+                listening.refusals().refuse(request, Refusals.nothing());
+                listening.failed(this);
+            } else if (unwanted) {
+                giveUp();
+            } else {
+                listening.refusals().made(asked.device().name());
+                for (CmEvent event : early) { // the first may make a stream, which then has the id
+                    ((CmHandler) request.attachment()).onCmEvent(event);
                 }
             }
         }
     }
 
-    /** Tells the log. */
-    private void tell(String device, Throwable failure) {
+    private void fail() {
+        over = true;
         Refusals refusals = listening.refusals();
-        if (endpoint != null && failure instanceof ErrnoException v && v.errno() == Errno.EINVAL) {
-            LOG.debug("a client of the {} gave up before it was answered: {}", listening, failure.toString());
-        } else {
-            refusals.report(device, failure);
+        String device = asked.device().name();
+        boolean refused = false;
+        try {
+            if (endpoint == null) {
+                refusals.refuse(request, refusals.unmade(peer, device, failure));
+                refused = true;
+                refusals.report(device, failure);
+            } else {
+                refusals.reportUnaccepted(device, failure);
+            }
+        } finally { // also where that fails, for lack of memory for example
+            if (endpoint != null) {
+                end();
+            } else {
+                if (!refused) {
+                    Freeing.destroy(request); // which refuses it
+                }
+                listening.failed(this);
+            }
         }
     }
 
     @Override
     public void onCmEvent(CmEvent event) {
+        if (making) {
+            early.add(event);
+            return;
+        }
         if (over) {
             return;
         }
@@ -151,7 +233,7 @@ final class Handshake implements CmHandler {
 
     /** Deals with a client that has not yet said that it is ready, and has {@code nanos} to do so. */
     void checkTime(long nanos) {
-        if (over) {
+        if (making || over) {
             return;
         }
         long now = System.nanoTime();
@@ -173,7 +255,9 @@ final class Handshake implements CmHandler {
     }
 
     void giveUp() {
-        if (!over) {
+        if (making) {
+            unwanted = true;
+        } else if (!over) {
             over = true;
             end();
         }

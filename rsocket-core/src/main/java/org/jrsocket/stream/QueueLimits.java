@@ -4,6 +4,12 @@
  */
 package org.jrsocket.stream;
 
+import com.ibm.disni.verbs.RdmaCm;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.jrsocket.verbs.CmId;
+
 /**
  * What a device granted to the queue pair of a connection.
  *
@@ -12,4 +18,22 @@ package org.jrsocket.stream;
  * @param receiveQueue receives that may be posted at a time
  * @param inline bytes of payload inside a work request
  */
-public record QueueLimits(String device, int sendQueue, int receiveQueue, int inline) {}
+public record QueueLimits(String device, int sendQueue, int receiveQueue, int inline) {
+
+    /** Makes an endpoint on the device that has {@code local}, and frees it again. */
+    static QueueLimits of(RdmaTransport transport, InetAddress local, StreamConfig config) throws IOException {
+        CmId id = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+        Endpoint endpoint;
+        try {
+            transport.cm().bindAddr(id, new InetSocketAddress(local, 0));
+            endpoint = new Endpoint(transport, id, config);
+        } catch (IOException | RuntimeException | Error e) {
+            Freeing.destroy(id);
+            throw e;
+        }
+        QueueLimits granted = new QueueLimits(
+                endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
+        endpoint.free();
+        return granted;
+    }
+}

@@ -4,7 +4,6 @@
  */
 package org.jrsocket.stream;
 
-import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,7 +14,6 @@ import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
-import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
@@ -25,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Thread-safe.
  *
  * <p>None of its daemon threads is on the data path. They are the service thread (connection events, closes, wake-ups
- * of virtual threads, what writers left behind) and, while connections end, a few reapers, which free native objects
- * because destroying a queue pair can take a device milliseconds.
+ * of virtual threads, what writers left behind) and a few that wait for devices, which can take milliseconds: while
+ * connections begin, makers, which create native objects, and while they end, reapers, which free them.
  */
 public final class RdmaTransport implements AutoCloseable {
 
@@ -43,6 +41,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final ServiceThread service;
     private final CmEvents events;
     private final MemoryBudget memory = new MemoryBudget();
+    private final Makers makers = new Makers();
     private final Reapers reapers;
     private final BundlePool bundles;
     private final OpenDevices devices = new OpenDevices(this);
@@ -167,19 +166,7 @@ public final class RdmaTransport implements AutoCloseable {
      * @throws IOException if it cannot be made; the message says why and what to do
      */
     public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
-        CmId id = cm.createId(channel, RdmaCm.RDMA_PS_TCP);
-        Endpoint endpoint;
-        try {
-            cm.bindAddr(id, new InetSocketAddress(local, 0));
-            endpoint = new Endpoint(this, id, config);
-        } catch (IOException | RuntimeException | Error e) {
-            Freeing.destroy(id);
-            throw e;
-        }
-        QueueLimits granted = new QueueLimits(
-                endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
-        endpoint.free();
-        return granted;
+        return QueueLimits.of(this, local, config);
     }
 
     /** Returns the service thread's loop, which can also watch other descriptors (a TCP listener's). */
@@ -207,6 +194,13 @@ public final class RdmaTransport implements AutoCloseable {
         openIds.endListeners();
         openIds.endConnects(); // otherwise an answer could make a stream in the meantime
         awaitTasks();
+        boolean idle = false;
+        try {
+            idle = makers.end(CLOSE_NANOS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        awaitTasks(); // they take what the makers have made
         if (delivering) {
             streams.abortOpen();
             exitDelay.awaitPeers();
@@ -225,7 +219,7 @@ public final class RdmaTransport implements AutoCloseable {
         }
         bundles.close();
         try {
-            if (stopped && streams.count() == 0) { // else it may be in use, or has ids
+            if (idle && stopped && streams.count() == 0) { // else it may be in use, or has ids
                 cm.destroyEventChannel(channel);
             }
         } catch (IOException e) {
@@ -244,6 +238,10 @@ public final class RdmaTransport implements AutoCloseable {
     /** Frees something native, soon, on a thread that may take its time. */
     void reap(Runnable free) {
         reapers.reap(free);
+    }
+
+    Makers makers() {
+        return makers;
     }
 
     /** Waits for the service thread's tasks: listeners leave to it the streams that they have not handed over. */

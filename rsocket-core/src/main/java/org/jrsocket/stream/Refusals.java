@@ -31,6 +31,9 @@ final class Refusals {
     /** The most requests that may wait for a reaper at a time. */
     static final int MOST_WAITING = 256;
 
+    /** Clients in a row that may have given up, on a device that has accepted nobody yet. */
+    private static final int MOST_GONE = 3;
+
     private static final byte[] NOTHING = new byte[0];
 
     private final Cm cm;
@@ -42,6 +45,7 @@ final class Refusals {
     private final Set<String> able = new HashSet<>();
 
     private String lastTrouble = ""; // the last one that was warned of
+    private int unaccepted; // in a row
 
     Refusals(Cm cm, Consumer<Runnable> reapers, Object listener) {
         this.cm = cm;
@@ -101,10 +105,11 @@ final class Refusals {
         return peer.hasExtension() ? Refusal.encode(reason) : NOTHING;
     }
 
-    /** Records that a connection was made on this device: failures there from now on mean that something is lacking. */
+    /** Records that a request was accepted on this device: failures there from now on mean that something is lacking. */
     void made(String device) {
         able.add(device);
         lastTrouble = "";
+        unaccepted = 0;
     }
 
     /**
@@ -138,6 +143,19 @@ final class Refusals {
             }
         }
         return false;
+    }
+
+    /**
+     * Reports that a request could not be accepted, though all was made for it. With EINVAL its client has probably
+     * given up in the meantime. But drivers use that errno, too, for what they cannot do, and then accept nobody.
+     */
+    void reportUnaccepted(String device, Throwable why) {
+        boolean gone = why instanceof ErrnoException e && e.errno() == Errno.EINVAL;
+        if (gone && (able.contains(device) || ++unaccepted < MOST_GONE)) {
+            LOG.debug("a client of the {} gave up before it was answered: {}", listener, why.toString());
+        } else {
+            report(device, why);
+        }
     }
 
     /** Reports a failure in the log; a lasting one only once. */

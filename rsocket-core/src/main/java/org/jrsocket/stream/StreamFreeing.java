@@ -105,6 +105,9 @@ final class StreamFreeing implements Runnable {
         try {
             if (unheard) {
                 core.endpoint.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
+                if (peerHasLeft()) {
+                    transport.farewells().heard(core.endpoint.id);
+                }
             } else {
                 core.endpoint.free(reusable);
             }
@@ -156,6 +159,15 @@ final class StreamFreeing implements Runnable {
     /** Returns whether the peer may not know of the end, and is about to be told. Called with the core's lock held. */
     boolean leavesUnheard() {
         return isUnheard() && !core.phase.isGone() && !waitsForBorrowed;
+    }
+
+    private boolean peerHasLeft() {
+        core.enter();
+        try {
+            return core.peerGone;
+        } finally {
+            core.exit();
+        }
     }
 
     private boolean isUnheard() {

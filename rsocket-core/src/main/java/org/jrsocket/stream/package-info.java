@@ -22,8 +22,8 @@
  * {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamWriter}
  * with {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter},
  * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}, {@code StreamSweep}; {@code StreamCore}; the
- * connection manager's events, the reapers and the service thread ({@code CmEvents}, {@code Reapers},
- * {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers}, {@code Endpoint},
+ * connection manager's events, the makers, the reapers and the service thread ({@code CmEvents}, {@code Makers},
+ * {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers}, {@code Endpoint},
  * {@code BundlePool}, {@code OpenDevices}), and what they are made of. These references point upwards, for these
  * reasons:
  *

@@ -1,0 +1,289 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.loopback.CmMessage;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A device that takes its time, or hangs, while it makes or accepts a connection: whom that concerns, and what becomes
+ * of the connection if nobody wants it any more. The clients have a transport, and so service thread and makers, of
+ * their own.
+ */
+class MakersTest extends RawPeerTests {
+
+    private static final long NEVER = TimeUnit.HOURS.toNanos(1);
+
+    private final CountDownLatch reached = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+    private HookedVerbs hooked;
+    private RdmaTransport clients;
+
+    @Override
+    LoopbackConfig config() {
+        return new LoopbackConfig().cmTimeoutMillis(3_600_000);
+    }
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
+
+    @BeforeEach
+    void openClients() throws IOException {
+        clients = later(RdmaTransport.over(verbs));
+        transport.limits(Admission.Limits.DEFAULT.heldNanos(NEVER));
+    }
+
+    @AfterEach
+    void letGo() {
+        goOn.countDown();
+    }
+
+    private void hang() {
+        reached.countDown();
+        try {
+            assertTrue(goOn.await(PATIENCE, TimeUnit.NANOSECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** At the first connection that is made, here or by a client that has this transport. */
+    private void hangBeforeItIsMade() {
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP) {
+                hang();
+            }
+        };
+    }
+
+    private void awaitReached() throws InterruptedException {
+        assertTrue(reached.await(PATIENCE, TimeUnit.NANOSECONDS), "nothing is being made");
+    }
+
+    private PendingConnect connect(RdmaListener listener) {
+        return clients.connect(null, listener.localAddress(), CONFIG);
+    }
+
+    private void awaitService() throws Exception {
+        CompletableFuture<Boolean> ran = new CompletableFuture<>();
+        transport.service().execute(() -> ran.complete(true));
+        assertTrue(ran.get(PATIENCE, TimeUnit.NANOSECONDS));
+    }
+
+    private void assertNothingIsLeft() {
+        RawPeer.await(
+                () -> verbs.liveObjects().ids() == 0 && verbs.liveObjects().qps() == 0,
+                () -> "left: " + verbs.liveObjects());
+    }
+
+    @Test
+    void shouldServeOtherDevicesWhileOneHangs() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        verbs.addDevice(new LoopbackConfig().name("other"), there);
+        RdmaListener here = listen(CONFIG);
+        RdmaListener other = later(transport.listen(new InetSocketAddress(there, 0), 50, CONFIG));
+        String name = verbs.device().name();
+        AtomicInteger hanging = new AtomicInteger();
+        hooked.beforeAccept = () -> {
+            if (hanging.getAndIncrement() == 0) {
+                hang();
+            }
+        };
+        PendingConnect waiting = connect(here);
+        awaitReached();
+        for (int i = 0; i < 5; i++) {
+            RdmaStream client = connect(other).await(PATIENCE);
+            RdmaStream server = StreamPair.accept(other);
+            client.write(bytes(10), 0, 10, PATIENCE);
+            assertArrayEquals(bytes(10), read(server, 10));
+            server.close();
+            client.close();
+        }
+        assertFalse(waiting.isDone(), () -> name + " does not hang");
+        goOn.countDown();
+        waiting.await(PATIENCE).close();
+        StreamPair.accept(here).close();
+    }
+
+    /** One listener of all addresses: the places of those that hang are not those of the others. */
+    @Test
+    void shouldLeaveOtherDevicesPlacesOfTheSameListener() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        verbs.addDevice(new LoopbackConfig().name("other"), there);
+        transport.limits(new Admission.Limits(8, 8, 100, 100, NEVER, NEVER, NEVER));
+        CmListener listener = (CmListener)
+                later(transport.listen(new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0), 50, CONFIG));
+        int port = listener.localAddress().getPort();
+        AtomicInteger made = new AtomicInteger();
+        hooked.beforeAccept = () -> {
+            if (made.getAndIncrement() == 0) {
+                hang();
+            }
+        };
+        List<PendingConnect> waiting = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            waiting.add(clients.connect(null, new InetSocketAddress(InetAddress.getLoopbackAddress(), port), CONFIG));
+        }
+        awaitReached();
+        HalfOpenTest.awaitHeld(listener, 10);
+        assertEquals(2, listener.halfOpen());
+        clients.connect(null, new InetSocketAddress(there, port), CONFIG)
+                .await(PATIENCE)
+                .close();
+        goOn.countDown();
+        for (PendingConnect each : waiting) {
+            each.await(PATIENCE).close();
+        }
+    }
+
+    /** A client may be faster than the thread that has accepted it. */
+    @Test
+    void shouldHearWhatComesBeforeAcceptReturns() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hooked.afterAccept = this::hang;
+        RdmaStream client = connect(listener).await(PATIENCE);
+        client.write(bytes(30), 0, 30, PATIENCE);
+        client.close();
+        awaitService();
+        goOn.countDown();
+        assertArrayEquals(bytes(30), read(StreamPair.accept(listener), 30));
+    }
+
+    @Test
+    void shouldHearTheEndOfAClientThatLeavesBeforeAcceptReturns() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hooked.afterAccept = this::hang;
+        RdmaStream client = connect(listener).await(PATIENCE);
+        client.write(bytes(30), 0, 30, PATIENCE);
+        client.abort();
+        RawPeer.await(() -> verbs.ids().size() == 2, () -> "the client's id is still there");
+        awaitService();
+        goOn.countDown();
+        RdmaStream server = StreamPair.accept(listener);
+        assertArrayEquals(bytes(30), read(server, 30));
+        assertThrows(IOException.class, () -> server.read(new byte[1], 0, 1, PATIENCE));
+    }
+
+    @Test
+    void shouldKeepNothingOfAClientThatLeavesBeforeAcceptReturns() throws Exception {
+        CmListener listener = (CmListener) listen(CONFIG);
+        hooked.afterAccept = this::hang;
+        verbs.faults().delay(CmMessage.REP, 3_600_000);
+        PendingConnect pending = connect(listener);
+        awaitReached();
+        pending.cancel();
+        RawPeer.await(() -> verbs.ids().size() == 2, () -> "the client's id is still there");
+        awaitService();
+        goOn.countDown();
+        RawPeer.await(() -> listener.halfOpen() == 0, () -> "its place is taken");
+        listener.close();
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void shouldKeepNothingOfWhatIsBeingMadeWhenTheListenerCloses() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hangBeforeItIsMade();
+        List<PendingConnect> pending = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            pending.add(connect(listener));
+        }
+        awaitReached();
+        listener.close();
+        awaitService();
+        AtomicInteger accepted = new AtomicInteger();
+        hooked.beforeAccept = accepted::incrementAndGet;
+        goOn.countDown();
+        for (PendingConnect each : pending) {
+            RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> each.await(PATIENCE));
+            assertEquals(Reason.REFUSED, e.reason());
+        }
+        assertEquals(0, accepted.get());
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void shouldKeepNothingOfWhatIsBeingAcceptedWhenTheListenerCloses() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hooked.afterAccept = this::hang;
+        RdmaStream client = connect(listener).await(PATIENCE);
+        awaitReached();
+        listener.close();
+        awaitService();
+        goOn.countDown();
+        assertThrows(IOException.class, () -> read(client, 1));
+        client.close();
+        assertNothingIsLeft();
+    }
+
+    /** As with every wait, this one ends. */
+    @Test
+    void shouldKeepNothingOfWhatIsBeingMadeWhenTheTransportCloses() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hangBeforeItIsMade();
+        connect(listener);
+        awaitReached();
+        Thread closes = new Thread(transport::close, "closes");
+        closes.start();
+        RawPeer.await(() -> closes.getState() == Thread.State.TIMED_WAITING, () -> "close does not wait");
+        goOn.countDown();
+        closes.join();
+        RawPeer.await(() -> verbs.liveObjects().qps() == 0, () -> "left: " + verbs.liveObjects());
+    }
+
+    /** A thread that hangs for longer than a closing transport waits frees what it has made itself. */
+    @Test
+    void shouldKeepNothingOfWhatIsMadeOnlyAfterTheTransportHasClosed() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hangBeforeItIsMade();
+        connect(listener);
+        awaitReached();
+        transport.close();
+        goOn.countDown();
+        assertNothingIsLeft();
+        assertEquals(0, transport.registeredMemory());
+    }
+
+    /** All at once, from clients that do not wait for each other. */
+    @Test
+    void shouldAnswerEveryoneOfACrowd() throws Exception {
+        RdmaListener listener = listen(CONFIG.withBuffers(4096, 4096).withQueues(16, 16));
+        List<PendingConnect> all = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            all.add(connect(listener));
+        }
+        for (int i = 0; i < all.size(); i++) {
+            StreamPair.accept(listener).close();
+        }
+        for (PendingConnect each : all) {
+            each.await(PATIENCE).close();
+        }
+    }
+}
