@@ -18,10 +18,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jrsocket.os.Errno;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.stream.RdmaConnectException.Reason;
@@ -97,7 +99,22 @@ class HandshakeTroubleTest extends RawPeerTests {
     void shouldFreeTheQueuePairThatWasMadeWhileNoRouteWasFound() throws Exception {
         InetAddress there = InetAddress.getByName("127.0.0.9");
         verbs.place(there, Reachability.NO_ROUTE);
+        AtomicReference<PendingConnect> connecting = new AtomicReference<>();
+        CountDownLatch making = new CountDownLatch(1);
+        AtomicInteger events = new AtomicInteger();
+        hooked.beforeEvent = () -> {
+            if (events.incrementAndGet() == 2) { // the first was the address
+                RawPeer.await(() -> making.getCount() == 0, () -> "nothing is made");
+            }
+        };
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP) {
+                making.countDown();
+                RawPeer.await(() -> connecting.get() != null && connecting.get().isDone(), () -> "there is a route");
+            }
+        };
         PendingConnect pending = transport.connect(null, new InetSocketAddress(there, 7), CONFIG);
+        connecting.set(pending);
         RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
         assertEquals(Reason.UNRESOLVED, e.reason());
         RawPeer.await(() -> verbs.liveObjects().ids() == 0, () -> "not freed: " + verbs.liveObjects());

@@ -16,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -285,5 +286,102 @@ class MakersTest extends RawPeerTests {
         for (PendingConnect each : all) {
             each.await(PATIENCE).close();
         }
+    }
+
+    // ---- connecting ----
+
+    /** Over the transport whose device hangs, to listeners of the other one. */
+    private PendingConnect connectFromHere(RdmaListener listener) {
+        return transport.connect(null, listener.localAddress(), CONFIG);
+    }
+
+    private RdmaListener listenThere() throws IOException {
+        return later(clients.listen(new InetSocketAddress(HERE, 0), 50, CONFIG));
+    }
+
+    /** Of a caller's time limit nothing is left for TCP otherwise. */
+    @Test
+    void shouldEndAnAttemptInTimeWhoseDeviceHangs() throws Exception {
+        RdmaListener listener = listenThere();
+        hangBeforeItIsMade();
+        PendingConnect pending = connectFromHere(listener);
+        awaitReached();
+        awaitService(); // it knows the route
+        RdmaConnectException e =
+                assertThrows(RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
+        assertEquals(Reason.TIMEOUT, e.reason());
+        assertTrue(e.getMessage().endsWith("ms: its device takes long to make a queue pair"), e.getMessage());
+        PendingConnect behind = connectFromHere(listener);
+        behind.cancel();
+        AtomicInteger made = new AtomicInteger();
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP) {
+                made.incrementAndGet();
+            }
+        };
+        goOn.countDown();
+        connectFromHere(listener).await(PATIENCE).close();
+        assertEquals(1, made.get(), "one was made for an attempt that was given up");
+        StreamPair.accept(listener).close();
+        listener.close();
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void shouldCancelAnAttemptWhoseDeviceHangsWithoutWaiting() throws Exception {
+        RdmaListener listener = listenThere();
+        hangBeforeItIsMade();
+        PendingConnect pending = connectFromHere(listener);
+        awaitReached();
+        pending.cancel();
+        assertEquals(Reason.CANCELLED, pending.failure().reason());
+        goOn.countDown();
+        listener.close();
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void shouldAskOnceWhatIsNeededIsMadeAfterTheRoute() throws Exception {
+        RdmaListener listener = listenThere();
+        hangBeforeItIsMade();
+        PendingConnect pending = connectFromHere(listener);
+        awaitReached();
+        awaitService();
+        goOn.countDown();
+        pending.await(PATIENCE).close();
+        StreamPair.accept(listener).close();
+    }
+
+    /** Nothing but the service thread could end it, and that hangs in a driver. */
+    @Test
+    void shouldEndAnAttemptThatHasNotAskedThoughTheServiceThreadHangs() throws Exception {
+        RdmaListener listener = listenThere();
+        transport.service().execute(this::hang);
+        awaitReached();
+        PendingConnect pending = connectFromHere(listener);
+        RdmaConnectException e =
+                assertThrows(RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
+        assertEquals(Reason.TIMEOUT, e.reason());
+    }
+
+    /** What logs may connect. */
+    @Test
+    void shouldNotWaitForAConnectionOnAThreadThatMakesThem() throws Exception {
+        RdmaListener listener = listenThere();
+        List<Object> outcomes = new CopyOnWriteArrayList<>();
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP) {
+                hooked.hook = (again, same) -> {};
+                try {
+                    outcomes.add(connectFromHere(listener).await(PATIENCE));
+                } catch (IOException e) {
+                    outcomes.add(e);
+                }
+            }
+        };
+        connectFromHere(listener).await(PATIENCE).close();
+        StreamPair.accept(listener).close();
+        assertEquals(1, outcomes.size());
+        assertEquals(Reason.RESOURCES, ((RdmaConnectException) outcomes.get(0)).reason());
     }
 }

@@ -28,6 +28,12 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  */
 final class WayAttempt implements PendingConnect.Observer {
 
+    /**
+     * How long this host's device may take for what the request needs, whatever the head start: a hundred connections
+     * that begin at once wait for each other there, and that is no reason to do without RDMA. But the device may hang.
+     */
+    private static final long DEVICE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
     /** Starts the connection itself. */
     interface Maker {
         PendingConnect connect(Way way, PendingConnect.Observer observer) throws VerbsUnavailableException;
@@ -72,7 +78,8 @@ final class WayAttempt implements PendingConnect.Observer {
     private volatile PendingConnect pending;
 
     private boolean first; // to ask a peer that has not answered yet; published by the next
-    private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
+    private volatile long routedAfter = -1; // nanoseconds from the start; negative: not yet
+    private volatile long askedAfter = -1; // likewise
 
     /**
      * @param shares the number of parts of the head start, of which this attempt has one
@@ -161,7 +168,12 @@ final class WayAttempt implements PendingConnect.Observer {
         long asked = askedAfter;
         // As if time went faster, because only a share of the head start belongs to this attempt.
         long own = memory().left(remote, shares * age, asked < 0 ? -1 : shares * (age - asked), asked >= 0 && first);
-        return own / shares;
+        return asked < 0 && routedAfter >= 0 ? Math.max(own / shares, leftOfDevice(age)) : own / shares;
+    }
+
+    /** Returns how long this host's own device may still take, where only that is lacking. */
+    private long leftOfDevice(long age) {
+        return (limit == 0 ? DEVICE_NANOS : Math.min(DEVICE_NANOS, limit / 4)) - (age - routedAfter);
     }
 
     /** Returns the same while it waits. The head start is left out: when that is over, the wait is ended. */
@@ -346,13 +358,14 @@ final class WayAttempt implements PendingConnect.Observer {
 
     /**
      * Returns why it failed. An attempt ends after the service thread has done its part, so one that did not ask had no
-     * route.
+     * route, unless it was told of one and its device was slow.
      */
     TcpReason reason(RdmaConnectException e) {
         TcpReason reason = TcpReason.of(e.reason());
         boolean begun = state == State.BEGUN;
         return switch (reason) {
-            case TIMEOUT -> hasAsked() || !begun || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
+            case TIMEOUT ->
+                hasAsked() || routedAfter >= 0 || !begun || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
             case UNRESOLVED, UNREACHABLE -> begun ? reason : TcpReason.TIMEOUT; // the first one reports what it met
             default -> reason;
         };
@@ -375,6 +388,11 @@ final class WayAttempt implements PendingConnect.Observer {
     @Override
     public boolean mayUse(String device, InetAddress from) {
         return maker.mayUse(way, device, from);
+    }
+
+    @Override
+    public void routed() {
+        routedAfter = System.nanoTime() - start;
     }
 
     @Override

@@ -7,8 +7,8 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -18,9 +18,9 @@ import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.WireException;
 
 /**
- * The active side of a connection: resolves the address, resolves the route while it makes the endpoint, and connects.
- * Driven by CM events on the service thread; {@code start} runs on the caller's. The lock guards everything, and no CM
- * call waits while it is held, unless the service ibacm runs: librdmacm asks that for the route, and waits.
+ * The active side of a connection: resolves the address, resolves the route while a maker makes the endpoint, and
+ * connects. Driven by CM events on the service thread; {@code start} runs on the caller's. The lock guards everything,
+ * and no CM call waits while it is held, unless the service ibacm runs: librdmacm asks that for the route, and waits.
  *
  * <p>An attempt that is given up after the peer was asked loses its queue pair, so that no answer can make a connection
  * of it. It keeps its id for a while, because a late answer of the peer is worth knowing. When the id is destroyed, the
@@ -37,14 +37,15 @@ final class CmConnect implements PendingConnect, CmHandler {
     private final long start = System.nanoTime();
 
     private final PatientLock lock = new PatientLock();
-    private final List<Runnable> actions = new ArrayList<>();
+    private final Step passOn = this::passOn; // made beforehand: later there may be no memory left
+    private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
     private boolean late; // given up, but still listening for the peer
-    private boolean done;
+    private volatile boolean done; // written with the lock held
     private ServiceLoop.Timer limit; // the time limit of a caller that waits for an event
     private Thread waiter; // null if no thread waits
     private boolean taken;
     private RdmaStream stream;
-    private RdmaConnectException failure;
+    private volatile RdmaConnectException failure; // likewise
 
     CmConnect(
             RdmaTransport transport,
@@ -58,20 +59,31 @@ final class CmConnect implements PendingConnect, CmHandler {
         this.observer = observer;
     }
 
-    void start() {
+    /** A step that is taken with the lock held. */
+    private interface Step {
+        void take() throws IOException;
+    }
+
+    /** Takes a step, and then runs the actions of an attempt that has ended. */
+    private void locked(Step step) {
         lock.lock();
         try {
-            if (done) {
-                return;
-            }
-            transport.openIds().add(this);
-            request.resolveAddress(this);
+            step.take();
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             fail(e);
         } finally {
             lock.unlock();
         }
         runActions();
+    }
+
+    void start() {
+        locked(() -> {
+            if (!done) {
+                transport.openIds().add(this);
+                request.resolveAddress(this);
+            }
+        });
     }
 
     @Override
@@ -104,20 +116,17 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void advance(CmEvent event) throws IOException {
         switch (event.type()) {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> {
-                String device = request.device();
+                String device = request.device().name();
                 if (observer.mayUse(device, request.source())) {
-                    request.resolveRoute();
-                    request.makeEndpoint();
+                    request.resolveRoute(this::make);
                 } else {
                     fail(Reason.NO_DEVICE, "the route leads to " + device + ", which is not allowed here", null);
                 }
             }
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
-                request.ask();
-                observer.asked();
-                if (request.isProbe()) {
-                    request.endpoint().freeQueues(); // so that no answer makes a connection of it
-                    giveUp(Reason.CANCELLED, "this was only a probe");
+                observer.routed();
+                if (request.isRouted()) {
+                    ask();
                 }
             }
             case RDMA_CM_EVENT_ESTABLISHED -> {
@@ -133,16 +142,36 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
+    /** Makes the endpoint. Runs on a maker. */
+    private void make() {
+        request.makeEndpoint(lock);
+        locked(passOn);
+    }
+
+    /** Called with the lock held. */
+    private void passOn() throws IOException {
+        if (request.isReady()) {
+            ask();
+        }
+    }
+
+    /** Called with the lock held. */
+    private void ask() throws IOException {
+        request.ask();
+        observer.asked();
+        if (request.isProbe()) {
+            request.endpoint().freeQueues(); // so that no answer makes a connection of it
+            giveUp(Reason.CANCELLED, "this was only a probe");
+        }
+    }
+
     /** Called with the lock held. */
     private void fail(Throwable e) {
         if (e instanceof WireException) {
             failThere(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
-        } else if (e instanceof RdmaConnectException named) {
-            fail(named.reason(), named.getMessage(), named.getCause());
-        } else if (e instanceof IOException io) {
-            fail(ConnectAnswers.reasonOf(io, request.isFromPort()), e.getMessage(), e);
         } else {
-            fail(Reason.RESOURCES, e.toString(), e);
+            RdmaConnectException why = ConnectAnswers.failure(e, request.isFromPort());
+            fail(why.reason(), why.getMessage(), why.getCause());
         }
     }
 
@@ -184,26 +213,19 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** Called with the lock held. */
     private void failLate() {
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        giveUp(Reason.TIMEOUT, "no RDMA connection to " + request.where() + " within " + millis + " ms");
+        giveUp(
+                Reason.TIMEOUT,
+                "no RDMA connection to " + request.where() + " within " + millis + " ms"
+                        + (request.waitsForMaker() ? ": its device takes long to make a queue pair" : ""));
     }
 
     /** Called with the lock held. */
     private void release() {
         if (late) {
             request.releaseQueues();
-            transport.service().schedule(this::listenNoMore, LATE_NANOS);
+            transport.service().schedule(() -> locked(this::stopListening), LATE_NANOS);
         } else {
             request.release();
-        }
-    }
-
-    /** Ends the wait for late answers when its time is over. */
-    private void listenNoMore() {
-        lock.lock();
-        try {
-            stopListening();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -218,28 +240,16 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     /** Ends the attempt because the transport is closed. */
     void end() {
-        lock.lock();
-        try {
+        locked(() -> {
             fail(Reason.RESOURCES, "the RDMA transport was closed", null); // without listening for a late answer
             stopListening();
-        } finally {
-            lock.unlock();
-        }
-        runActions();
+        });
     }
 
+    /** Called without the lock. */
     private void runActions() {
-        for (Runnable next = nextAction(); next != null; next = nextAction()) {
+        for (Runnable next = done ? actions.poll() : null; next != null; next = actions.poll()) {
             next.run();
-        }
-    }
-
-    private Runnable nextAction() {
-        lock.lock();
-        try {
-            return done && !actions.isEmpty() ? actions.remove(0) : null;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -249,12 +259,12 @@ final class CmConnect implements PendingConnect, CmHandler {
         boolean expires = false;
         lock.lock();
         try {
-            if (transport.serviceThread().isCurrent()) { // a logger's connection, perhaps; no other takes the answer
-                giveUp(Reason.RESOURCES, "the service thread cannot wait for a connection that it must make itself");
+            if (transport.serviceThread().isCurrent() || transport.makers().isCurrent()) { // for a logger, perhaps
+                giveUp(Reason.RESOURCES, "a thread cannot wait for a connection that it must make itself");
             }
             while (!done) {
                 long nanos = expires ? 0 : left.getAsLong();
-                if (transport.serviceThread().hasEnded()) {
+                if (isAlone(expires)) {
                     failLate();
                     continue;
                 }
@@ -284,6 +294,15 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
+    /**
+     * Returns whether the service thread will not end the attempt in time: it has ended, or hangs in a driver. What the
+     * peer was asked, it has to end all the same.
+     */
+    private boolean isAlone(boolean expires) {
+        ServiceThread service = transport.serviceThread();
+        return service.hasEnded() || expires && !request.wasAsked() && service.isStuck();
+    }
+
     /** Sleeps with the lock released. Returns whether the thread was interrupted; its status no longer says so. */
     private boolean sleep(long nanos) {
         waiter = Thread.currentThread();
@@ -299,32 +318,17 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     @Override
     public boolean isDone() {
-        lock.lock();
-        try {
-            return done;
-        } finally {
-            lock.unlock();
-        }
+        return done;
     }
 
     @Override
     public RdmaConnectException failure() {
-        lock.lock();
-        try {
-            return failure;
-        } finally {
-            lock.unlock();
-        }
+        return failure;
     }
 
     @Override
     public void onDone(Runnable action) {
-        lock.lock();
-        try {
-            actions.add(action);
-        } finally {
-            lock.unlock();
-        }
+        actions.add(action);
         runActions();
     }
 
@@ -369,13 +373,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         if (unanswered != null) {
             unanswered.freeQueues(); // before the caller turns to TCP: from here on the peer is told of no connection
         }
-        lock.lock();
-        try {
-            failLate();
-        } finally {
-            lock.unlock();
-        }
-        runActions();
+        locked(this::failLate);
     }
 
     @Override

@@ -28,6 +28,16 @@ final class ConnectAnswers {
 
     private ConnectAnswers() {}
 
+    /** Returns what the trouble with a call on this host means for an attempt. */
+    static RdmaConnectException failure(Throwable e, boolean fromPort) {
+        if (e instanceof RdmaConnectException named) {
+            return named;
+        }
+        return e instanceof IOException io
+                ? new RdmaConnectException(reasonOf(io, fromPort), e.getMessage(), e)
+                : new RdmaConnectException(Reason.RESOURCES, e.toString(), e);
+    }
+
     /**
      * Returns what the peer has answered.
      *

@@ -33,7 +33,11 @@ final class ConnectRequest {
     private final boolean probe;
 
     private CmId id;
+    private boolean making; // a maker uses the id
+    private boolean abandoned; // meanwhile
+    private boolean routed;
     private Endpoint endpoint;
+    private Throwable trouble; // of the maker
     private boolean asked;
     private RdmaStream unlogged; // used on the service thread
 
@@ -87,9 +91,9 @@ final class ConnectRequest {
         return address.substring(address.indexOf('/') + 1) + (device == null ? "" : " over " + device.name());
     }
 
-    /** Returns the name of the device that the address has led to. */
-    String device() {
-        return id.getVerbs().name();
+    /** Returns the device that the address has led to. */
+    Device device() {
+        return id.getVerbs();
     }
 
     /** Returns the address of this host that the route leaves by. */
@@ -97,18 +101,72 @@ final class ConnectRequest {
         return ((InetSocketAddress) id.getSource()).getAddress();
     }
 
-    void resolveRoute() throws IOException {
+    /** Has the kernel find the route, and meanwhile a maker run {@code make}, once the device is known. */
+    void resolveRoute(Runnable make) throws IOException {
         transport.cm().resolveRoute(id, RESOLVE_MILLIS);
+        if (!transport.makers().execute(id.getVerbs(), make)) {
+            throw new RdmaConnectException(Reason.RESOURCES, "the RDMA transport was closed", null);
+        }
+        making = true;
+    }
+
+    /** Takes note of the route. Returns whether the peer can be asked now. */
+    boolean isRouted() {
+        routed = true;
+        return !making;
+    }
+
+    /** Returns whether only what the maker makes is lacking. */
+    boolean waitsForMaker() {
+        return making && routed;
     }
 
     /**
-     * Makes the endpoint, once the device is known; the kernel may be finding the route at the same time.
-     *
-     * @throws RdmaConnectException with the reason: an errno from here says nothing about the address
+     * Makes the endpoint, which takes the device's time. Called by a maker, without the lock. {@link #isReady} then
+     * passes it on.
      */
-    void makeEndpoint() throws RdmaConnectException {
+    void makeEndpoint(PatientLock lock) {
+        CmId wanted;
+        lock.lock();
         try {
-            endpoint = new Endpoint(transport, id, config);
+            wanted = abandoned ? null : id;
+        } finally {
+            lock.unlock();
+        }
+        if (wanted == null) { // it waited too long for its maker
+            return;
+        }
+        try {
+            endpoint = endpointOn(wanted);
+        } catch (IOException | RuntimeException | Error e) {
+            trouble = e;
+        }
+    }
+
+    /**
+     * Ends the maker's part. Frees what it has made if nobody wants it any more.
+     *
+     * @return whether the peer can be asked now
+     * @throws IOException the trouble that the maker has met
+     */
+    boolean isReady() throws IOException {
+        making = false;
+        if (abandoned) {
+            release();
+            return false;
+        }
+        if (trouble instanceof IOException e) {
+            throw e;
+        } else if (trouble != null) {
+            throw new RdmaConnectException(Reason.RESOURCES, trouble.toString(), trouble);
+        }
+        return routed;
+    }
+
+    /** Throws an exception that names the reason: an errno from here says nothing about the address. */
+    private Endpoint endpointOn(CmId where) throws RdmaConnectException {
+        try {
+            return new Endpoint(transport, where, config);
         } catch (IOException e) {
             boolean gone = e instanceof ErrnoException v && v.errno() == Errno.ENODEV;
             throw new RdmaConnectException(gone ? Reason.NO_DEVICE : Reason.RESOURCES, e.getMessage(), e);
@@ -147,7 +205,7 @@ final class ConnectRequest {
 
     /** Returns the endpoint, or null if there is none. Its queues may be freed without the lock. */
     Endpoint endpoint() {
-        return endpoint;
+        return making ? null : endpoint;
     }
 
     /** Has a reaper free the queues, so that no answer makes a connection of them; the id goes on listening. */
@@ -155,8 +213,12 @@ final class ConnectRequest {
         transport.reap(endpoint::freeQueues);
     }
 
-    /** Has a reaper free everything. */
+    /** Has a reaper free everything, or the maker once it has finished. */
     void release() {
+        if (making) {
+            abandoned = true;
+            return;
+        }
         Endpoint whole = endpoint;
         CmId alone = id;
         endpoint = null;

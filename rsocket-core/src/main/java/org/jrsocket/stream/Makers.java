@@ -25,6 +25,8 @@ final class Makers {
 
     private final int most = Math.max(1, Math.min(MOST, Runtime.getRuntime().availableProcessors() / 2));
 
+    private final ThreadLocal<Boolean> current = ThreadLocal.withInitial(() -> false);
+
     // Guarded by this.
     private final Map<Device, ThreadPoolExecutor> pools = new HashMap<>();
     private boolean ended;
@@ -48,12 +50,20 @@ final class Makers {
                     10,
                     TimeUnit.SECONDS,
                     new LinkedTransferQueue<>(), // without locks, whose waiters might interrupt themselves
-                    run -> Threads.daemon(NAME, run));
+                    run -> Threads.daemon(NAME, () -> {
+                        current.set(true);
+                        run.run();
+                    }));
             pool.allowCoreThreadTimeOut(true);
             pools.put(device, pool);
         }
         pool.execute(task);
         return true;
+    }
+
+    /** Returns whether the caller is one of them, which must not wait for another connection. */
+    boolean isCurrent() {
+        return current.get();
     }
 
     private static boolean isOver(ThreadPoolExecutor pool) {

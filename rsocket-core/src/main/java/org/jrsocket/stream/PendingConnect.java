@@ -28,7 +28,7 @@ public interface PendingConnect {
         REFUSED
     }
 
-    /** Is told what an attempt learns about the peer, on the service thread. Must not block. */
+    /** Is told what an attempt learns about the peer, on one of the transport's threads. Must not block. */
     interface Observer {
 
         /** An observer that does nothing. */
@@ -48,6 +48,9 @@ public interface PendingConnect {
         default boolean mayUse(String device, InetAddress local) {
             return true;
         }
+
+        /** Called when there is a route: what the request still waits for says nothing about the way to the peer. */
+        default void routed() {}
 
         /** Called when the request goes out: the time spent until then is this host's own. */
         void asked();
@@ -84,8 +87,8 @@ public interface PendingConnect {
     RdmaConnectException failure();
 
     /**
-     * Runs {@code action} when there is an outcome: on the service thread, or at once on the caller's if there already
-     * is one. The action must not block.
+     * Runs {@code action} when there is an outcome: on one of the transport's threads, or at once on the caller's if
+     * there already is one. The action must not block.
      */
     void onDone(Runnable action);
 

@@ -30,6 +30,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
 
     private static final int BATCH = 64;
     private static final long WAKE = 0;
+    private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** The pause after a turn that failed; the next may fail as well. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -73,6 +74,8 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     private final Leftovers leftovers = new Leftovers(this);
     private long lastRound = System.nanoTime(); // of the leftovers; service thread only
     private volatile boolean sleeping;
+    private volatile boolean calling;
+    private volatile long called; // when the last callback began
     private volatile boolean stopped;
 
     /**
@@ -167,6 +170,11 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     /** Returns whether the thread runs nothing any more. */
     boolean hasEnded() {
         return stopped;
+    }
+
+    /** Returns whether one callback has been running for long: however busy the thread is, none takes that long. */
+    boolean isStuck() {
+        return calling && System.nanoTime() - called > STUCK_NANOS;
     }
 
     @Override
@@ -271,11 +279,15 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         return nanos < 0 ? period : Math.min(nanos, period);
     }
 
-    private static void call(Runnable callback) {
+    private void call(Runnable callback) {
+        called = System.nanoTime();
+        calling = true;
         try {
             callback.run();
         } catch (Throwable t) {
             survive("a callback of the service thread failed", t);
+        } finally {
+            calling = false;
         }
     }
 

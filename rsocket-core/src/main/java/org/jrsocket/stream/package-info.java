@@ -52,7 +52,8 @@
  * <ul>
  *   <li>{@code CmListener}, which a {@code connect.DualListener} leads to: a stream's, {@code Endpoint}.
  *   <li>{@code OpenStreams}' totals: a stream's.
- *   <li>{@code CmConnect}: {@code OpenStreams}' totals, a stream's, {@code Endpoint}, {@code BundlePool}, a CM id's;
+ *   <li>{@code CmConnect}: {@code OpenStreams}' totals, a stream's, {@code Endpoint}, {@code BundlePool}, {@code Makers},
+ *       a CM id's;
  *       and, through its observer, those of {@code connect}: {@code FirstContacts}, which leads to a host's, and that
  *       of a waiting {@code WayAttempt}. There, {@code ConnectAttempt} leads to {@code FirstContacts} and
  *       {@code WayAttempt}, and that to the {@code CmConnect} that it makes, in the opposite order. The two do not
@@ -63,7 +64,7 @@
  *   <li>{@code Endpoint}: {@code BundlePool}, a CM id's; one of the {@code Farewells} once the reapers have ended.
  *   <li>{@code ListeningId}, and each of the {@code Farewells}: a CM id's.
  *   <li>A CM id's: its channel's, see {@code verbs.rdmacore}.
- *   <li>{@code BundlePool}, {@code PollSet}, {@code KeepAlive}, a watch: none of these.
+ *   <li>{@code BundlePool}, {@code PollSet}, {@code KeepAlive}, {@code Makers}, a watch: none of these.
  * </ul>
  *
  * <p>No logger is called with a stream's lock, with one exception: a registration that cannot be ended is reported by
