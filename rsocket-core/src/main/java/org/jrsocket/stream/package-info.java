@@ -24,8 +24,8 @@
  * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}, {@code StreamSweep}; {@code StreamCore}; the
  * connection manager's events, the makers, the reapers and the service thread ({@code CmEvents}, {@code Makers},
  * {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers},
- * {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they are made of. These references point upwards,
- * for these reasons:
+ * {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they are made of. These references point
+ * upwards, for these reasons:
  *
  * <ul>
  *   <li>To the transport, from classes that exist within it and take from it the settings, the pool, the counts or the
@@ -52,11 +52,11 @@
  * <ul>
  *   <li>{@code CmListener}, which a {@code connect.DualListener} leads to: a stream's, {@code Endpoint}.
  *   <li>{@code OpenStreams}' totals: a stream's.
- *   <li>{@code CmConnect}: {@code OpenStreams}' totals, a stream's, {@code Endpoint}, {@code BundlePool},
- *       {@code Makers}, a CM id's; and, through its observer, those of {@code connect}: {@code FirstContacts}, which
- *       leads to a host's, and that of a waiting {@code WayAttempt}. There, {@code ConnectAttempt} leads to {@code FirstContacts} and
- *       {@code WayAttempt}, and that to the {@code CmConnect} that it makes, in the opposite order. The two do not
- *       meet, because a waiting attempt has not made its {@code CmConnect} yet, and is told once.
+ *   <li>{@code CmConnect}: {@code OpenStreams}' totals, a stream's, {@code Endpoint}, {@code BundlePool}, {@code
+ *       Makers}, a CM id's; and, through its observer, those of {@code connect}: {@code FirstContacts}, which leads to
+ *       a host's, and that of a waiting {@code WayAttempt}. There, {@code ConnectAttempt} leads to {@code
+ *       FirstContacts} and {@code WayAttempt}, and that to the {@code CmConnect} that it makes, in the opposite order.
+ *       The two do not meet, because a waiting attempt has not made its {@code CmConnect} yet, and is told once.
  *   <li>A stream's ({@code StreamCore}): {@code PollSet}, {@code KeepAlive}, {@code BundlePool}, a watch of the
  *       {@code ServiceThread}; when a path is lost, a host's in {@code connect}; {@code Endpoint} once the reapers have
  *       ended; before that, the reapers take it.
