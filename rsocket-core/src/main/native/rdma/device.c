@@ -25,6 +25,7 @@ enum { STATE, ETHERNET, MTU, GIDS, PORT_ELEMENTS };
 
 _Static_assert(IBV_PORT_ACTIVE == 4, "RdmaCoreInfo.ACTIVE");
 _Static_assert(IBV_EVENT_DEVICE_FATAL == 8 && IBV_EVENT_PORT_ACTIVE == 9 && IBV_EVENT_PORT_ERR == 10, "Device.java");
+_Static_assert(IBV_EVENT_GID_CHANGE == 18, "Device.java");
 
 /* Whether the context has been through detach_device: older librdmacm hands out such a context again. */
 static int is_detached(const struct ibv_context *context)

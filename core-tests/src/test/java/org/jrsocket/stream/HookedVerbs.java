@@ -77,6 +77,8 @@ final class HookedVerbs extends VerbsProvider {
     volatile Event afterDestroyQp = () -> {};
     /** The same of a completion queue. */
     volatile Event afterDestroyCq = () -> {};
+    /** Runs before an id is bound to an address. */
+    volatile Event beforeBind = () -> {};
     /** Runs before a request is rejected. */
     volatile Event beforeReject = () -> {};
     /** Runs before a request is accepted; what it throws comes out there. */
@@ -222,6 +224,7 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public void bindAddr(RdmaCmId id, SocketAddress address) throws IOException {
+            beforeBind.run();
             real.bindAddr(id, address);
         }
 

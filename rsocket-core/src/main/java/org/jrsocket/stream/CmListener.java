@@ -116,6 +116,7 @@ final class CmListener implements RdmaListener, CmHandler {
         switch (event.type()) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> onRequest(event.id(), event.privateData());
             case RDMA_CM_EVENT_DEVICE_REMOVAL -> id.deviceRemoved();
+            case RDMA_CM_EVENT_ADDR_CHANGE -> transport.devices().listening().mayHaveMoved();
             default -> LOG.debug("the {}: {}", this, event);
         }
     }

@@ -7,18 +7,21 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.Device;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The id through which a listener receives requests. The kernel closes it together with its device. This class then
- * makes another one for the same address, as soon as there is a device that has the address. It can also wait until
- * nobody else has the port.
+ * The id through which a listener receives requests. The kernel closes it together with its device. If its address
+ * moves to another device, the kernel leaves it where it is, and no request reaches it any more. In both cases this
+ * class makes another one for the same address, as soon as there is a device that has the address. It can also wait
+ * until nobody else has the port.
  */
 final class ListeningId implements AutoCloseable {
 
@@ -84,11 +87,84 @@ final class ListeningId implements AutoCloseable {
             cm.bindAddr(fresh, local);
             address = (InetSocketAddress) fresh.getSource();
             cm.listen(fresh, KERNEL_BACKLOG);
+            watchFor(fresh);
         } catch (IOException | RuntimeException | Error e) {
             Freeing.destroy(fresh);
             throw e;
         }
         return fresh;
+    }
+
+    /** Makes sure that a move of the address is noticed; at the wildcard address all devices are served anyway. */
+    private void watchFor(CmId fresh) {
+        Device device = fresh.getVerbs();
+        if (device != null) {
+            transport.devices().opened(device); // its events are hints
+            transport.devices().listening().add(this);
+        }
+    }
+
+    /**
+     * Finds out which device has the address now: that to which the kernel binds another id. Called on a thread that
+     * may take its time.
+     */
+    void look() {
+        Device bound = device();
+        Device now = bound == null ? null : deviceOf(address.getAddress());
+        if (now != null && now != bound) {
+            transport.service().execute(() -> follow(now));
+        }
+    }
+
+    /** Returns the device on which it listens; null if it does not listen. */
+    private synchronized Device device() {
+        return id == null ? null : id.getVerbs();
+    }
+
+    /** Returns null if it cannot be told, or no device has the address: it may come back to the same one. */
+    private Device deviceOf(InetAddress local) {
+        CmId probe = null;
+        try {
+            probe = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+            transport.cm().bindAddr(probe, new InetSocketAddress(local, 0));
+            return probe.getVerbs();
+        } catch (IOException | RuntimeException e) {
+            LOG.trace("the {}: cannot find the device of its address", listener, e);
+            return null;
+        } finally {
+            if (probe != null) {
+                Freeing.destroy(probe);
+            }
+        }
+    }
+
+    /**
+     * Listens on the device that has the address now. Called on the service thread. The old id has to go first: the
+     * kernel gives the port to one listener at a time. So there is nothing in between, not even a line in the log.
+     */
+    private void follow(Device now) {
+        Device before;
+        boolean listens;
+        synchronized (this) {
+            if (closed || id == null || id.getVerbs() == now || now.isLost()) {
+                return;
+            }
+            before = id.getVerbs();
+            Freeing.destroy(id);
+            id = null;
+            listens = tryToListen();
+        }
+        try {
+            LOG.warn(
+                    "the {} moves from RDMA device {} to {}, which has its address now",
+                    listener,
+                    before.name(),
+                    now.name());
+        } finally { // even if the logger throws
+            if (!listens) {
+                untilThereIsADevice();
+            }
+        }
     }
 
     /** Called on the service thread when the kernel has closed the id together with its device. */
@@ -168,6 +244,7 @@ final class ListeningId implements AutoCloseable {
             listening = id;
             id = null;
         }
+        transport.devices().listening().remove(this);
         if (listening != null) {
             Freeing.destroy(listening);
         }

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The devices that connections were made on. This class reads their asynchronous events, and ends everything on a
- * device that is removed from the host, or reports a fatal error: the kernel and libibverbs report both in the same
- * way. A device that comes back counts as another one.
+ * The devices that connections or listeners were made on. This class reads their asynchronous events, and ends
+ * everything on a device that is removed from the host, or reports a fatal error: the kernel and libibverbs report both
+ * in the same way. A device that comes back counts as another one.
  */
 final class OpenDevices {
 
@@ -22,9 +22,15 @@ final class OpenDevices {
 
     private final RdmaTransport transport;
     private final Map<Device, ServiceThread.SteadyWatch> watches = new ConcurrentHashMap<>();
+    private final ListeningAddresses listening;
 
     OpenDevices(RdmaTransport transport) {
         this.transport = transport;
+        this.listening = new ListeningAddresses(transport);
+    }
+
+    ListeningAddresses listening() {
+        return listening;
     }
 
     /** Takes note of a device that something will be made on. May be called from any thread. */
@@ -52,25 +58,26 @@ final class OpenDevices {
     private void takeEvents(Device device) {
         try {
             for (int event = device.takeAsyncEvent(); event >= 0; event = device.takeAsyncEvent()) {
-                int port = Device.eventPort(event);
-                switch (Device.eventType(event)) {
-                    case Device.EVENT_DEVICE_FATAL -> {
-                        removed(device);
-                        return;
-                    }
-                    case Device.EVENT_PORT_ERR -> LOG.warn("port {} of RDMA device {} is down", port, device.name());
-                    case Device.EVENT_PORT_ACTIVE -> LOG.warn("port {} of RDMA device {} is up", port, device.name());
-                    default ->
-                        LOG.debug(
-                                "RDMA device {}: asynchronous event {}, port {}",
-                                device.name(),
-                                Device.eventType(event),
-                                port);
+                if (Device.eventType(event) == Device.EVENT_DEVICE_FATAL) {
+                    removed(device);
+                    return;
                 }
+                takeEvent(device, Device.eventType(event), Device.eventPort(event));
             }
         } catch (IOException e) {
             LOG.warn("the events of RDMA device {} cannot be read any more", device.name(), e);
             unwatch(device);
+        }
+    }
+
+    private void takeEvent(Device device, int type, int port) {
+        switch (type) {
+            case Device.EVENT_PORT_ERR -> LOG.warn("port {} of RDMA device {} is down", port, device.name());
+            case Device.EVENT_PORT_ACTIVE -> LOG.warn("port {} of RDMA device {} is up", port, device.name());
+            default -> LOG.debug("RDMA device {}: asynchronous event {}, port {}", device.name(), type, port);
+        }
+        if (type == Device.EVENT_PORT_ERR || type == Device.EVENT_PORT_ACTIVE || type == Device.EVENT_GID_CHANGE) {
+            listening.mayHaveMoved();
         }
     }
 

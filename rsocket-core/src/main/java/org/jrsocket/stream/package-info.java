@@ -18,9 +18,9 @@
  *
  * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}, {@code OpenStreams}, {@code OpenIds},
  * {@code Closings}, {@code Farewells}); the making of a connection ({@code CmConnect} and its request and answers,
- * {@code CmListener} with its {@code ListeningId}, {@code Admission} and {@code Refusals}, {@code Handshake});
- * {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamWriter}
- * with {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter},
+ * {@code CmListener} with its {@code ListeningId}, {@code ListeningAddresses}, {@code Admission} and {@code Refusals},
+ * {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing},
+ * {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter},
  * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}, {@code StreamSweep}; {@code StreamCore}; the
  * connection manager's events, the makers, the reapers and the service thread ({@code CmEvents}, {@code Makers},
  * {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers},
@@ -30,9 +30,11 @@
  * <ul>
  *   <li>To the transport, from classes that exist within it and take from it the settings, the pool, the counts or the
  *       service thread: {@code Farewells}, {@code CmConnect}, {@code ConnectRequest}, {@code CmListener},
- *       {@code ListeningId}, {@code Refusals}, {@code Handshake}, {@code PollSet}, {@code RdmaStream},
- *       {@code StreamClosing}, {@code StreamFreeing}, {@code StreamCore}, {@code Endpoint}, {@code BundlePool},
- *       {@code OpenDevices}. {@code OpenStreams} adds up what the transport reports about them.
+ *       {@code ListeningId}, {@code ListeningAddresses}, {@code Refusals}, {@code Handshake}, {@code PollSet},
+ *       {@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamCore}, {@code Endpoint},
+ *       {@code BundlePool}, {@code OpenDevices}. {@code OpenStreams} adds up what the transport reports about them.
+ *   <li>{@code OpenDevices} has the {@code ListeningAddresses} and passes on events that may mean a move; these tell
+ *       each {@code ListeningId} to look.
  *   <li>A {@code Handshake} tells the {@code CmListener} that made it how it ended.
  *   <li>{@code StreamCore} makes {@code StreamWaiter}, {@code StreamEffects}, {@code StreamLeftover},
  *       {@code StreamSweep} and {@code Stalls}, which work on it: the protocol's effects require waking, ending, and
@@ -61,9 +63,11 @@
  *       {@code ServiceThread}; when a path is lost, a host's in {@code connect}; {@code Endpoint} once the reapers have
  *       ended; before that, the reapers take it.
  *   <li>{@code Endpoint}: {@code BundlePool}, a CM id's; one of the {@code Farewells} once the reapers have ended.
- *   <li>{@code ListeningId}, and each of the {@code Farewells}: a CM id's.
+ *   <li>{@code ListeningId}: {@code ListeningAddresses}, a CM id's.
+ *   <li>Each of the {@code Farewells}: a CM id's.
  *   <li>A CM id's: its channel's, see {@code verbs.rdmacore}.
- *   <li>{@code BundlePool}, {@code PollSet}, {@code KeepAlive}, {@code Makers}, a watch: none of these.
+ *   <li>{@code BundlePool}, {@code PollSet}, {@code KeepAlive}, {@code ListeningAddresses}, {@code Makers}, a watch: none
+ *       of these.
  * </ul>
  *
  * <p>No logger is called with a stream's lock, with one exception: a registration that cannot be ended is reported by

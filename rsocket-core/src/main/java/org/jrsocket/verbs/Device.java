@@ -21,6 +21,8 @@ public abstract class Device extends IbvContext {
     public static final int EVENT_PORT_ACTIVE = 9;
     /** {@code IBV_EVENT_PORT_ERR}: the link went down. */
     public static final int EVENT_PORT_ERR = 10;
+    /** {@code IBV_EVENT_GID_CHANGE}: with RoCE, the device has got or lost an address. */
+    public static final int EVENT_GID_CHANGE = 18;
 
     private int users; // guarded by this
     private volatile boolean lost; // written under this object's lock

@@ -108,15 +108,19 @@ final class CmFabric {
             return;
         }
         int reason = provider.faults().takeReject();
-        LoopbackId listener = ports.listener(id.destination);
+        LoopbackId listener = listenerOf(id);
         send(CmMessage.REQ, id, listener, () -> requested(id, param, reason, 1), loss);
+    }
+
+    private LoopbackId listenerOf(LoopbackId id) {
+        return ports.listener(id.destination, provider.deviceFor(id.destination.getAddress()));
     }
 
     private void requested(LoopbackId id, ConnParam param, int rejectReason, int tries) {
         if (id.state != State.CONNECTING) {
             return;
         }
-        LoopbackId listener = ports.listener(id.destination);
+        LoopbackId listener = listenerOf(id);
         if (rejectReason != 0 || listener == null) {
             refuse(id, rejectReason != 0 ? rejectReason : REJECT_NO_LISTENER, new byte[0], id);
         } else if (listener.isDead() || provider.deviceFor(id.destination.getAddress()) == null) {
@@ -338,6 +342,15 @@ final class CmFabric {
             if (id.qp != null) {
                 id.qp.kill();
             }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void changeAddress(LoopbackId id) {
+        lock.lock();
+        try {
+            id.channel().add(EventType.RDMA_CM_EVENT_ADDR_CHANGE, 0, id);
         } finally {
             lock.unlock();
         }

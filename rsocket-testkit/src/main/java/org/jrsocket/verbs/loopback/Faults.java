@@ -118,6 +118,11 @@ public final class Faults {
         device.raise(type);
     }
 
+    /** Sends an id the event that the kernel sends when a bond of interfaces switches over ({@code ADDR_CHANGE}). */
+    public void changeAddress(LoopbackId id) {
+        provider.fabric().changeAddress(id);
+    }
+
     // What the provider asks.
 
     synchronized boolean takeDrop(CmMessage message) {

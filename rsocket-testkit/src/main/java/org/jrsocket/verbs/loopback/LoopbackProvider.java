@@ -93,7 +93,10 @@ public final class LoopbackProvider extends VerbsProvider implements AutoCloseab
         return device;
     }
 
-    /** Gives {@code address} to {@code device}. */
+    /**
+     * Gives {@code address} to {@code device}. If another device has it, it moves: ids that are bound there stay there,
+     * and nobody is told, which {@link Faults#asyncEvent} and {@link Faults#changeAddress} can make up for.
+     */
     public void serve(InetAddress address, LoopbackDevice device) {
         places.put(address, new Place(device, Reachability.SERVED));
     }

@@ -89,12 +89,19 @@ final class Ports {
         }
     }
 
-    /** Returns the listener on this very address, else on the wildcard of its family, else on :: if that takes IPv4. */
-    LoopbackId listener(InetSocketAddress address) {
+    /**
+     * Returns the listener on this very address, else on the wildcard of its family, else on :: if that takes IPv4. One
+     * on the very address is bound to the device that had the address then, and hears nothing of other devices.
+     *
+     * @param device the device that has the address now; null if none has
+     */
+    LoopbackId listener(InetSocketAddress address, LoopbackDevice device) {
         LoopbackId best = null;
         int bestRank = 0;
         for (LoopbackId id : owners.getOrDefault(address.getPort(), List.of())) {
-            int rank = id.state == LoopbackId.State.LISTENING ? rank(id, address.getAddress()) : 0;
+            boolean hears = id.state == LoopbackId.State.LISTENING
+                    && (id.device == null || device == null || id.device == device);
+            int rank = hears ? rank(id, address.getAddress()) : 0;
             if (rank > bestRank) {
                 best = id;
                 bestRank = rank;
