@@ -28,10 +28,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
-import org.jrsocket.stream.RdmaListener.Patience;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
@@ -115,35 +113,6 @@ class DualListenerTest {
         listen(context(null), port).close();
         assertThrows(BindException.class, () -> listen(context("policy=rdma"), port));
         assertEquals(0, port.changes);
-    }
-
-    /** Who has it may be ending; later it is somebody's for good. */
-    @Test
-    void shouldWaitAMinuteForAPortThatIsSharedWithNobody() throws Exception {
-        AtomicLong now = new AtomicLong(Long.MAX_VALUE - 5);
-        Patience patience = DualListener.patience(context(null), first, false, now::get);
-        assertEquals(Patience.Next.TRY, patience.next());
-        now.addAndGet(TimeUnit.MINUTES.toNanos(1));
-        assertEquals(Patience.Next.TRY, patience.next());
-        now.incrementAndGet();
-        assertEquals(Patience.Next.GIVE_UP, patience.next());
-    }
-
-    @Test
-    void shouldWaitForASharedPortForEver() throws Exception {
-        AtomicLong now = new AtomicLong();
-        Patience patience = DualListener.patience(context(null), first, true, now::get);
-        now.addAndGet(TimeUnit.DAYS.toNanos(365));
-        assertEquals(Patience.Next.TRY, patience.next());
-    }
-
-    @Test
-    void shouldLeaveAPortAloneWhileTheRulesSayTcp() throws Exception {
-        AtomicLong now = new AtomicLong();
-        Patience patience = DualListener.patience(context("policy=auto", "bind * * tcp"), first, false, now::get);
-        assertEquals(Patience.Next.NOT_NOW, patience.next());
-        now.addAndGet(TimeUnit.HOURS.toNanos(1));
-        assertEquals(Patience.Next.GIVE_UP, patience.next());
     }
 
     /** As TCP lets it: a process without IPv6 may have the port at each of its addresses. */

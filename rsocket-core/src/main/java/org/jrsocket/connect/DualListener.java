@@ -12,7 +12,6 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -41,9 +40,6 @@ public final class DualListener implements AutoCloseable {
 
     /** How many ports are tried if those that TCP chose are taken over RDMA. */
     private static final int PORT_ATTEMPTS = 8;
-
-    /** How long a socket that does not share its port waits for it over RDMA: another process may be ending. */
-    private static final long WAIT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** How often an accepting thread looks for TCP connections once there is no service thread. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -126,15 +122,11 @@ public final class DualListener implements AutoCloseable {
                         || local.getAddress().isAnyLocalAddress());
     }
 
-    /**
-     * Waits for the port: for as long as the socket shares it, because its holder may hand it over at any time;
-     * otherwise for as long as a process takes to end. Does not try while the rules say TCP. Returns null if it cannot
-     * wait.
-     */
+    /** Waits for the port, see {@link PortPatience}. Returns null if it cannot wait. */
     private static DualListener whenFree(
             TransportContext context, Policy policy, TcpPort tcp, int backlog, StreamConfig config) throws IOException {
         InetSocketAddress local = tcp.address();
-        RdmaListener.Patience patience = patience(context, local, tcp.isShared(), NanoClock.SYSTEM);
+        RdmaListener.Patience patience = new PortPatience(context, local, tcp.isShared());
         try {
             return new DualListener(
                     context,
@@ -168,20 +160,6 @@ public final class DualListener implements AutoCloseable {
             context.log().tcpInstead("listening on", local, reason(e), e);
             return null;
         }
-    }
-
-    /** @param clock nanoseconds, as {@link System#nanoTime} */
-    static RdmaListener.Patience patience(
-            TransportContext context, InetSocketAddress local, boolean shared, LongSupplier clock) {
-        long since = clock.getAsLong();
-        return () -> {
-            if (!shared && clock.getAsLong() - since > WAIT_NANOS) {
-                return RdmaListener.Patience.Next.GIVE_UP;
-            }
-            return context.policy(Rules.Action.BIND, local) == Policy.TCP
-                    ? RdmaListener.Patience.Next.NOT_NOW
-                    : RdmaListener.Patience.Next.TRY;
-        };
     }
 
     /** Records that a socket listens over TCP alone. */

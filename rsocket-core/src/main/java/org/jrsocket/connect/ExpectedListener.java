@@ -90,7 +90,7 @@ final class ExpectedListener implements RdmaListener {
                     giveUp();
                     return null;
                 }
-                Patience patience = DualListener.patience(context, local, shared, NanoClock.SYSTEM);
+                Patience patience = new PortPatience(context, local, shared);
                 return context.rdma().listenWhenFree(local, backlog, config, context.access(local), patience);
             }
         } catch (IOException e) {

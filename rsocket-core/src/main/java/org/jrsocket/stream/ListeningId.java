@@ -36,12 +36,19 @@ final class ListeningId implements AutoCloseable {
     /** The time between two attempts to listen, after a device was removed or while somebody else has the port. */
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+    /** The same while somebody has the port for long: these at first, and then longer and longer ones. */
+    private static final long RARE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** The longest; with its random part that is 20 to 60 s. */
+    private static final long RAREST_NANOS = TimeUnit.SECONDS.toNanos(40);
+
     private final RdmaTransport transport;
     private final CmHandler listener;
     private volatile InetSocketAddress address;
 
     // Guarded by this.
     private CmId id; // null while there is no device, or somebody else has the port
+    private ServiceLoop.Timer again; // the next attempt to get the port; null before the first
     private boolean closed;
 
     /**
@@ -70,7 +77,7 @@ final class ListeningId implements AutoCloseable {
     /** Opens like {@link #open}, but later: tries for as long as {@code patience} says. */
     void openWhenFree(InetSocketAddress local, RdmaListener.Patience patience) {
         address = local;
-        laterWhenFree(patience);
+        laterWhenFree(patience, AGAIN_NANOS);
     }
 
     private CmId listen(InetSocketAddress local) throws IOException {
@@ -194,27 +201,38 @@ final class ListeningId implements AutoCloseable {
         }
     }
 
-    private void untilThePortIsFree(RdmaListener.Patience patience) {
+    private void untilThePortIsFree(RdmaListener.Patience patience, long pause) {
         if (isClosed()) {
             return;
         }
         switch (patience.next()) {
             case GIVE_UP -> LOG.info("the {} no longer waits for its port", listener);
-            case NOT_NOW -> laterWhenFree(patience);
-            case TRY -> {
-                if (tryToListen()) {
-                    LOG.info("the {} is now listening", listener);
-                } else {
-                    laterWhenFree(patience);
-                }
-            }
+            case NOT_NOW -> laterWhenFree(patience, pause);
+            case TRY -> tryForThePort(patience, AGAIN_NANOS);
+            case TRY_RARELY -> tryForThePort(patience, longer(pause));
+        }
+    }
+
+    static long longer(long pause) {
+        return Math.min(Math.max(2 * pause, RARE_NANOS), RAREST_NANOS);
+    }
+
+    private void tryForThePort(RdmaListener.Patience patience, long pause) {
+        if (!tryToListen()) {
+            laterWhenFree(patience, pause);
+        } else if (pause == AGAIN_NANOS) {
+            LOG.info("the {} is now listening", listener);
+        } else { // after a warning that it did not
+            LOG.warn("the {} is now listening", listener);
         }
     }
 
     /** Tries again after a random time: of two that try at the same moment, it may be that neither gets the port. */
-    private void laterWhenFree(RdmaListener.Patience patience) {
-        long nanos = AGAIN_NANOS / 2 + ThreadLocalRandom.current().nextLong(AGAIN_NANOS);
-        transport.service().schedule(() -> untilThePortIsFree(patience), nanos);
+    private synchronized void laterWhenFree(RdmaListener.Patience patience, long pause) {
+        if (!closed) {
+            long nanos = pause / 2 + ThreadLocalRandom.current().nextLong(pause);
+            again = transport.service().schedule(() -> untilThePortIsFree(patience, pause), nanos);
+        }
     }
 
     /** Returns whether it listens. */
@@ -243,6 +261,9 @@ final class ListeningId implements AutoCloseable {
             closed = true;
             listening = id;
             id = null;
+            if (again != null) {
+                again.cancel();
+            }
         }
         transport.devices().listening().remove(this);
         if (listening != null) {

@@ -19,6 +19,8 @@ public interface RdmaListener extends AutoCloseable {
         /** What to do next. */
         enum Next {
             TRY,
+            /** To try, and if that fails to wait longer than the last time. */
+            TRY_RARELY,
             NOT_NOW,
             GIVE_UP
         }
@@ -28,7 +30,8 @@ public interface RdmaListener extends AutoCloseable {
 
     /**
      * Listens as {@link RdmaTransport#listen(InetSocketAddress, int, StreamConfig, Access)} does, but on a port that
-     * somebody else now has over RDMA: it listens once the port is free, which it checks about twice a second.
+     * somebody else now has over RDMA: it listens once the port is free, which it checks about twice a second,
+     * or as rarely as {@code patience} says.
      *
      * @param local the address, including the port
      */
