@@ -103,4 +103,19 @@ class BatchLayoutTest {
         assertEquals(66, batch.sgeLkey(1, 0));
         batch.free();
     }
+
+    /** irdma looks at the first entry of a receive, too; the device would write where an earlier receive did. */
+    @Test
+    void shouldLeaveNoScatterEntryToAReceiveWithoutMemory() {
+        RecvBatch batch = new RecvBatch(1, 1);
+        batch.add(1);
+        batch.sge(44, 55, 66);
+        batch.clear();
+        batch.add(2);
+        ByteBuffer request = NativeMemory.view(batch.address(), RecvBatch.WR_SIZE);
+        ByteBuffer entry = NativeMemory.view(request.getLong(RecvBatch.SG_LIST), SendBatch.SGE_SIZE);
+        assertEquals(0, entry.getLong(0));
+        assertEquals(0, entry.getLong(8));
+        batch.free();
+    }
 }

@@ -32,7 +32,7 @@ public final class RecvBatch {
     public RecvBatch(int capacity, int maxSge) {
         this.capacity = capacity;
         this.maxSge = maxSge;
-        this.stride = WR_SIZE + maxSge * SGE_SIZE;
+        this.stride = WR_SIZE + Math.max(1, maxSge) * SGE_SIZE;
         this.memory = NativeMemory.allocate(capacity * stride);
         this.bytes = memory.buffer();
     }
@@ -50,6 +50,9 @@ public final class RecvBatch {
         bytes.putLong(at + NEXT, 0);
         bytes.putLong(at + SG_LIST, memory.address() + at + WR_SIZE);
         bytes.putInt(at + NUM_SGE, 0);
+        // irdma takes the first scatter entry of a receive that has none: what an earlier request has left there.
+        bytes.putLong(at + WR_SIZE, 0);
+        bytes.putLong(at + WR_SIZE + 8, 0);
         size++;
     }
 
