@@ -55,16 +55,22 @@ static inline jint jrs_result(int rc)
 }
 
 /*
- * For calls of librdmacm and libibverbs, which return 0, a positive errno, or -1 and set errno: both styles occur in
- * both libraries.
+ * Why a call of librdmacm or libibverbs failed. They return a positive errno, a negative one (the libraries of erdma,
+ * qedr, siw and others), or -1 and set errno.
  */
+static inline int jrs_reason(int rc)
+{
+	if (rc > 0)
+		return rc;
+	if (rc < -1)
+		return -rc;
+	return errno ? errno : EIO;
+}
+
+/* For calls of librdmacm and libibverbs that return 0 or a failure. */
 static inline jint jrs_status(int rc)
 {
-	if (rc == 0)
-		return 0;
-	if (rc > 0)
-		return -rc;
-	return errno ? -errno : -EIO;
+	return rc ? -jrs_reason(rc) : 0;
 }
 
 /* For calls that return a pointer, or NULL and set errno. */

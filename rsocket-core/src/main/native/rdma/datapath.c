@@ -79,12 +79,10 @@ void jrs_datapath_init(void)
 		bare[i].next = &bare[i + 1];
 }
 
-/* Returns how many were posted and, in the upper half, why no more were. */
+/* Returns how many were posted and, in the upper half, the errno that stopped the rest. */
 static jlong posted(int64_t count, int rc)
 {
-	int reason = rc > 0 ? rc : rc < 0 && errno ? errno : rc < 0 ? EIO : 0;
-
-	return count | (jlong)reason << 32;
+	return count | (jlong)jrs_reason(rc) << 32;
 }
 
 /*

@@ -26,6 +26,8 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.RecvBatch;
+import org.jrsocket.verbs.SendBatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -258,5 +260,78 @@ public class NativeFailureTest {
     @Test
     void shouldGiveADeviceBackWhenNoDescriptorIsLeft() throws Exception {
         assertEquals("true", run(Detach.class));
+    }
+
+    private static final String DRIVER = """
+            #include <errno.h>
+            #include <rdma/rdma_cma.h>
+
+            /* The request's id says what is returned, and above that the errno that is set. */
+            static int fail(uint64_t planned)
+            {
+                if (planned >> 32)
+                    errno = (int)(planned >> 32);
+                return (int)planned;
+            }
+
+            static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+            {
+                *bad = wr->next;
+                return fail(wr->next->wr_id);
+            }
+
+            static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+            {
+                *bad = wr->next;
+                return fail(wr->next->wr_id);
+            }
+
+            int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask)
+            {
+                return fail((uint32_t)-EINVAL | (uint64_t)EBUSY << 32);
+            }
+
+            /* No channel, but a queue pair. */
+            struct rdma_event_channel *rdma_create_event_channel(void)
+            {
+                static struct ibv_context context = { .ops = { .post_send = post_send, .post_recv = post_recv } };
+                static struct ibv_qp qp = { .context = &context };
+
+                return (struct rdma_event_channel *)&qp;
+            }
+            """;
+
+    /** Prints how many of two requests were posted, and why not the second one. */
+    static final class Posts {
+
+        public static void main(String[] args) throws Exception {
+            RdmaCoreLibrary.require();
+            long qp = Native.createChannel();
+            print(qp, Errno.ENOMEM, Errno.EBUSY);
+            print(qp, -Errno.ENOMEM, Errno.EBUSY);
+            print(qp, -Errno.ENOMEM, 0);
+            print(qp, -1, Errno.EINVAL);
+            System.out.print(Native.qpToError(qp));
+        }
+
+        private static void print(long qp, int returned, int errno) {
+            long planned = returned & 0xffffffffL | (long) errno << 32;
+            SendBatch sends = new SendBatch(2);
+            sends.add(0, SendBatch.SEND, 0, 0, 0, 0);
+            sends.add(planned, SendBatch.SEND, 0, 0, 0, 0);
+            RecvBatch receives = new RecvBatch(2, 1);
+            receives.add(0);
+            receives.add(planned);
+            for (long posted :
+                    new long[] {Native.postSend(qp, sends.address(), 2), Native.postRecv(qp, receives.address(), 2)}) {
+                System.out.print((int) posted + ":" + (posted >> 32) + " ");
+            }
+        }
+    }
+
+    /** Drivers say it in three ways; some return a negative errno, and leave errno as it was. */
+    @Test
+    void shouldSayWhyADriverDidNotPost() throws Exception {
+        assertEquals("1:12 1:12 1:12 1:12 1:12 1:12 1:22 1:22 -22", run(folder, DRIVER, Posts.class));
     }
 }
