@@ -139,17 +139,21 @@ class ConnectAnswersTest {
 
     @Test
     void shouldTellWhatIsLackingFromTheErrorOfACall() {
-        for (int errno : new int[] {Errno.ENODEV, Errno.EINVAL, Errno.EADDRNOTAVAIL}) {
+        for (int errno : new int[] {Errno.ENODEV, Errno.EINVAL}) {
             assertEquals(Reason.NO_DEVICE, ConnectAnswers.reasonOf(new ErrnoException("test", "", errno), false));
         }
         for (int errno : new int[] {Errno.ENETUNREACH, Errno.EHOSTUNREACH}) {
             assertEquals(Reason.UNRESOLVED, ConnectAnswers.reasonOf(new ErrnoException("test", "", errno), false));
         }
         assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(new ErrnoException("test", "", Errno.ENOMEM), false));
-        assertEquals(
-                Reason.RESOURCES,
-                ConnectAnswers.reasonOf(new ErrnoException("test", "", Errno.EADDRNOTAVAIL), true),
-                "somebody else has the port that the application has chosen");
         assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(new IOException("test"), false));
+    }
+
+    /** The kernel's words for it: all of net.ipv4.ip_local_port_range is in use, or the chosen port is. */
+    @Test
+    void shouldNotTakeALackOfLocalPortsForALackOfADevice() {
+        ErrnoException e = new ErrnoException("rdma_resolve_addr", "192.0.2.1:80", Errno.EADDRNOTAVAIL);
+        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(e, false));
+        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(e, true));
     }
 }

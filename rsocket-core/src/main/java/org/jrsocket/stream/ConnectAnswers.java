@@ -136,9 +136,9 @@ final class ConnectAnswers {
         }
         return switch (v.errno()) {
             case Errno.ENODEV, Errno.EINVAL -> Reason.NO_DEVICE;
-            // The kernel also reports this for a port that somebody else has at the wildcard address.
-            case Errno.EADDRNOTAVAIL -> portChosen ? Reason.RESOURCES : Reason.NO_DEVICE;
             case Errno.ENETUNREACH, Errno.EHOSTUNREACH -> Reason.UNRESOLVED;
+            // EADDRNOTAVAIL among others: no local port is left, or somebody else has the chosen one. Neither says
+            // anything about the peer. That an address is no longer this host's, the next look at its devices shows.
             default -> Reason.RESOURCES;
         };
     }
