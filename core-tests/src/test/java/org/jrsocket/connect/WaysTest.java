@@ -14,8 +14,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +30,6 @@ import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Over which device a connection leaves where there are several. */
 @Timeout(60)
@@ -275,23 +272,6 @@ class WaysTest {
         assertEquals(
                 "the policy override leaves everything to TCP",
                 ruled.access(listener).refusal(named, local, "mlx5_0"));
-    }
-
-    // ---- sysfs ----
-
-    @TempDir
-    private Path device;
-
-    @Test
-    void shouldFindThePortsInterfacesBehindEmptyEntriesOfTheGidTable() throws Exception {
-        Path entries = Files.createDirectories(device.resolve("ports/1/gid_attrs/ndevs"));
-        Files.writeString(entries.resolve("0"), "eth0\n");
-        Files.writeString(entries.resolve("1"), "eth0\n");
-        Files.writeString(entries.resolve("5"), "eth0.7\n");
-        assertEquals(Set.of("eth0", "eth0.7"), Adapters.interfaces(device, device.resolve("ports/1")));
-        Files.createDirectories(device.resolve("device/net/ib0"));
-        Files.createDirectories(device.resolve("ports/2"));
-        assertEquals(Set.of("ib0"), Adapters.interfaces(device, device.resolve("ports/2")));
     }
 
     @Test

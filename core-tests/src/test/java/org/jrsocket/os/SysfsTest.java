@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -56,5 +57,11 @@ class SysfsTest {
         assertEquals("", Sysfs.state(Sysfs.port(gone, 1)));
         assertFalse(Sysfs.isActive(""));
         assertFalse(Sysfs.isIwarp(gone));
+    }
+
+    @Test
+    void shouldWriteAddressesAsTheKernelWritesGids() throws IOException {
+        assertEquals("0000:0000:0000:0000:0000:ffff:0aff:0001", Sysfs.gid(InetAddress.getByName("10.255.0.1")));
+        assertEquals("fd00:0007:0000:0000:0000:0000:0000:abcd", Sysfs.gid(InetAddress.getByName("fd00:7::abcd")));
     }
 }
