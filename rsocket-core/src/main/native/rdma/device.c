@@ -26,6 +26,9 @@ enum { STATE, ETHERNET, MTU, GIDS, PORT_ELEMENTS };
 _Static_assert(IBV_PORT_ACTIVE == 4, "RdmaCoreInfo.ACTIVE");
 _Static_assert(IBV_EVENT_DEVICE_FATAL == 8 && IBV_EVENT_PORT_ACTIVE == 9 && IBV_EVENT_PORT_ERR == 10, "Device.java");
 _Static_assert(IBV_EVENT_GID_CHANGE == 18, "Device.java");
+_Static_assert(IBV_EVENT_CQ_ERR == 0 && IBV_EVENT_QP_FATAL == 1, "Device.java");
+_Static_assert(IBV_EVENT_QP_REQ_ERR == 2 && IBV_EVENT_QP_ACCESS_ERR == 3, "Device.java");
+_Static_assert(IBV_EVENT_WQ_FATAL < 1 << 7, "Device.TYPE_BITS");
 
 /* Whether the context has been through detach_device: older librdmacm hands out such a context again. */
 static int is_detached(const struct ibv_context *context)
@@ -170,10 +173,19 @@ static jint port_gid(JNIEnv *env, jclass type, jlong device, jint port, jint ind
 	return 0;
 }
 
-/* Returns the number of the port that an event is about, 0 if it is about something else. */
-static int port_of(const struct ibv_async_event *event)
+/*
+ * Returns the number of what an event is about: a port, a queue pair, or the kernel's handle of a completion queue; 0
+ * for anything else. Must come before the acknowledgement: after that, another thread may free the queue.
+ */
+static unsigned int number_of(const struct ibv_async_event *event)
 {
 	switch (event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		return event->element.cq->handle;
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+		return event->element.qp->qp_num;
 	case IBV_EVENT_PORT_ACTIVE:
 	case IBV_EVENT_PORT_ERR:
 	case IBV_EVENT_LID_CHANGE:
@@ -187,18 +199,23 @@ static int port_of(const struct ibv_async_event *event)
 	}
 }
 
-/* Acknowledges an event; returns its type and, above the eight bits of that, its port, or -EAGAIN for none. */
+/*
+ * Acknowledges an event, or the queue that it is about could never be destroyed. Returns its type and, above the seven
+ * bits of that, 24 bits of the number; or -EAGAIN for none.
+ */
 static jint async_event(JNIEnv *env, jclass type, jlong device)
 {
 	(void)env;
 	(void)type;
 	struct ibv_async_event event;
+	unsigned int number;
 
 	errno = 0;
 	if (ibv_get_async_event(jrs_pointer(device), &event))
 		return errno ? -errno : -EIO;
+	number = number_of(&event);
 	ibv_ack_async_event(&event);
-	return (jint)event.event_type | port_of(&event) << 8;
+	return (jint)((unsigned int)event.event_type | (number & 0xffffff) << 7);
 }
 
 /* Opened before it is needed: a process without a descriptor to spare must be able to give a device back. */

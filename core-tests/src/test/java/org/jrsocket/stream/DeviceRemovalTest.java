@@ -199,8 +199,8 @@ class DeviceRemovalTest {
     void shouldTakeTheEventsOfADevice() throws Exception {
         try (StreamPair pair = connect()) {
             List<String> warnings = RawPeerTests.warningsIn(() -> {
-                verbs.faults().asyncEvent(device, Device.EVENT_PORT_ERR | 2 << 8);
-                verbs.faults().asyncEvent(device, Device.EVENT_PORT_ACTIVE | 2 << 8);
+                verbs.faults().asyncEvent(device, Device.event(Device.EVENT_PORT_ERR, 2));
+                verbs.faults().asyncEvent(device, Device.event(Device.EVENT_PORT_ACTIVE, 2));
                 RawPeer.await(() -> !device.hasEvents(), () -> "nobody takes them");
                 CompletableFuture.runAsync(() -> {}, transport.service()::execute)
                         .get(60, TimeUnit.SECONDS); // it has dealt with them

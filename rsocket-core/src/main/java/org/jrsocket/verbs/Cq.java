@@ -40,6 +40,11 @@ public abstract class Cq extends IbvCQ {
      */
     public abstract int arm();
 
+    /** Returns whether an {@linkplain Device#takeAsyncEvent event} of this queue's device is about this queue. */
+    public final boolean isSubjectOf(int event) {
+        return isOpen && event == Device.event(Device.EVENT_CQ_ERR, handle);
+    }
+
     /** Does nothing, because {@link CompChannel#takeEvent} has acknowledged the events. */
     @Override
     public final int ackEvents(int count) {

@@ -15,6 +15,14 @@ import org.jrsocket.os.ErrnoException;
  */
 public abstract class Device extends IbvContext {
 
+    /** {@code IBV_EVENT_CQ_ERR}: a completion queue has overflowed or failed, and reports nothing any more. */
+    public static final int EVENT_CQ_ERR = 0;
+    /** {@code IBV_EVENT_QP_FATAL}: a queue pair has failed. */
+    public static final int EVENT_QP_FATAL = 1;
+    /** {@code IBV_EVENT_QP_REQ_ERR}: a queue pair has failed because of a request that it could not carry out. */
+    public static final int EVENT_QP_REQ_ERR = 2;
+    /** {@code IBV_EVENT_QP_ACCESS_ERR}: a queue pair has failed because of an access that is not allowed. */
+    public static final int EVENT_QP_ACCESS_ERR = 3;
     /** {@code IBV_EVENT_DEVICE_FATAL}: the device was removed, or its driver has given it up. */
     public static final int EVENT_DEVICE_FATAL = 8;
     /** {@code IBV_EVENT_PORT_ACTIVE}. */
@@ -23,6 +31,9 @@ public abstract class Device extends IbvContext {
     public static final int EVENT_PORT_ERR = 10;
     /** {@code IBV_EVENT_GID_CHANGE}: with RoCE, the device has got or lost an address. */
     public static final int EVENT_GID_CHANGE = 18;
+
+    private static final int TYPE_BITS = 7;
+    private static final int NUMBER_MASK = 0xffffff; // a queue pair's number has as many bits
 
     private int users; // guarded by this
     private volatile boolean lost; // written under this object's lock
@@ -62,18 +73,32 @@ public abstract class Device extends IbvContext {
     /**
      * Takes and acknowledges one asynchronous event ({@code ibv_get_async_event}), without blocking.
      *
-     * @return an event for {@link #eventType} and {@link #eventPort}, or -1 if there is none
+     * @return an event for {@link #eventType}, {@link #eventPort} and {@link #isOfQueue}, or -1 if there is none
      */
     public abstract int takeAsyncEvent() throws IOException;
 
+    /**
+     * Makes an event.
+     *
+     * @param number of a port or a queue pair, or the handle of a completion queue, by the type; 0 for other types
+     */
+    public static int event(int type, int number) {
+        return type | (number & NUMBER_MASK) << TYPE_BITS;
+    }
+
     /** Returns the {@code enum ibv_event_type} of an event. */
     public static int eventType(int event) {
-        return event & 0xff;
+        return event & (1 << TYPE_BITS) - 1;
     }
 
     /** Returns the number of the port that an event is about, from 1; 0 if it is about something else. */
     public static int eventPort(int event) {
-        return event >> 8;
+        return isOfQueue(event) ? 0 : event >> TYPE_BITS;
+    }
+
+    /** Returns whether an event is about one queue that has failed, which {@code isSubjectOf} of the queue tells. */
+    public static boolean isOfQueue(int event) {
+        return eventType(event) <= EVENT_QP_ACCESS_ERR;
     }
 
     /**

@@ -49,6 +49,13 @@ public abstract class Qp extends IbvQP {
         throw new UnsupportedOperationException("this provider posts plain receives only");
     }
 
+    /** Returns whether an {@linkplain Device#takeAsyncEvent event} of its device is about this queue pair. */
+    public final boolean isSubjectOf(int event) {
+        int type = Device.eventType(event);
+        boolean ofQp = Device.isOfQueue(event) && type != Device.EVENT_CQ_ERR;
+        return ofQp && isOpen && event == Device.event(type, qp_num);
+    }
+
     /** Returns the positive errno of the last post that fell short; to be called by the thread that posted. */
     public abstract int postError();
 

@@ -5,6 +5,7 @@
 package org.jrsocket.verbs.loopback;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.RawEndpoint.Completion;
@@ -263,7 +265,11 @@ class QueueRulesTest {
         assertTrue(client.sendCq.spin(1000), "the next poll fails");
         assertEquals(1, provider.violations().size());
         assertTrue(provider.violations().get(0).contains("overflows"));
-        assertEquals(0, provider.device().takeAsyncEvent()); // IBV_EVENT_CQ_ERR
+        int event = provider.device().takeAsyncEvent();
+        assertEquals(Device.EVENT_CQ_ERR, Device.eventType(event));
+        assertTrue(client.sendCq.isSubjectOf(event));
+        assertFalse(client.recvCq.isSubjectOf(event));
+        assertFalse(client.qp().isSubjectOf(event));
         forgetViolations();
     }
 

@@ -16,6 +16,7 @@ import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CompChannel;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Verbs;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Tag;
@@ -174,6 +175,42 @@ class RdmaCoreDevicesTest {
             {
                 return 0;
             }
+
+            /* Events about two queues that are gone once they are acknowledged, and about a port. */
+            static struct ibv_cq *cq;
+            static struct ibv_qp *qp;
+
+            int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+            {
+                static int taken;
+
+                cq = calloc(1, sizeof(*cq));
+                cq->handle = 7;
+                qp = calloc(1, sizeof(*qp));
+                qp->qp_num = 0xfedcba;
+                switch (taken++) {
+                case 0:
+                    *event = (struct ibv_async_event){ .element.cq = cq, .event_type = IBV_EVENT_CQ_ERR };
+                    return 0;
+                case 1:
+                    *event = (struct ibv_async_event){ .element.qp = qp, .event_type = IBV_EVENT_QP_ACCESS_ERR };
+                    return 0;
+                case 2:
+                    *event = (struct ibv_async_event){ .element.port_num = 2, .event_type = IBV_EVENT_PORT_ERR };
+                    return 0;
+                default:
+                    errno = EAGAIN;
+                    return -1;
+                }
+            }
+
+            void ibv_ack_async_event(struct ibv_async_event *event)
+            {
+                cq->handle = 0;
+                qp->qp_num = 0;
+                printf("acknowledged ");
+                fflush(stdout);
+            }
             """;
 
     @TempDir
@@ -284,5 +321,31 @@ class RdmaCoreDevicesTest {
     @Test
     void shouldGiveBothQueuesOfAConnectionOneVector() throws Exception {
         assertEquals("0 0 1 1 2 2", run(Vectors.class));
+    }
+
+    /** Takes the events of a device. */
+    static final class Events {
+
+        public static void main(String[] args) throws IOException {
+            RdmaCoreLibrary.require();
+            new RdmaCoreProvider(new RdmaCoreProbe()).install();
+            RdmaCoreDevice device = RdmaCoreDevice.of(Native.openDevice("good0"));
+            int[] expected = {
+                Device.event(Device.EVENT_CQ_ERR, 7),
+                Device.event(Device.EVENT_QP_ACCESS_ERR, 0xfedcba),
+                Device.event(Device.EVENT_PORT_ERR, 2),
+                -1
+            };
+            for (int each : expected) {
+                int event = device.takeAsyncEvent();
+                System.out.println(event == each ? "expected " : event + " instead of " + each);
+            }
+        }
+    }
+
+    /** The queue may be freed, by another thread, as soon as the event is acknowledged. */
+    @Test
+    void shouldSayWhichQueueOrPortAnEventIsAbout() throws Exception {
+        assertEquals("acknowledged expected acknowledged expected acknowledged expected expected", run(Events.class));
     }
 }

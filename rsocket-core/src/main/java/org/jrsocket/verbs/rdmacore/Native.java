@@ -17,7 +17,7 @@ final class Native {
      * Raised with every change of a signature or a struct layout. The library's number, which is checked when it is
      * loaded, must be the same.
      */
-    static final int ABI = 8;
+    static final int ABI = 9;
 
     private Native() {}
 
@@ -43,7 +43,7 @@ final class Native {
 
     static native int portGid(long device, int port, int index, byte[] out);
 
-    /** Takes and acknowledges an event. Returns its type in bits 0 to 7 and its port above, or -EAGAIN for none. */
+    /** Takes and acknowledges an event. Returns it as {@code Device.event} does, or -EAGAIN for none. */
     static native int asyncEvent(long device);
 
     /** Closes the kernel's side of a context, which stays allocated: whatever is done with it afterwards fails. */

@@ -113,9 +113,9 @@ public final class Faults {
         provider.fabric().removeDevice(device);
     }
 
-    /** Raises an asynchronous event, for example {@link org.jrsocket.verbs.Device#EVENT_PORT_ERR}. */
-    public void asyncEvent(LoopbackDevice device, int type) {
-        device.raise(type);
+    /** Raises an asynchronous event, made with {@link org.jrsocket.verbs.Device#event}. */
+    public void asyncEvent(LoopbackDevice device, int event) {
+        device.raise(event);
     }
 
     /** Sends an id the event that the kernel sends when a bond of interfaces switches over ({@code ADDR_CHANGE}). */

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Cq;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.WcBatch;
 
 /**
@@ -16,9 +17,6 @@ import org.jrsocket.verbs.WcBatch;
  * it is polled, not before, as on mlx5: a user that never polls, or never signals, runs out of slots.
  */
 class LoopbackCq extends Cq {
-
-    /** {@code IBV_EVENT_CQ_ERR}. */
-    private static final int EVENT_CQ_ERR = 0;
 
     private static final int SPINS = 32;
 
@@ -46,7 +44,7 @@ class LoopbackCq extends Cq {
     private volatile boolean broken;
 
     LoopbackCq(LoopbackDevice device, LoopbackCompChannel channel, int entries, int cookie) throws IOException {
-        super(device, channel, 0);
+        super(device, channel, device.nextCq());
         if (entries < 1 || entries > device.maxCqe() || cookie < 0 || channel != null && channel.device() != device) {
             throw new ErrnoException("ibv_create_cq", entries + " entries, cookie " + cookie, Errno.EINVAL);
         }
@@ -86,7 +84,7 @@ class LoopbackCq extends Cq {
                 if (!broken) {
                     broken = true;
                     device.provider().registry().violation("completion queue of " + capacity + " entries overflows");
-                    device.raise(EVENT_CQ_ERR);
+                    device.raise(Device.event(Device.EVENT_CQ_ERR, handle));
                 }
                 return;
             }

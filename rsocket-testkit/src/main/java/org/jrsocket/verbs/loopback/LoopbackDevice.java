@@ -28,6 +28,7 @@ public final class LoopbackDevice extends Device {
     private final Queue<Integer> events = new ArrayDeque<>(); // guarded by itself
     private final AtomicLong registered = new AtomicLong();
     private final AtomicInteger refusedQps = new AtomicInteger();
+    private final AtomicInteger lastCq = new AtomicInteger();
     private final String name;
     private final boolean iwarp;
     private final long maxRegistered;
@@ -125,6 +126,11 @@ public final class LoopbackDevice extends Device {
         return idle ? new IdleCq(this, channel, entries, cookie) : new LoopbackCq(this, channel, entries, cookie);
     }
 
+    /** Returns the handle of the next completion queue. */
+    int nextCq() {
+        return lastCq.incrementAndGet();
+    }
+
     void pin(long bytes) throws ErrnoException {
         if (registered.addAndGet(bytes) > maxRegistered) {
             registered.addAndGet(-bytes);
@@ -152,7 +158,7 @@ public final class LoopbackDevice extends Device {
 
     void remove() {
         removed = true;
-        raise(EVENT_DEVICE_FATAL);
+        raise(event(EVENT_DEVICE_FATAL, 0));
     }
 
     boolean isRemoved() {
