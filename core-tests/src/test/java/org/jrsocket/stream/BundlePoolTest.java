@@ -87,6 +87,15 @@ class BundlePoolTest {
         assertEquals(2, kept());
     }
 
+    /** Its next user would wait for completions for ever. */
+    @Test
+    void shouldNotKeepACompletionQueueThatHasFailed() throws IOException {
+        Bundle bundle = pool.obtain(shape(one, 8192));
+        bundle.recvCq.failed();
+        pool.giveBack(bundle);
+        assertEquals(0, kept());
+    }
+
     @Test
     void shouldKeepAsMuchEachTimeItIsUsed() throws IOException {
         for (int i = 0; i < 4; i++) {

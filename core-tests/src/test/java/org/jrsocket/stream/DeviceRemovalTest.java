@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,6 +19,7 @@ import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.verbs.Device;
@@ -195,6 +197,11 @@ class DeviceRemovalTest {
         }
     }
 
+    /** Returns once it has dealt with the events that it has taken. */
+    private void awaitServiceThread() throws Exception {
+        CompletableFuture.runAsync(() -> {}, transport.service()::execute).get(60, TimeUnit.SECONDS);
+    }
+
     @Test
     void shouldTakeTheEventsOfADevice() throws Exception {
         try (StreamPair pair = connect()) {
@@ -202,14 +209,67 @@ class DeviceRemovalTest {
                 verbs.faults().asyncEvent(device, Device.event(Device.EVENT_PORT_ERR, 2));
                 verbs.faults().asyncEvent(device, Device.event(Device.EVENT_PORT_ACTIVE, 2));
                 RawPeer.await(() -> !device.hasEvents(), () -> "nobody takes them");
-                CompletableFuture.runAsync(() -> {}, transport.service()::execute)
-                        .get(60, TimeUnit.SECONDS); // it has dealt with them
+                awaitServiceThread();
             });
             assertEquals(2, warnings.size(), warnings.toString());
             assertTrue(warnings.get(0).contains("port 2 of RDMA device pluggable is down"), warnings.toString());
             assertTrue(warnings.get(1).contains("port 2 of RDMA device pluggable is up"), warnings.toString());
             pair.client.write(new byte[] {7}, 0, 1, StreamPair.PATIENCE); // a link that was down is no loss in itself
             assertEquals(1, pair.server.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+        }
+    }
+
+    /** Fails a queue of a stream, of which nothing but an event tells, and returns what its waiting reader gets. */
+    private SocketException readAfter(RdmaStream stream, int event) throws Exception {
+        CompletableFuture<Integer> reading = CompletableFuture.supplyAsync(() -> {
+            try {
+                return stream.read(new byte[1], 0, 1, StreamPair.PATIENCE);
+            } catch (IOException e) {
+                throw new CompletionException(e);
+            }
+        });
+        verbs.faults().asyncEvent(device, event);
+        CompletionException e = assertThrows(CompletionException.class, reading::join);
+        return assertInstanceOf(SocketException.class, e.getCause());
+    }
+
+    /** No completion comes any more, so no reader would learn of anything. */
+    @Test
+    void shouldResetTheConnectionWhoseCompletionQueueHasFailed() throws Exception {
+        try (StreamPair pair = connect();
+                StreamPair other = connect()) {
+            int event = Device.event(
+                    Device.EVENT_CQ_ERR, pair.client.core().endpoint.recvCq.getHandle());
+            List<String> warnings = RawPeerTests.warningsIn(() -> {
+                SocketException e = readAfter(pair.client, event);
+                assertEquals("Connection reset", e.getMessage());
+                String why = StreamFailure.of(e).getMessage();
+                assertTrue(why.startsWith("a completion queue of this host's device has failed (pluggable, "), why);
+                awaitServiceThread();
+            });
+            assertEquals(1, warnings.size(), warnings.toString());
+            SocketException peers =
+                    assertThrows(SocketException.class, () -> pair.server.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+            assertEquals("Connection reset", peers.getMessage());
+            RawPeer.await(pair.client::isFreed, () -> "its objects are kept");
+            other.client.write(new byte[] {7}, 0, 1, StreamPair.PATIENCE);
+            assertEquals(1, other.server.read(new byte[1], 0, 1, StreamPair.PATIENCE));
+        }
+    }
+
+    /** It may complete what was posted, which says more; but it need not. */
+    @Test
+    void shouldResetTheConnectionWhoseQueuePairHasFailed() throws Exception {
+        try (StreamPair pair = connect();
+                StreamPair other = connect()) {
+            int event = Device.event(
+                    Device.EVENT_QP_FATAL, pair.server.core().endpoint.qp.getQp_num());
+            SocketException e = readAfter(pair.server, event);
+            assertEquals("Connection reset", e.getMessage());
+            String why = StreamFailure.of(e).getMessage();
+            assertTrue(why.startsWith("this host's device has failed the queue pair (asynchronous event 1) ("), why);
+            other.client.write(new byte[] {7}, 0, 1, StreamPair.PATIENCE);
+            assertEquals(1, other.server.read(new byte[1], 0, 1, StreamPair.PATIENCE));
         }
     }
 }

@@ -203,7 +203,7 @@ final class Bundle {
         do {
             n = queue.poll(completions);
         } while (n > 0);
-        return n == 0;
+        return n == 0 && !queue.hasFailed();
     }
 
     private static void zero(ByteBuffer memory, int count) {

@@ -7,7 +7,9 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.Qp;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,6 +21,9 @@ import org.slf4j.LoggerFactory;
 final class OpenDevices {
 
     private static final Logger LOG = LoggerFactory.getLogger(OpenDevices.class);
+
+    /** The time in which a queue pair that has failed completes what was posted. */
+    private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RdmaTransport transport;
     private final Map<Device, ServiceThread.SteadyWatch> watches = new ConcurrentHashMap<>();
@@ -62,7 +67,7 @@ final class OpenDevices {
                     removed(device);
                     return;
                 }
-                takeEvent(device, Device.eventType(event), Device.eventPort(event));
+                takeEvent(device, event);
             }
         } catch (IOException e) {
             LOG.warn("the events of RDMA device {} cannot be read any more", device.name(), e);
@@ -70,14 +75,52 @@ final class OpenDevices {
         }
     }
 
-    private void takeEvent(Device device, int type, int port) {
+    private void takeEvent(Device device, int event) {
+        int type = Device.eventType(event);
+        int port = Device.eventPort(event);
         switch (type) {
+            case Device.EVENT_CQ_ERR,
+                    Device.EVENT_QP_FATAL,
+                    Device.EVENT_QP_REQ_ERR,
+                    Device.EVENT_QP_ACCESS_ERR -> queueFailed(device, event);
             case Device.EVENT_PORT_ERR -> LOG.warn("port {} of RDMA device {} is down", port, device.name());
             case Device.EVENT_PORT_ACTIVE -> LOG.warn("port {} of RDMA device {} is up", port, device.name());
             default -> LOG.debug("RDMA device {}: asynchronous event {}, port {}", device.name(), type, port);
         }
         if (type == Device.EVENT_PORT_ERR || type == Device.EVENT_PORT_ACTIVE || type == Device.EVENT_GID_CHANGE) {
             listening.mayHaveMoved();
+        }
+    }
+
+    /**
+     * Ends the stream whose queue has failed. A completion queue reports nothing any more. A queue pair mostly fails
+     * what was posted, which says more, but need not.
+     */
+    private void queueFailed(Device device, int event) {
+        int type = Device.eventType(event);
+        for (RdmaStream stream : transport.streams()) {
+            Endpoint endpoint = stream.core().endpoint;
+            Qp qp = endpoint.qp;
+            if (endpoint.device != device) {
+                continue;
+            }
+            if (endpoint.recvCq.isSubjectOf(event) || endpoint.sendCq.isSubjectOf(event)) {
+                endpoint.recvCq.failed(); // both belong to one bundle, which is not used again
+                queueFailed(stream, "a completion queue of this host's device has failed");
+                LOG.warn("a completion queue of RDMA device {} has failed; {} is reset", device.name(), stream);
+            } else if (qp != null && qp.isSubjectOf(event)) {
+                LOG.debug("the queue pair of {} has failed: asynchronous event {}", stream, type);
+                String why = "this host's device has failed the queue pair (asynchronous event " + type + ")";
+                transport.service().schedule(() -> queueFailed(stream, why), FLUSH_NANOS);
+            }
+        }
+    }
+
+    private static void queueFailed(RdmaStream stream, String why) {
+        try {
+            stream.core().effects().queueFailed(why);
+        } catch (RuntimeException | Error e) {
+            LOG.error("cannot end {}, one of whose queues has failed", stream, e);
         }
     }
 

@@ -207,13 +207,35 @@ final class StreamEffects {
      * thread.
      */
     void deviceRemoved() {
+        lost(LOST_DEVICE);
+    }
+
+    /**
+     * Ends the stream because one of its queues has failed, unless something else has ended it by now. Called on the
+     * service thread.
+     */
+    void queueFailed(String why) {
+        boolean over;
+        core.enter();
+        try {
+            over = core.failure != null || core.peerGone;
+        } finally {
+            core.exit();
+        }
+        if (!over) {
+            lost(why);
+            core.stream().closing().step();
+        }
+    }
+
+    private void lost(String why) {
         try {
             core.enter();
             try {
                 core.resetting = true;
                 // Before a poll, which would find the queue pair in error.
-                fail(new SocketException("Connection reset"), LOST_DEVICE);
-                peerDisconnected(LOST_DEVICE, false);
+                fail(new SocketException("Connection reset"), why);
+                peerDisconnected(why, false);
             } finally {
                 core.exit();
             }

@@ -13,6 +13,8 @@ import java.io.IOException;
  */
 public abstract class Cq extends IbvCQ {
 
+    private volatile boolean failed;
+
     protected Cq(Device device, CompChannel channel, int handle) throws IOException {
         super(device, channel, handle);
     }
@@ -43,6 +45,16 @@ public abstract class Cq extends IbvCQ {
     /** Returns whether an {@linkplain Device#takeAsyncEvent event} of this queue's device is about this queue. */
     public final boolean isSubjectOf(int event) {
         return isOpen && event == Device.event(Device.EVENT_CQ_ERR, handle);
+    }
+
+    /** Records that the queue has failed: a poll need not say so, and may find nothing for ever. */
+    public final void failed() {
+        failed = true;
+    }
+
+    /** Returns whether the queue is known to have failed. */
+    public final boolean hasFailed() {
+        return failed;
     }
 
     /** Does nothing, because {@link CompChannel#takeEvent} has acknowledged the events. */
