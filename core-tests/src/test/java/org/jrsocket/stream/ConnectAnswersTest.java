@@ -140,20 +140,19 @@ class ConnectAnswersTest {
     @Test
     void shouldTellWhatIsLackingFromTheErrorOfACall() {
         for (int errno : new int[] {Errno.ENODEV, Errno.EINVAL}) {
-            assertEquals(Reason.NO_DEVICE, ConnectAnswers.reasonOf(new ErrnoException("test", "", errno), false));
+            assertEquals(Reason.NO_DEVICE, ConnectAnswers.reasonOf(new ErrnoException("test", "", errno)));
         }
         for (int errno : new int[] {Errno.ENETUNREACH, Errno.EHOSTUNREACH}) {
-            assertEquals(Reason.UNRESOLVED, ConnectAnswers.reasonOf(new ErrnoException("test", "", errno), false));
+            assertEquals(Reason.UNRESOLVED, ConnectAnswers.reasonOf(new ErrnoException("test", "", errno)));
         }
-        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(new ErrnoException("test", "", Errno.ENOMEM), false));
-        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(new IOException("test"), false));
+        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(new ErrnoException("test", "", Errno.ENOMEM)));
+        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(new IOException("test")));
     }
 
     /** The kernel's words for it: all of net.ipv4.ip_local_port_range is in use, or the chosen port is. */
     @Test
     void shouldNotTakeALackOfLocalPortsForALackOfADevice() {
         ErrnoException e = new ErrnoException("rdma_resolve_addr", "192.0.2.1:80", Errno.EADDRNOTAVAIL);
-        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(e, false));
-        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(e, true));
+        assertEquals(Reason.RESOURCES, ConnectAnswers.reasonOf(e));
     }
 }

@@ -170,7 +170,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         if (e instanceof WireException) {
             failThere(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
         } else {
-            RdmaConnectException why = ConnectAnswers.failure(e, request.isFromPort());
+            RdmaConnectException why = ConnectAnswers.failure(e);
             fail(why.reason(), why.getMessage(), why.getCause());
         }
     }

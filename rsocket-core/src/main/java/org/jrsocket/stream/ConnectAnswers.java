@@ -29,12 +29,12 @@ final class ConnectAnswers {
     private ConnectAnswers() {}
 
     /** Returns what the trouble with a call on this host means for an attempt. */
-    static RdmaConnectException failure(Throwable e, boolean fromPort) {
+    static RdmaConnectException failure(Throwable e) {
         if (e instanceof RdmaConnectException named) {
             return named;
         }
         return e instanceof IOException io
-                ? new RdmaConnectException(reasonOf(io, fromPort), e.getMessage(), e)
+                ? new RdmaConnectException(reasonOf(io), e.getMessage(), e)
                 : new RdmaConnectException(Reason.RESOURCES, e.toString(), e);
     }
 
@@ -125,12 +125,8 @@ final class ConnectAnswers {
         return new RdmaConnectException(reason, message, null);
     }
 
-    /**
-     * Returns the reason why a call failed that resolves the address or the route, or asks the peer.
-     *
-     * @param portChosen whether the application has chosen the local port
-     */
-    static Reason reasonOf(IOException e, boolean portChosen) {
+    /** Returns the reason why a call failed that resolves the address or the route, or asks the peer. */
+    static Reason reasonOf(IOException e) {
         if (!(e instanceof ErrnoException v)) {
             return Reason.RESOURCES;
         }
