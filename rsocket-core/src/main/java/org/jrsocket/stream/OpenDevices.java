@@ -79,10 +79,8 @@ final class OpenDevices {
         int type = Device.eventType(event);
         int port = Device.eventPort(event);
         switch (type) {
-            case Device.EVENT_CQ_ERR,
-                    Device.EVENT_QP_FATAL,
-                    Device.EVENT_QP_REQ_ERR,
-                    Device.EVENT_QP_ACCESS_ERR -> queueFailed(device, event);
+            case Device.EVENT_CQ_ERR, Device.EVENT_QP_FATAL, Device.EVENT_QP_REQ_ERR, Device.EVENT_QP_ACCESS_ERR ->
+                queueFailed(device, event);
             case Device.EVENT_PORT_ERR -> LOG.warn("port {} of RDMA device {} is down", port, device.name());
             case Device.EVENT_PORT_ACTIVE -> LOG.warn("port {} of RDMA device {} is up", port, device.name());
             default -> LOG.debug("RDMA device {}: asynchronous event {}, port {}", device.name(), type, port);
