@@ -30,6 +30,7 @@ import java.io.File;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,6 +42,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.nio.ChannelAccess;
+import org.jrsocket.stream.RdmaStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -147,6 +150,49 @@ class FailedWritesTest extends ChannelTests {
         server.close().sync();
         end(ours, group);
         return told;
+    }
+
+    @Test
+    void shouldGiveBackTheMemoryOfAWriteThatFails() throws Exception {
+        RdmaByteBufAllocator own = new RdmaByteBufAllocator();
+        Pair pair = pair(ignoring(), ignoring());
+        pair.client().config().setAutoRead(false);
+        pair.client().config().setAutoClose(false);
+        ByteBuf first = own.directBuffer(LARGE).writeZero(LARGE);
+        pair.client().writeAndFlush(first).sync();
+        await(() -> first.refCnt() == 0, () -> "still retained");
+        pair.server().config().setSoLinger(0);
+        pair.server().close().sync();
+        Throwable failure = null;
+        while (failure == null) { // a write may still be taken; their memory is registered already
+            failure = pair.client()
+                    .writeAndFlush(own.directBuffer(LARGE).writeZero(LARGE))
+                    .await()
+                    .cause();
+        }
+        pair.client().close().sync();
+        own.keepNothing();
+        await(() -> own.metric().usedDirectMemory() == 0, () -> own.metric().usedDirectMemory() + " bytes are in use");
+    }
+
+    /** A loop that was told of the failure again and again would use up a processor. */
+    @Test
+    void shouldRestWithWhatItHasLentWhenTheConnectionFails() throws Exception {
+        Pair pair = pair(ignoring(), ignoring());
+        RdmaSocketChannel client = pair.client();
+        client.config().setAutoRead(false);
+        pair.server().config().setAutoRead(false);
+        verbs.faults().holdAcks(true);
+        ByteBuf buffer = RdmaByteBufAllocator.DEFAULT.directBuffer(LARGE).writeZero(LARGE);
+        client.writeAndFlush(buffer).sync();
+        pair.server().config().setSoLinger(0);
+        pair.server().close().sync();
+        RdmaStream stream =
+                ChannelAccess.streamOf((SocketChannel) client.unsafe().ch());
+        await(stream::isAcknowledged, () -> "nothing has failed");
+        awaitRest(client.eventLoop());
+        client.close().sync();
+        await(() -> buffer.refCnt() == 0, () -> "still retained");
     }
 
     /** Which has heard of the reset: a reader finds the end. */

@@ -16,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocatorMetric;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
 import java.nio.ByteBuffer;
@@ -83,6 +84,21 @@ class RdmaByteBufAllocatorTest {
         assertThrows(IllegalReferenceCountException.class, () -> buffer.getByte(0));
     }
 
+    /** Below the least size of its memory, too. */
+    @Test
+    void shouldShrinkToAnySizeAndGrowAgain() {
+        ByteBuf buffer = Pattern.fill(allocator.directBuffer(1000), 0, 1000);
+        for (int bytes : new int[] {257, 256, 255, 1}) {
+            buffer.capacity(bytes);
+            assertArrayEquals(Pattern.bytes(0, bytes), ByteBufUtil.getBytes(buffer));
+        }
+        buffer.capacity(0);
+        assertFalse(buffer.isReadable());
+        Pattern.fill(buffer, 0, 1000);
+        assertArrayEquals(Pattern.bytes(0, 1000), ByteBufUtil.getBytes(buffer));
+        buffer.release();
+    }
+
     /** Native code may have been told that buffers of this allocator have one. */
     @Test
     void shouldHaveAnAddressAfterItsGrowthIfItHadOneBefore() {
@@ -108,6 +124,7 @@ class RdmaByteBufAllocatorTest {
         Chunk chunk = chunkOf(large);
         long address = NativeMemory.addressOf(chunk.memory());
         assertSame(chunk, Chunk.at(address + (5 << 20) - 1));
+        assertNotSame(chunk, Chunk.at(address + (5 << 20)), "what lies behind it is not its own");
         large.release();
         assertTrue(chunk.isRetired());
         assertNotSame(chunk, Chunk.at(address));

@@ -5,12 +5,15 @@
 package org.jrsocket.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.Sweeps;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +24,12 @@ class RegistrationsTest extends ChannelTests {
 
     private static final int LARGE = 8 << 20; // more than a chunk
     private static final int CHUNK = 2 << 20;
+
+    /** What other tests have left would count towards the spare chunks that the allocator keeps. */
+    @BeforeEach
+    void beginWithoutSpareChunks() {
+        RdmaByteBufAllocator.DEFAULT.retireSpares();
+    }
 
     private static void awaitRegistered(RdmaSocketChannel channel, long most) throws InterruptedException {
         await(() -> channel.registeredBytes() <= most, () -> channel.registeredBytes() + " bytes are still registered");
@@ -70,6 +79,24 @@ class RegistrationsTest extends ChannelTests {
         Chunk chunk = RdmaByteBufAllocatorTest.chunkOf(buffer);
         pair.client().eventLoop().submit(() -> buffer.release()).sync();
         assertTrue(chunk.isFreed());
+    }
+
+    /** The connection is closed then, but its device may still send. */
+    @Test
+    void shouldFreeALargeBufferThatIsReleasedAfterTheEventLoopHasEnded() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(LARGE);
+        Pair pair = pair(ignoring(), checker);
+        ByteBuf buffer = buffer(LARGE);
+        pair.client().writeAndFlush(buffer.retain()).sync();
+        checker.await();
+        await(() -> buffer.refCnt() == 1, () -> "still retained");
+        verbs.faults().holdAcks(true);
+        pair.client().writeAndFlush(buffer(4096)).sync();
+        loops.shutdownGracefully(0, PATIENCE, TimeUnit.SECONDS).sync();
+        Chunk chunk = RdmaByteBufAllocatorTest.chunkOf(buffer);
+        buffer.release();
+        verbs.faults().holdAcks(false);
+        await(chunk::isFreed, () -> "its memory is kept");
     }
 
     /** Else the chunk, which serves the next ones, would keep each connection that there ever was. */
@@ -180,6 +207,63 @@ class RegistrationsTest extends ChannelTests {
         checker.await();
         assertEquals(4096 + 65536, Rdma.metrics().sentLentBytes() - lent);
         assertEquals(before + CHUNK, pair.client().registeredBytes());
+    }
+
+    /** Which is the one that was not sent from for the longest time. */
+    @Test
+    void shouldEndForAnotherOneWhenAConnectionHasAsManyAsItMayHave() throws Exception {
+        int most = 64 << 20;
+        int chunks = most / CHUNK + 3;
+        Pattern.Checker checker = new Pattern.Checker(1L * chunks * CHUNK);
+        Pair pair = pair(ignoring(), checker);
+        long before = pair.client().registeredBytes();
+        long lent = Rdma.metrics().sentLentBytes();
+        List<ByteBuf> all = new ArrayList<>();
+        for (int i = 0; i < chunks; i++) {
+            boolean again = i == most / CHUNK; // the pattern has begun anew there
+            ByteBuf buffer = again
+                    ? all.get(0)
+                    : Pattern.fill(RdmaByteBufAllocator.DEFAULT.directBuffer(CHUNK), 1L * i * CHUNK, CHUNK);
+            all.add(buffer);
+            pair.client().writeAndFlush(buffer.retainedDuplicate()).sync();
+            await(() -> buffer.refCnt() == 1, () -> "still retained");
+        }
+        checker.await();
+        assertEquals(1L * chunks * CHUNK, Rdma.metrics().sentLentBytes() - lent);
+        assertEquals(before + most, pair.client().registeredBytes());
+        assertTrue(RdmaByteBufAllocatorTest.chunkOf(all.get(0)).isRegistered());
+        assertFalse(RdmaByteBufAllocatorTest.chunkOf(all.get(1)).isRegistered());
+        all.remove(most / CHUNK);
+        all.forEach(ByteBuf::release);
+    }
+
+    @Test
+    void shouldLendOneThatIsLargerThanAConnectionMayHaveOtherwise() throws Exception {
+        int larger = (64 << 20) + CHUNK;
+        Pattern.Checker checker = new Pattern.Checker(4096 + larger);
+        Pair pair = pair(ignoring(), checker);
+        long before = pair.client().registeredBytes();
+        long lent = Rdma.metrics().sentLentBytes();
+        ByteBuf first = buffer(4096);
+        pair.client().writeAndFlush(first).sync();
+        await(() -> first.refCnt() == 0, () -> "still retained");
+        pair.client()
+                .writeAndFlush(Pattern.fill(RdmaByteBufAllocator.DEFAULT.directBuffer(larger), 4096, larger))
+                .sync();
+        checker.await();
+        assertEquals(4096 + larger, Rdma.metrics().sentLentBytes() - lent);
+        awaitRegistered(pair.client(), before);
+    }
+
+    @Test
+    void shouldCopyWhereThereIsNoMemoryLeftToRegister() throws Exception {
+        Pattern.Checker checker = new Pattern.Checker(65536);
+        Pair pair = pair(ignoring(), checker);
+        transport.limitMemory(transport.registeredMemory());
+        long copied = Rdma.metrics().sentCopiedBytes();
+        pair.client().writeAndFlush(buffer(65536)).sync();
+        checker.await();
+        assertEquals(65536, Rdma.metrics().sentCopiedBytes() - copied);
     }
 
     /** A few chunks are kept, registered, for what is sent next. */

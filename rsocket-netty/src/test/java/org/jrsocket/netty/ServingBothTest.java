@@ -12,10 +12,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.nio.NioChannelOption;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -169,6 +173,35 @@ class ServingBothTest extends ChannelTests {
     private static boolean hasSomething(RdmaStream stream) {
         stream.poll();
         return stream.isReadable();
+    }
+
+    /** As a program may that passes on a header and a content apart. */
+    @Test
+    void shouldReadIntoABufferOfSeveralParts() throws Exception {
+        int total = 1000;
+        Pattern.Checker checker = new Pattern.Checker(total);
+        Pair pair = pair(ignoring(), checker);
+        pair.server().config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(100) {
+            @Override
+            @SuppressWarnings("deprecation") // Netty's own name of a handle
+            public Handle newHandle() {
+                return new RecvByteBufAllocator.DelegatingHandle(super.newHandle()) {
+                    @Override
+                    public ByteBuf allocate(ByteBufAllocator allocator) {
+                        return Unpooled.wrappedBuffer(
+                                        Unpooled.directBuffer(7, 7).writeZero(7),
+                                        Unpooled.directBuffer(93, 93).writeZero(93))
+                                .clear();
+                    }
+                };
+            }
+        });
+        long before = Rdma.metrics().receivedCopiedBytes();
+        pair.client()
+                .writeAndFlush(Pattern.fill(pair.client().alloc().directBuffer(total), 0, total))
+                .sync();
+        checker.await();
+        assertEquals(total, Rdma.metrics().receivedCopiedBytes() - before);
     }
 
     @Test

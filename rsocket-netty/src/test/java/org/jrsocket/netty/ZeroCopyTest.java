@@ -446,6 +446,20 @@ class ZeroCopyTest extends ChannelTests {
         await(() -> buffer.refCnt() == 0, () -> "still retained");
     }
 
+    /** Less than one piece that is lent: there is always one on its way alone. */
+    @Test
+    void shouldSendALargeBufferThroughASmallSendBuffer() throws Exception {
+        sendBuffer = 8192;
+        int total = 1 << 20;
+        Pattern.Checker checker = new Pattern.Checker(total);
+        Pair pair = pair(ignoring(), checker);
+        ByteBuf buffer = Pattern.fill(OURS.directBuffer(total), 0, total);
+        pair.client().writeAndFlush(buffer).sync();
+        checker.await();
+        assertEquals(total, metrics.sentLentBytes() - sentLent);
+        await(() -> buffer.refCnt() == 0, () -> "still retained");
+    }
+
     /** Else the path would be empty while the last acknowledgement is on its way. */
     @Test
     void shouldGoOnWithALargeBufferBeforeAllThatIsSentIsAcknowledged() throws Exception {
