@@ -21,7 +21,7 @@ public final class SendMemory {
     private final int most;
     private final ArrayDeque<Slab> full = new ArrayDeque<>();
     private final ArrayDeque<Slab> free = new ArrayDeque<>();
-    private Slab current;
+    private Slab current; // null while all are full
     private boolean reserved;
     private long capacity;
     private long freeBytes;
@@ -103,7 +103,7 @@ public final class SendMemory {
             full.remove();
             add(slab, false);
         }
-        if (full.isEmpty() && !reserved && current != null && current.endOffset <= offset) {
+        if (!reserved && current != null && current.endOffset <= offset) {
             current.renew(); // from its start again, because that memory is in the cache
         }
     }
@@ -144,7 +144,7 @@ public final class SendMemory {
      * anything is unacknowledged.
      */
     Slab takeSurplus() {
-        if (reserved || !full.isEmpty() || current == null || current.filled > 0) {
+        if (reserved || !full.isEmpty() || current.filled > 0) {
             return null;
         }
         Slab slab = free.poll();

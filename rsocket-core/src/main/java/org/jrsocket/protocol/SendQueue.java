@@ -38,7 +38,7 @@ final class SendQueue {
         }
         this.slots = slots;
         this.busy = Math.min(busy, slots / 2);
-        this.signalEvery = Math.max(1, Math.min(this.busy / 2, slots / 4));
+        this.signalEvery = this.busy / 2; // so at most a quarter of the slots
         this.markSlots = new int[slots];
         this.markOffset = new long[slots];
         this.markGrants = new int[slots];
