@@ -127,7 +127,7 @@ class ConnectionLeakTest {
     private static List<String> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(Thread::getName)
-                .filter(name -> name.startsWith("jrsocket") && !name.equals("jrsocket-reaper"))
+                .filter(name -> name.startsWith("jrsocket") && !name.startsWith("jrsocket-reaper"))
                 .sorted()
                 .collect(Collectors.toList());
     }

@@ -14,6 +14,7 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
@@ -73,6 +74,8 @@ final class HookedVerbs extends VerbsProvider {
 
     /** Runs before an event of the connection manager is taken; what it throws comes out there. */
     volatile Event beforeEvent = () -> {};
+    /** Runs before a queue pair on this device is destroyed. */
+    volatile Consumer<Device> beforeDestroyQp = device -> {};
     /** Runs after a queue pair was destroyed; what it throws comes out there. */
     volatile Event afterDestroyQp = () -> {};
     /** The same of a completion queue. */
@@ -284,6 +287,7 @@ final class HookedVerbs extends VerbsProvider {
 
         @Override
         public int destroyQP(RdmaCmId id) throws IOException {
+            beforeDestroyQp.accept(((CmId) id).getVerbs());
             int rc = real.destroyQP(id);
             afterDestroyQp.run();
             return rc;

@@ -113,7 +113,7 @@ class OpenStreamsTest extends RawPeerTests {
                 },
                 () -> p.client.registeredBytes() + " to send and " + p.server.registeredBytes() + " to receive");
         hooked.hook = (point, cookie) -> {};
-        assertEquals(Set.of("jrsocket-reaper"), Set.copyOf(threads));
+        assertEquals(Set.of("jrsocket-reaper lo0"), Set.copyOf(threads));
     }
 
     /** A reaper ends the registrations of lent memory without the stream's lock. */

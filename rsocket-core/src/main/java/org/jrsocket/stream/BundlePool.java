@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Verbs;
@@ -28,6 +29,8 @@ final class BundlePool {
     private static final int MAX_IDLE = 64;
     private static final long MAX_IDLE_BYTES = 32 << 20;
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** The time for which room on one device waits for others, which may not answer. */
+    private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private record Idle(Bundle bundle, long since) {}
 
@@ -65,11 +68,11 @@ final class BundlePool {
         try {
             return new Bundle(verbs, shape, budget, transport::reap);
         } catch (IOException e) {
-            if (!MemoryBudget.isLackOfObjects(e) || !freeIdle()) {
+            if (!MemoryBudget.isLackOfObjects(e) || !makeRoom(shape.device())) {
                 throw e;
             }
         } catch (OutOfMemoryError e) {
-            if (!freeIdle()) {
+            if (!makeRoom(shape.device())) {
                 throw e;
             }
         }
@@ -89,7 +92,7 @@ final class BundlePool {
     }
 
     /**
-     * Takes back a bundle whose queue pair is gone: keeps it if it can be used again, and frees what exceeds the
+     * Takes back a bundle whose queue pair is gone: keeps it if it can be used again, and has freed what exceeds the
      * limits. Called by a thread that may take its time.
      */
     void giveBack(Bundle bundle) {
@@ -97,7 +100,11 @@ final class BundlePool {
             bundle.free();
         }
         for (Bundle each = takeTooMuch(); each != null; each = takeTooMuch()) {
-            each.free();
+            if (each.shape.device() == bundle.shape.device()) {
+                each.free();
+            } else {
+                reap(each);
+            }
         }
     }
 
@@ -163,10 +170,14 @@ final class BundlePool {
     }
 
     private void reap(Bundle bundle) {
+        reap(bundle, bundle::free);
+    }
+
+    private void reap(Bundle bundle, Runnable free) {
         try {
-            transport.reap(bundle::free);
+            transport.reapers.reap(bundle.shape.device(), free);
         } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
-            bundle.free();
+            free.run();
         }
     }
 
@@ -176,24 +187,48 @@ final class BundlePool {
 
     /** Frees what is kept. Returns whether there was anything. */
     boolean freeIdle() {
-        List<Idle> all;
-        synchronized (this) {
-            all = List.copyOf(idle);
-            idle.clear();
-            idleBytes = 0;
-        }
-        all.forEach(each -> each.bundle.free());
+        List<Bundle> all = takeAll();
+        all.forEach(Bundle::free);
         return !all.isEmpty();
     }
 
-    /** Does the same on a reaper: the thread that lacks the memory may hold a stream's lock. */
-    private void freeIdleSoon() {
-        synchronized (this) {
-            if (idle.isEmpty()) {
-                return;
+    private synchronized List<Bundle> takeAll() {
+        if (idle.isEmpty()) {
+            return List.of();
+        }
+        List<Bundle> all = idle.stream().map(Idle::bundle).toList();
+        idle.clear();
+        idleBytes = 0;
+        return all;
+    }
+
+    /**
+     * Frees what is kept, for something that is to be made on {@code device}. What is on other devices is freed by
+     * their reapers, because one of them may not answer. Returns whether there was anything.
+     */
+    boolean makeRoom(Device device) {
+        List<Bundle> all = takeAll();
+        List<Bundle> others =
+                all.stream().filter(each -> each.shape.device() != device).toList();
+        CountDownLatch freed = new CountDownLatch(others.size());
+        for (Bundle each : others) {
+            reap(each, () -> {
+                each.free();
+                freed.countDown();
+            });
+        }
+        for (Bundle each : all) {
+            if (each.shape.device() == device) {
+                each.free();
             }
         }
-        transport.reap(this::freeIdle);
+        Threads.await(freed, OTHERS_NANOS);
+        return !all.isEmpty();
+    }
+
+    /** Does the same on reapers: the thread that lacks the memory may hold a stream's lock. */
+    private void freeIdleSoon() {
+        takeAll().forEach(this::reap);
     }
 
     /** Frees what is kept of a lost device. */
@@ -211,11 +246,11 @@ final class BundlePool {
         gone.forEach(this::reap);
     }
 
-    /** Does the same as {@link #freeIdle()}, and keeps nothing from now on. */
+    /** Has reapers free what is kept, and keeps nothing from now on. */
     void close() {
         synchronized (this) {
             closed = true;
         }
-        freeIdle();
+        freeIdleSoon();
     }
 }

@@ -210,7 +210,7 @@ final class ConnectRequest {
 
     /** Has a reaper free the queues, so that no answer makes a connection of them; the id goes on listening. */
     void releaseQueues() {
-        transport.reap(endpoint::freeQueues);
+        transport.reapers.reap(endpoint.device, endpoint::freeQueues);
     }
 
     /** Has a reaper free everything, or the maker once it has finished. */
@@ -224,9 +224,9 @@ final class ConnectRequest {
         endpoint = null;
         id = null;
         if (whole != null) {
-            transport.reap(whole::free);
+            transport.reapers.reap(whole.device, whole::free);
         } else if (alone != null) {
-            transport.reap(() -> Freeing.destroy(alone));
+            transport.reapers.reap(alone.getVerbs(), () -> Freeing.destroy(alone));
         }
     }
 }

@@ -131,7 +131,7 @@ final class Endpoint {
         try {
             return createQp(inlineLimits);
         } catch (ErrnoException e) {
-            if (!MemoryBudget.isLackOfObjects(e) || !bundles.freeIdle()) {
+            if (!MemoryBudget.isLackOfObjects(e) || !bundles.makeRoom(device)) {
                 throw e;
             }
             return createQp(inlineLimits);
@@ -192,7 +192,7 @@ final class Endpoint {
 
     /** Called when the first receives are used up and about to be posted again. Any lock may be held. */
     void reposts() {
-        transport.reap(this::setRnrTimer);
+        transport.reapers.reap(device, this::setRnrTimer);
     }
 
     private synchronized void setRnrTimer() {

@@ -46,7 +46,7 @@ final class Farewells {
 
     private final RdmaTransport transport;
     private final Set<Farewell> waiting = ConcurrentHashMap.newKeySet();
-    /** Those of them that have not been said yet. */
+    /** Those of them that no reaper has been told to say yet. */
     private final Set<Farewell> unsaid = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean looksLater = new AtomicBoolean();
@@ -100,12 +100,12 @@ final class Farewells {
         }
     }
 
-    /** Says what can be said. Asks the kernel once for each address. */
+    /** Has said what can be said. Asks the kernel once for each address. */
     private void look() {
         Map<InetAddress, Boolean> known = new HashMap<>();
         for (Farewell each : unsaid) {
             if (!known.computeIfAbsent(each.local, down::test)) {
-                each.say();
+                each.saySoon();
             }
         }
         if (!unsaid.isEmpty()) {
@@ -167,9 +167,16 @@ final class Farewells {
             this.local = local;
         }
 
+        /** Has a reaper of its device tell the peer. */
+        void saySoon() {
+            if (unsaid.remove(this)) {
+                transport.reapers.reap(id.getVerbs(), this::say);
+            }
+        }
+
         /** Tells the peer; never while the id is being freed. */
-        synchronized void say() {
-            if (!unsaid.remove(this) || !waiting.contains(this)) { // already said, or ended
+        private synchronized void say() {
+            if (!waiting.contains(this)) { // ended
                 return;
             }
             try {
@@ -196,7 +203,7 @@ final class Farewells {
         void end() {
             if (waiting.remove(this)) {
                 unsaid.remove(this);
-                transport.reap(this::destroy);
+                transport.reapers.reap(id.getVerbs(), this::destroy);
             }
         }
 

@@ -42,7 +42,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final CmEvents events;
     private final MemoryBudget memory = new MemoryBudget();
     private final Makers makers = new Makers();
-    private final Reapers reapers;
+    final Reapers reapers;
     private final BundlePool bundles;
     private final OpenDevices devices = new OpenDevices(this);
     private final InlineLimits inlineLimits = new InlineLimits();
@@ -212,12 +212,12 @@ public final class RdmaTransport implements AutoCloseable {
         devices.end();
         boolean stopped = service.stop(CLOSE_NANOS);
         openIds.endConnects(); // no thread takes their late answers any more
+        bundles.close(); // so that a reaper frees what is kept
         try {
             reapers.end();
         } catch (InterruptedException e) {
             interrupted = true;
         }
-        bundles.close();
         try {
             if (idle && stopped && streams.count() == 0) { // else it may be in use, or has ids
                 cm.destroyEventChannel(channel);
@@ -235,7 +235,7 @@ public final class RdmaTransport implements AutoCloseable {
         events.takeAll();
     }
 
-    /** Frees something native, soon, on a thread that may take its time. */
+    /** See {@link Reapers#reap(Runnable)}. */
     void reap(Runnable free) {
         reapers.reap(free);
     }

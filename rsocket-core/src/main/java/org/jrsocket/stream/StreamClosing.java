@@ -180,7 +180,7 @@ final class StreamClosing {
             try {
                 core.waits().stopWatching();
             } finally {
-                transport.reap(freeing);
+                transport.reapers.reap(core.endpoint.device, freeing);
             }
         }
     }

@@ -137,7 +137,7 @@ final class StreamFreeing implements Runnable {
             core.exit();
         }
         if (free) {
-            transport.reap(this::freeMemory);
+            transport.reapers.reap(core.endpoint.device, this::freeMemory);
         }
     }
 

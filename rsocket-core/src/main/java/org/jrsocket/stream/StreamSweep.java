@@ -84,7 +84,7 @@ final class StreamSweep {
             core.exit();
         }
         if (reap) { // to end a registration may take the device long
-            core.transport.reap(this::giveBackIfStillQuiet);
+            core.transport.reapers.reap(core.endpoint.device, this::giveBackIfStillQuiet);
         }
         if (stuck) { // a close is just beginning, or ran out of memory before anybody heard of it
             core.stream().closing().begin();

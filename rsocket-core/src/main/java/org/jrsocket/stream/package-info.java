@@ -59,15 +59,15 @@
  *       a host's, and that of a waiting {@code WayAttempt}. There, {@code ConnectAttempt} leads to {@code
  *       FirstContacts} and {@code WayAttempt}, and that to the {@code CmConnect} that it makes, in the opposite order.
  *       The two do not meet, because a waiting attempt has not made its {@code CmConnect} yet, and is told once.
- *   <li>A stream's ({@code StreamCore}): {@code PollSet}, {@code KeepAlive}, {@code BundlePool}, a watch of the
- *       {@code ServiceThread}; when a path is lost, a host's in {@code connect}; {@code Endpoint} once the reapers have
+ *   <li>A stream's ({@code StreamCore}): {@code PollSet}, {@code KeepAlive}, {@code BundlePool}, {@code Reapers}, a watch of
+ *       the {@code ServiceThread}; when a path is lost, a host's in {@code connect}; {@code Endpoint} once the reapers have
  *       ended; before that, the reapers take it.
  *   <li>{@code Endpoint}: {@code BundlePool}, a CM id's; one of the {@code Farewells} once the reapers have ended.
  *   <li>{@code ListeningId}: {@code ListeningAddresses}, a CM id's.
  *   <li>Each of the {@code Farewells}: a CM id's.
  *   <li>A CM id's: its channel's, see {@code verbs.rdmacore}.
- *   <li>{@code BundlePool}, {@code PollSet}, {@code KeepAlive}, {@code ListeningAddresses}, {@code Makers}, a watch: none
- *       of these.
+ *   <li>{@code BundlePool}, {@code PollSet}, {@code KeepAlive}, {@code ListeningAddresses}, {@code Makers},
+ *       {@code Reapers}, a watch: none of these.
  * </ul>
  *
  * <p>No logger is called with a stream's lock, with one exception: a registration that cannot be ended is reported by
