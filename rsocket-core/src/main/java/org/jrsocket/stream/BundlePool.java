@@ -66,7 +66,7 @@ final class BundlePool {
             return kept;
         }
         try {
-            return new Bundle(verbs, shape, budget, transport::reap);
+            return new Bundle(verbs, shape, budget, task -> transport.reapers.reap(shape.device(), task));
         } catch (IOException e) {
             if (!MemoryBudget.isLackOfObjects(e) || !makeRoom(shape.device())) {
                 throw e;
@@ -76,7 +76,7 @@ final class BundlePool {
                 throw e;
             }
         }
-        return new Bundle(verbs, shape, budget, transport::reap);
+        return new Bundle(verbs, shape, budget, task -> transport.reapers.reap(shape.device(), task));
     }
 
     private synchronized Bundle take(Bundle.Shape shape) {

@@ -264,7 +264,7 @@ final class Handshake implements CmHandler {
     }
 
     private void end() {
-        transport.reap(endpoint::free);
+        transport.reapers.reap(endpoint.device, endpoint::free);
         listening.failed(this);
     }
 }

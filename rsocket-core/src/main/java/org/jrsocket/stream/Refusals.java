@@ -105,7 +105,7 @@ final class Refusals {
         return peer.hasExtension() ? Refusal.encode(reason) : NOTHING;
     }
 
-    /** Records that a request was accepted on this device: failures there from now on mean that something is lacking. */
+    /** Records that a request was accepted on this device: later failures there mean that something is lacking. */
     void made(String device) {
         able.add(device);
         lastTrouble = "";
