@@ -208,7 +208,7 @@ class RefusalsTest extends RawPeerTests {
         CmId request = mock(CmId.class);
         Refusals refusals = new Refusals(
                 cm,
-                task -> {
+                (device, task) -> {
                     throw new IllegalStateException("says a test");
                 },
                 "listener of a test");

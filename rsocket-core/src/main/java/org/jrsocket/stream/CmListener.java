@@ -57,7 +57,7 @@ final class CmListener implements RdmaListener, CmHandler {
         this.config = config;
         this.access = access;
         this.limits = transport.limits();
-        this.refusals = new Refusals(transport.cm(), transport::reap, this);
+        this.refusals = new Refusals(transport.cm(), transport.reapers::reap, this);
         this.id = new ListeningId(transport, this);
         this.admission = new Admission(limits);
     }

@@ -16,8 +16,7 @@ final class Makers {
     private static final int MOST = 4;
 
     private final DeviceThreads threads = new DeviceThreads(
-            "jrsocket-maker",
-            Math.max(1, Math.min(MOST, Runtime.getRuntime().availableProcessors() / 2)));
+            "jrsocket-maker", Math.max(1, Math.min(MOST, Runtime.getRuntime().availableProcessors() / 2)));
 
     /**
      * Has {@code task} run soon, on a thread of the device's.

@@ -8,11 +8,12 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
 import org.slf4j.Logger;
@@ -37,7 +38,7 @@ final class Refusals {
     private static final byte[] NOTHING = new byte[0];
 
     private final Cm cm;
-    private final Consumer<Runnable> reapers;
+    private final BiConsumer<Device, Runnable> reapers;
     private final Object listener; // for people
     private final LimitedLog failures = new LimitedLog(LOG);
     private final AtomicInteger waiting = new AtomicInteger();
@@ -47,7 +48,7 @@ final class Refusals {
     private String lastTrouble = ""; // the last one that was warned of
     private int unaccepted; // in a row
 
-    Refusals(Cm cm, Consumer<Runnable> reapers, Object listener) {
+    Refusals(Cm cm, BiConsumer<Device, Runnable> reapers, Object listener) {
         this.cm = cm;
         this.reapers = reapers;
         this.listener = listener;
@@ -68,7 +69,7 @@ final class Refusals {
         boolean handedOver = false;
         if (waiting.incrementAndGet() <= MOST_WAITING) {
             try {
-                reapers.accept(() -> answer(request, reason, then));
+                reapers.accept(request.getVerbs(), () -> answer(request, reason, then));
                 handedOver = true;
             } catch (RuntimeException | Error e) { // lack of memory, say
                 LOG.debug("no reaper rejects a request to the {}", listener, e);
