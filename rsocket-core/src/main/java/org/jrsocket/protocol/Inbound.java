@@ -253,14 +253,9 @@ public final class Inbound {
         memory.grantsReached(n);
     }
 
-    /** Returns a slab that is no longer in use, to be {@link #take taken}, then granted again or freed; or null. */
+    /** Returns a slab that is no longer in use, to be granted again or freed; null if there is none. */
     Slab finished() {
-        return memory.peekFinished();
-    }
-
-    /** Takes the slab that {@link #finished} returns. */
-    void take() {
-        memory.takeFinished();
+        return memory.takeFinished();
     }
 
     /** Records that some seconds have passed. */

@@ -28,7 +28,6 @@ public final class LentMemory implements AutoCloseable {
     // Guarded by the core's lock.
     private long usedUpTo; // offset in the stream
     private boolean closed;
-    private boolean ending;
     private boolean deregistered;
 
     private LentMemory(StreamCore core, ByteBuffer buffer, long address, Mr mr) {
@@ -39,7 +38,7 @@ public final class LentMemory implements AutoCloseable {
     }
 
     /**
-     * Registers a buffer. Called without the core's lock: this may take the device long.
+     * Registers a buffer. Called with the core's lock held.
      *
      * @throws IOException if the device, the system or the limit of the process refuses
      */
@@ -95,10 +94,10 @@ public final class LentMemory implements AutoCloseable {
         core.enter();
         try {
             closed = true;
+            end();
         } finally {
             core.exit();
         }
-        end();
     }
 
     /**
@@ -109,21 +108,14 @@ public final class LentMemory implements AutoCloseable {
     public boolean end() {
         core.enter();
         try {
-            if (ending || core.phase.isFreed() || core.out.acknowledged() < usedUpTo) {
-                return deregistered || core.phase.areSendsOver();
+            if (!deregistered && !core.phase.isFreed() && core.out.acknowledged() >= usedUpTo) {
+                closed = true;
+                deregistered = true;
+                core.endpoint.slabs.endLending(mr);
             }
-            closed = true;
-            ending = true;
+            return deregistered || core.phase.areSendsOver();
         } finally {
             core.exit();
         }
-        core.endpoint.slabs.endLending(mr); // without the lock, because the device may take long
-        core.enter();
-        try {
-            deregistered = true;
-        } finally {
-            core.exit();
-        }
-        return true;
     }
 }

@@ -80,8 +80,8 @@ final class StreamCore {
     private int noted; // effects that others may be waiting for
     long discarded; // bytes that arrived and were dropped, because nobody reads any more
     boolean pipeBroken; // a write was dropped because nobody reads any more, or its writer was told
+    private boolean growthRefused; // send memory is full, and no more was available
     final Stalls stalls = new Stalls(this);
-    private final Growth growth = new Growth(this);
     final StreamSweep sweep;
 
     private volatile int ready;
@@ -168,7 +168,6 @@ final class StreamCore {
         int news = noted;
         noted = 0;
         Runnable words = Effects.has(news, Effects.FAILED | Effects.VIOLATION) ? effects.takePendingLog() : null;
-        boolean grows = growth.isToBegin();
         lock.unlock();
         if (add) {
             transport.leftovers().add(leftover);
@@ -178,9 +177,6 @@ final class StreamCore {
         }
         if (words != null) {
             words.run();
-        }
-        if (grows) {
-            growth.begin();
         }
     }
 
@@ -203,10 +199,13 @@ final class StreamCore {
                 | (outputShut || peerGone || hasRoom() ? WRITABLE : 0);
     }
 
-    /** Returns whether a waiting writer should continue: not for every byte, which would make tiny messages. */
+    /**
+     * Returns whether a waiting writer should continue: not for every byte, so that full memory does not lead to tiny
+     * messages.
+     */
     private boolean hasRoom() {
         SendMemory memory = connection.sendMemory();
-        return memory.totalRoom() >= worthWriting && (memory.room() > 0 || !growth.isRefused());
+        return memory.totalRoom() >= worthWriting && (memory.room() > 0 || !growthRefused);
     }
 
     /** Called with the lock held. */
@@ -220,7 +219,9 @@ final class StreamCore {
         if (memory.wanted() > 0 && !(leftover.isStreaming() && memory.isSmallForAStream())) {
             poll(); // if something is acknowledged by now, no memory need be added
         }
-        return growth.writeRoom();
+        int room = connection.writeRoom();
+        growthRefused = room == 0 && memory.wanted() > 0;
+        return room;
     }
 
     /** Returns whether {@code n} bytes may go out now, by a copy to {@link #nextBytes} and {@link #writeNow}. */
@@ -368,7 +369,7 @@ final class StreamCore {
     void note(int step) {
         noted |= step;
         if (Effects.has(step, Effects.ACKNOWLEDGED)) {
-            growth.retry();
+            growthRefused = false;
         }
     }
 

@@ -256,8 +256,6 @@ final class StreamReader {
     private boolean mayLend() {
         if (!in.mayLend()) {
             core.act(core.connection.growToLend());
-            core.exit(); // registers what that wants, if anything
-            core.enter();
         }
         return in.mayLend();
     }
