@@ -74,6 +74,7 @@ class AdmissionTest {
         assertTrue(admitting.mayOpen(new Request(null, works, null, one, 0)));
         assertTrue(admitting.hold(waits));
         assertNull(admitting.next());
+        assertFalse(admitting.wantsPlace(), "a handshake that ends would not help");
         admitting.made(first);
         assertSame(waits, admitting.next());
     }
@@ -154,6 +155,7 @@ class AdmissionTest {
         Request goes = from(other, 0);
         assertTrue(admission.hold(waits));
         assertTrue(admission.hold(goes));
+        assertTrue(admission.wantsPlace());
         assertSame(goes, admission.next());
         assertNull(admission.next());
         admission.over(from(one, 0));

@@ -142,9 +142,9 @@ class MakersTest extends RawPeerTests {
         CmListener listener = (CmListener)
                 later(transport.listen(new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0), 50, CONFIG));
         int port = listener.localAddress().getPort();
-        AtomicInteger made = new AtomicInteger();
+        String hanging = "jrsocket-maker " + verbs.device().name();
         hooked.beforeAccept = () -> {
-            if (made.getAndIncrement() == 0) {
+            if (Thread.currentThread().getName().equals(hanging)) {
                 hang();
             }
         };
@@ -249,13 +249,18 @@ class MakersTest extends RawPeerTests {
     void shouldKeepNothingOfWhatIsBeingMadeWhenTheTransportCloses() throws Exception {
         RdmaListener listener = listen(CONFIG);
         hangBeforeItIsMade();
-        connect(listener);
+        PendingConnect pending = connect(listener);
         awaitReached();
         Thread closes = new Thread(transport::close, "closes");
         closes.start();
         RawPeer.await(() -> closes.getState() == Thread.State.TIMED_WAITING, () -> "close does not wait");
         goOn.countDown();
         closes.join();
+        try {
+            pending.await(PATIENCE).close(); // it was accepted in the last moment, and then reset
+        } catch (RdmaConnectException e) {
+            assertEquals(Reason.REFUSED, e.reason());
+        }
         RawPeer.await(() -> verbs.liveObjects().qps() == 0, () -> "left: " + verbs.liveObjects());
     }
 
@@ -311,8 +316,16 @@ class MakersTest extends RawPeerTests {
                 assertThrows(RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
         assertEquals(Reason.TIMEOUT, e.reason());
         assertTrue(e.getMessage().endsWith("ms: its device takes long to make a queue pair"), e.getMessage());
+        List<PendingConnect> others = new ArrayList<>();
+        for (int i = 0; i < 4; i++) { // however many makers there are, the last one waits
+            others.add(connectFromHere(listener));
+        }
         PendingConnect behind = connectFromHere(listener);
+        awaitService();
+        int ids = verbs.ids().size();
         behind.cancel();
+        RawPeer.await(() -> verbs.ids().size() == ids - 1, () -> "one that waits for its maker keeps its id");
+        others.forEach(PendingConnect::cancel);
         AtomicInteger made = new AtomicInteger();
         hooked.hook = (at, cookie) -> {
             if (at == Point.BEFORE_QP) {

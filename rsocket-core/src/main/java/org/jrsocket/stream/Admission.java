@@ -102,9 +102,17 @@ final class Admission {
 
     /** Counts a handshake that has begun; the device now makes what it needs. */
     void opened(Request request) {
-        halfOpen++;
         halfOpenOf.merge(request.source, 1, Integer::sum);
-        makingOn.merge(request.device, 1, Integer::sum);
+        boolean counted = false;
+        try {
+            makingOn.merge(request.device, 1, Integer::sum);
+            counted = true;
+        } finally { // no memory
+            if (!counted) {
+                release(halfOpenOf, request.source);
+            }
+        }
+        halfOpen++;
     }
 
     /** Counts that the device has made what a handshake needs, or has failed to. */
@@ -126,6 +134,13 @@ final class Admission {
         held.add(request);
         heldOf.merge(request.source, 1, Integer::sum);
         return true;
+    }
+
+    /** Returns whether a waiting request lacks what a handshake with a silent client would give back. */
+    boolean wantsPlace() {
+        return held.stream()
+                .anyMatch(each -> halfOpen >= limits.halfOpen
+                        || halfOpenOf.getOrDefault(each.source, 0) >= limits.halfOpenPerSource);
     }
 
     /** Takes the oldest request that may begin a handshake now, or returns null. */

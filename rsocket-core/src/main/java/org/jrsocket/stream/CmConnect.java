@@ -363,17 +363,17 @@ final class CmConnect implements PendingConnect, CmHandler {
         Endpoint unanswered;
         lock.lock();
         try {
-            if (done) {
-                return;
+            if (!request.wasAsked()) {
+                failLate(); // with the lock still held, else a maker might ask now
             }
-            unanswered = request.endpoint();
+            unanswered = done ? null : request.endpoint();
         } finally {
             lock.unlock();
         }
         if (unanswered != null) {
             unanswered.freeQueues(); // before the caller turns to TCP: from here on the peer is told of no connection
         }
-        locked(this::failLate);
+        locked(this::failLate); // no effect if it is over
     }
 
     @Override

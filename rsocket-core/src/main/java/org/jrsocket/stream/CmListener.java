@@ -196,8 +196,16 @@ final class CmListener implements RdmaListener, CmHandler {
 
     /** Answers a request. Called on the service thread, like everything that makes or ends handshakes. */
     private void answer(Admission.Request asked) {
-        Handshake handshake = new Handshake(this, transport, asked);
-        if (begun(handshake)) {
+        Handshake handshake;
+        boolean begun;
+        try {
+            handshake = new Handshake(this, transport, asked);
+            begun = begun(handshake);
+        } catch (Error e) { // lack of memory: nothing refers to the request any more
+            Freeing.destroy(asked.id());
+            throw e;
+        }
+        if (begun) {
             handshake.begin();
         } else {
             refusals.refuse(asked.id(), Refusals.nothing());
@@ -208,9 +216,19 @@ final class CmListener implements RdmaListener, CmHandler {
         if (closed) {
             return false;
         }
-        handshakes.add(handshake);
         admission.opened(handshake.asked);
-        watchTime();
+        boolean begun = false;
+        try {
+            handshakes.add(handshake);
+            watchTime();
+            begun = true;
+        } finally {
+            if (!begun) {
+                handshakes.remove(handshake);
+                admission.made(handshake.asked);
+                admission.over(handshake.asked);
+            }
+        }
         return true;
     }
 
@@ -242,7 +260,7 @@ final class CmListener implements RdmaListener, CmHandler {
             }
             late = admission.expired(System.nanoTime());
             pending = List.copyOf(handshakes);
-            wanted = admission.held() > 0 && !isFull(); // a waiting request wants the place of a handshake
+            wanted = !isFull() && admission.wantsPlace();
             watchTime();
         }
         late.forEach(this::refuseBusy);

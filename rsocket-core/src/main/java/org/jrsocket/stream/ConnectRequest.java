@@ -33,8 +33,9 @@ final class ConnectRequest {
     private final boolean probe;
 
     private CmId id;
-    private boolean making; // a maker uses the id
-    private boolean abandoned; // meanwhile
+    private boolean making; // a maker has been told
+    private boolean used; // by a maker: the id
+    private boolean abandoned; // before the maker had finished
     private boolean routed;
     private Endpoint endpoint;
     private Throwable trouble; // of the maker
@@ -130,6 +131,7 @@ final class ConnectRequest {
         lock.lock();
         try {
             wanted = abandoned ? null : id;
+            used = wanted != null;
         } finally {
             lock.unlock();
         }
@@ -151,6 +153,7 @@ final class ConnectRequest {
      */
     boolean isReady() throws IOException {
         making = false;
+        used = false;
         if (abandoned) {
             release();
             return false;
@@ -213,10 +216,10 @@ final class ConnectRequest {
         transport.reapers.reap(endpoint.device, endpoint::freeQueues);
     }
 
-    /** Has a reaper free everything, or the maker once it has finished. */
+    /** Has a reaper free everything, or the maker if it is at work. */
     void release() {
-        if (making) {
-            abandoned = true;
+        abandoned |= making;
+        if (used) {
             return;
         }
         Endpoint whole = endpoint;

@@ -96,11 +96,11 @@ final class DeviceThreads {
     }
 
     /**
-     * Lets them take no more, and waits for what they have.
+     * Lets them take no more, and waits for what they have, despite interrupts, after which the thread is interrupted.
      *
      * @return false if that is not done after {@code nanos}
      */
-    boolean end(long nanos) throws InterruptedException {
+    boolean end(long nanos) {
         long start = System.nanoTime();
         List<ExecutorService> all;
         synchronized (this) {
@@ -110,8 +110,17 @@ final class DeviceThreads {
         all.add(ofNone);
         all.forEach(ExecutorService::shutdown);
         boolean done = true;
-        for (ExecutorService each : all) {
-            done &= each.awaitTermination(nanos - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
+        boolean interrupted = false;
+        for (int i = 0; i < all.size(); ) {
+            try {
+                done &= all.get(i).awaitTermination(nanos - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
+                i++;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
         return done;
     }

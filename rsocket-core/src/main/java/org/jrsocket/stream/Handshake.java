@@ -26,6 +26,8 @@ final class Handshake implements CmHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Handshake.class);
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    /** How long a request may wait for its device. After that a client of ours listens no more. */
+    private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     final Admission.Request asked;
     private final CmListener listening;
@@ -39,8 +41,9 @@ final class Handshake implements CmHandler {
     private Endpoint endpoint;
     private long answered;
     private Throwable failure;
+    private boolean tooLate;
 
-    private final List<CmEvent> early = new ArrayList<>(1); // of a client that is faster than the maker
+    private final List<CmEvent> early = new ArrayList<>(4); // of a client that is faster than the maker
     private volatile boolean unwanted; // read by the maker
     private boolean making = true;
     private boolean confirmed;
@@ -85,7 +88,8 @@ final class Handshake implements CmHandler {
     }
 
     private void answer() throws IOException {
-        if (unwanted) { // it waited for a maker, and the listener was closed meanwhile
+        tooLate = System.nanoTime() - asked.since() > LATE_NANOS;
+        if (unwanted || tooLate) { // it waited for a maker, and the listener was closed, or the client has given up
             return;
         }
         endpoint = new Endpoint(transport, request, listening.config());
@@ -122,16 +126,23 @@ final class Handshake implements CmHandler {
                 fail();
             } else if (endpoint == null) {
                 over = true;
-                listening.refusals().refuse(request, Refusals.nothing());
+                listening.refusals().refuse(request, tooLate ? Refusals.busy(peer) : Refusals.nothing());
                 listening.failed(this);
             } else if (unwanted) {
                 giveUp();
             } else {
                 listening.refusals().made(asked.device().name());
-                for (CmEvent event : early) { // the first may make a stream, which then has the id
-                    ((CmHandler) request.attachment()).onCmEvent(event);
-                }
+                early.forEach(this::replay);
             }
+        }
+    }
+
+    /** Passes on an event that came early. One before it may have made a stream, which then has the id. */
+    private void replay(CmEvent event) {
+        try {
+            ((CmHandler) request.attachment()).onCmEvent(event);
+        } catch (RuntimeException | Error e) { // must not hide the next one
+            LOG.error("handling {} failed", event, e);
         }
     }
 

@@ -38,7 +38,7 @@ final class Makers {
      *
      * @return false if some are still running after {@code nanos}
      */
-    boolean end(long nanos) throws InterruptedException {
+    boolean end(long nanos) {
         return threads.end(nanos);
     }
 }

@@ -194,12 +194,8 @@ public final class RdmaTransport implements AutoCloseable {
         openIds.endListeners();
         openIds.endConnects(); // otherwise an answer could make a stream in the meantime
         awaitTasks();
-        boolean idle = false;
-        try {
-            idle = makers.end(CLOSE_NANOS);
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
+        boolean idle = makers.end(CLOSE_NANOS);
+        interrupted |= Thread.interrupted();
         awaitTasks(); // they take what the makers have made
         if (delivering) {
             streams.abortOpen();
@@ -213,11 +209,7 @@ public final class RdmaTransport implements AutoCloseable {
         boolean stopped = service.stop(CLOSE_NANOS);
         openIds.endConnects(); // no thread takes their late answers any more
         bundles.close(); // so that a reaper frees what is kept
-        try {
-            reapers.end();
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
+        reapers.end();
         try {
             if (idle && stopped && streams.count() == 0) { // else it may be in use, or has ids
                 cm.destroyEventChannel(channel);

@@ -50,7 +50,7 @@ final class Reapers {
     }
 
     /** Gives them ten seconds for what they have; what comes later is freed by the thread that brings it. */
-    void end() throws InterruptedException {
+    void end() {
         threads.end(END_NANOS);
     }
 }
