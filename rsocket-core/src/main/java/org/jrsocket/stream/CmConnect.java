@@ -160,7 +160,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         request.ask();
         observer.asked();
         if (request.isProbe()) {
-            request.endpoint().freeQueues(); // so that no answer makes a connection of it
+            request.endpoint().detach(); // so that no answer makes a connection of it
             giveUp(Reason.CANCELLED, "this was only a probe");
         }
     }
@@ -371,7 +371,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             lock.unlock();
         }
         if (unanswered != null) {
-            unanswered.freeQueues(); // before the caller turns to TCP: from here on the peer is told of no connection
+            unanswered.detach(); // before the caller turns to TCP: from here on the peer is told of no connection
         }
         locked(this::failLate); // no effect if it is over
     }

@@ -206,7 +206,7 @@ final class ConnectRequest {
         }
     }
 
-    /** Returns the endpoint, or null if there is none. Its queues may be freed without the lock. */
+    /** Returns the endpoint, or null if there is none. It may be detached without the lock. */
     Endpoint endpoint() {
         return making ? null : endpoint;
     }

@@ -59,6 +59,14 @@ public abstract class Cm extends RdmaCm {
     public abstract void resolveAddr(RdmaCmId id, SocketAddress source, SocketAddress destination, int timeoutMillis)
             throws IOException;
 
+    /**
+     * Takes the queue pair from its id, so that no answer makes a connection of it any more. It is still to be
+     * destroyed, which may take the device long; this does not. Harmless if there is none.
+     */
+    public void detachQP(CmId id) throws IOException {
+        destroyQP(id);
+    }
+
     /** Refuses the connection request that created {@code id} ({@code rdma_reject}); the id must still be destroyed. */
     public abstract void reject(CmId id, byte[] privateData) throws IOException;
 

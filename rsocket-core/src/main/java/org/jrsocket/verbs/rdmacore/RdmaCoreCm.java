@@ -99,6 +99,16 @@ final class RdmaCoreCm extends Cm {
     }
 
     @Override
+    public void detachQP(CmId cmId) {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            if (id.qp() != null) {
+                id.channel().detachQp(id.handle());
+            }
+        }
+    }
+
+    @Override
     public int destroyQP(RdmaCmId cmId) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
