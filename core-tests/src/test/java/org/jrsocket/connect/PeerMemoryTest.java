@@ -292,6 +292,18 @@ class PeerMemoryTest {
         assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.arrangeProbe(tls));
     }
 
+    /** Of many that begin at once, some may ask only when the first have given up: their device had no time for them. */
+    @Test
+    void shouldCountOneSilenceOfAHostThatSomeAskLate() {
+        connects(web, MILLI);
+        meetsSilence(web);
+        PeerState first = memory.states().get(0);
+        memory.asked(web);
+        pass(HEAD_START);
+        memory.reached(web);
+        assertEquals(first.avoidedNanos() - HEAD_START, memory.states().get(0).avoidedNanos());
+    }
+
     @Test
     void shouldCountOneSilenceOfAForeignHostToWhichManyFindNoRouteAtOnce() {
         memory.asked(web);

@@ -151,33 +151,6 @@ class WayAttemptTest {
         assertEquals(TcpReason.TIMEOUT, attempt.reason(why(Reason.TIMEOUT)));
     }
 
-    /** A hundred connections that begin at once make each other wait there, and could all use RDMA. */
-    @Test
-    void shouldLeaveThisHostsDeviceTimeThoughTheHeadStartIsOver() throws Exception {
-        WayAttempt attempt = briefly(0);
-        assertTrue(attempt.left() <= 0);
-        attempt.routed();
-        assertTrue(attempt.left() > 0 && attempt.left() <= TimeUnit.MILLISECONDS.toNanos(500));
-        attempt.asked();
-        assertTrue(attempt.left() <= 0, "a peer that is silent is given no more time");
-    }
-
-    /** TCP needs the rest. */
-    @Test
-    void shouldLeaveTheDeviceOnlyAPartOfTheCallersTime() throws Exception {
-        WayAttempt attempt = briefly(TimeUnit.MILLISECONDS.toNanos(100));
-        attempt.routed();
-        assertTrue(attempt.left() <= TimeUnit.MILLISECONDS.toNanos(25));
-    }
-
-    /** An attempt whose head start is over. */
-    private WayAttempt briefly(long limit) throws Exception {
-        PeerMemory impatient = new PeerMemory(1, HOUR, HOUR, now::get);
-        WayAttempt attempt = new WayAttempt(new Way(null, impatient), PEER, 1, limit, true, true);
-        attempt.start(maker);
-        return attempt;
-    }
-
     /** Lack of memory, say: nobody would ask the host, and everybody wait for that. */
     @Test
     void shouldLetAnotherOneAskIfTheFirstCannotBegin() throws Exception {

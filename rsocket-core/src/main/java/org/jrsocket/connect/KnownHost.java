@@ -121,7 +121,8 @@ final class KnownHost {
     }
 
     boolean asked(long now) {
-        if (owed(now) >= 0) {
+        boolean paused = silences > 0 && !trial && until - now > 0; // it had begun when the silence was noticed
+        if (paused || owed(now) >= 0) {
             return false;
         }
         owing = true;

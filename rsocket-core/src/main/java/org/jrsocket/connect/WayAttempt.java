@@ -28,12 +28,6 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  */
 final class WayAttempt implements PendingConnect.Observer {
 
-    /**
-     * How long this host's device may take for what the request needs, whatever the head start: a hundred connections
-     * that begin at once wait for each other there, and that is no reason to do without RDMA. But the device may hang.
-     */
-    private static final long DEVICE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     /** Starts the connection itself. */
     interface Maker {
         PendingConnect connect(Way way, PendingConnect.Observer observer) throws VerbsUnavailableException;
@@ -78,8 +72,8 @@ final class WayAttempt implements PendingConnect.Observer {
     private volatile PendingConnect pending;
 
     private boolean first; // to ask a peer that has not answered yet; published by the next
-    private volatile long routedAfter = -1; // nanoseconds from the start; negative: not yet
-    private volatile long askedAfter = -1; // likewise
+    private volatile boolean routed;
+    private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
 
     /**
      * @param shares the number of parts of the head start, of which this attempt has one
@@ -168,12 +162,7 @@ final class WayAttempt implements PendingConnect.Observer {
         long asked = askedAfter;
         // As if time went faster, because only a share of the head start belongs to this attempt.
         long own = memory().left(remote, shares * age, asked < 0 ? -1 : shares * (age - asked), asked >= 0 && first);
-        return asked < 0 && routedAfter >= 0 ? Math.max(own / shares, leftOfDevice(age)) : own / shares;
-    }
-
-    /** Returns how long this host's own device may still take, where only that is lacking. */
-    private long leftOfDevice(long age) {
-        return (limit == 0 ? DEVICE_NANOS : Math.min(DEVICE_NANOS, limit / 4)) - (age - routedAfter);
+        return own / shares;
     }
 
     /** Returns the same while it waits. The head start is left out: when that is over, the wait is ended. */
@@ -364,8 +353,7 @@ final class WayAttempt implements PendingConnect.Observer {
         TcpReason reason = TcpReason.of(e.reason());
         boolean begun = state == State.BEGUN;
         return switch (reason) {
-            case TIMEOUT ->
-                hasAsked() || routedAfter >= 0 || !begun || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
+            case TIMEOUT -> hasAsked() || routed || !begun || hadTooLittleTime() ? reason : TcpReason.UNRESOLVED;
             case UNRESOLVED, UNREACHABLE -> begun ? reason : TcpReason.TIMEOUT; // the first one reports what it met
             default -> reason;
         };
@@ -392,7 +380,7 @@ final class WayAttempt implements PendingConnect.Observer {
 
     @Override
     public void routed() {
-        routedAfter = System.nanoTime() - start;
+        routed = true;
     }
 
     @Override
