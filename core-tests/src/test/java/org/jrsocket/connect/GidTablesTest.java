@@ -143,10 +143,21 @@ class GidTablesTest {
         address("eth0", "10.0.0.1", 24);
         roce("mlx5_0");
         assertEquals(List.of(), found());
+        assertEquals(List.of(), found());
         entry("mlx5_0", 0, "0000:0000:0000:0000:0000:ffff:0a00:0001", "eth0");
         now += GidTables.SEARCH_NANOS - 1;
         assertEquals(List.of(), found());
         now++;
+        assertEquals(List.of("mlx5_0 10.0.0.1/24"), found());
+    }
+
+    /** The process may have started just after an address was added. */
+    @Test
+    void shouldSearchOnceMoreAfterTheFirstSearch() throws IOException {
+        address("eth0", "10.0.0.1", 24);
+        roce("mlx5_0");
+        assertEquals(List.of(), found());
+        entry("mlx5_0", 0, "0000:0000:0000:0000:0000:ffff:0a00:0001", "eth0");
         assertEquals(List.of("mlx5_0 10.0.0.1/24"), found());
     }
 

@@ -27,9 +27,9 @@ import org.jrsocket.os.Sysfs;
  * Reads from sysfs and the network interfaces which addresses of this host RDMA devices have.
  *
  * <p>A port's GID table has up to 1024 entries, each of them a file, and there may be holes between those that are
- * filled. A search takes milliseconds. So the tables are searched only when the addresses of this host or the ports
- * that are up have changed, once more after that, because the kernel fills them a little later, and otherwise once a
- * minute.
+ * filled. A search takes milliseconds. So the tables are searched only at first and when the addresses of this host or
+ * the ports that are up have changed, once more after that, because the kernel fills them a little later, and otherwise
+ * once a minute.
  *
  * <p>Safe for use by many threads.
  */
@@ -77,7 +77,7 @@ final class GidTables implements Refreshed.Source<Local> {
         long time = clock.getAsLong();
         boolean changed = last == null || !last.interfaces.equals(now) || !last.ports.equals(ports);
         if (changed || last.again || time - last.at >= SEARCH_NANOS) {
-            last = new Search(now, ports, search(ports, now), time, changed && last != null);
+            last = new Search(now, ports, search(ports, now), time, changed);
         }
         return last.found;
     }
