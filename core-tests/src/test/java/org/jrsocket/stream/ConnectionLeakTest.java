@@ -123,11 +123,13 @@ class ConnectionLeakTest {
         return last;
     }
 
-    /** Without the reapers, which come and go. */
+    /** Without the makers and the reapers, which come and go. */
     private static List<String> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(Thread::getName)
-                .filter(name -> name.startsWith("jrsocket") && !name.startsWith("jrsocket-reaper"))
+                .filter(name -> name.startsWith("jrsocket")
+                        && !name.startsWith("jrsocket-maker")
+                        && !name.startsWith("jrsocket-reaper"))
                 .sorted()
                 .collect(Collectors.toList());
     }

@@ -228,6 +228,7 @@ class DeviceRemovalTest {
                 throw new CompletionException(e);
             }
         });
+        StreamBehaviour.awaitInside("read", 1);
         verbs.faults().asyncEvent(device, event);
         CompletionException e = assertThrows(CompletionException.class, reading::join);
         return assertInstanceOf(SocketException.class, e.getCause());
