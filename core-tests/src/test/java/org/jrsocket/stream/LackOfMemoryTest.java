@@ -29,4 +29,14 @@ class LackOfMemoryTest {
             assertTrue(outcome.failures() >= LEAST, outcome.failures() + " allocations have failed");
         }
     }
+
+    @Test
+    void shouldLoseNothingThatIsKeptForLaterConnections() throws Exception {
+        try (CountedClasses classes =
+                new CountedClasses(LackOfMemoryInPoolScenario.class, RdmaStream.class, LoopbackProvider.class)) {
+            CountedClasses.Outcome outcome = classes.failEach();
+            assertEquals(List.of(), outcome.wrong());
+            assertTrue(outcome.failures() > 0, "no allocation has failed");
+        }
+    }
 }

@@ -6,10 +6,8 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
@@ -156,9 +154,7 @@ final class BundlePool {
     private void expire() {
         long now = System.nanoTime();
         try {
-            for (Bundle old = takeOlder(now); old != null; old = takeOlder(now)) {
-                reap(old);
-            }
+            reapOlder(now - idleNanos);
         } finally {
             synchronized (this) {
                 expiring = false;
@@ -170,36 +166,57 @@ final class BundlePool {
     }
 
     private void reap(Bundle bundle) {
-        reap(bundle, bundle::free);
-    }
-
-    private void reap(Bundle bundle, Runnable free) {
         try {
-            transport.reapers.reap(bundle.shape.device(), free);
+            transport.reapers.reap(bundle.shape.device(), bundle::free);
         } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
-            free.run();
+            bundle.free();
         }
     }
 
-    private synchronized Bundle takeOlder(long now) {
-        return !idle.isEmpty() && now - idle.getLast().since >= idleNanos ? removeOldest() : null;
+    private void reap(Bundle bundle, CountDownLatch freed) {
+        try {
+            transport.reapers.reap(bundle.shape.device(), () -> free(bundle, freed));
+        } catch (OutOfMemoryError e) { // as above
+            free(bundle, freed);
+        }
+    }
+
+    private static void free(Bundle bundle, CountDownLatch freed) {
+        bundle.free();
+        freed.countDown();
+    }
+
+    private void reapOlder(long than) {
+        for (Bundle old = takeOlder(than); old != null; old = takeOlder(than)) {
+            reap(old);
+        }
+    }
+
+    /**
+     * Takes a bundle that has been kept since {@code than} or longer; null if there is none. Bundles are taken one by
+     * one, because those that were taken are lost when there is no memory for the next step.
+     */
+    private synchronized Bundle takeOlder(long than) {
+        return !idle.isEmpty() && idle.getLast().since - than <= 0 ? removeOldest() : null;
+    }
+
+    private synchronized int count() {
+        return idle.size();
+    }
+
+    private synchronized Bundle takeOldest() {
+        return idle.isEmpty() ? null : removeOldest();
     }
 
     /** Frees what is kept. Returns whether there was anything. */
     boolean freeIdle() {
-        List<Bundle> all = takeAll();
-        all.forEach(Bundle::free);
-        return !all.isEmpty();
-    }
-
-    private synchronized List<Bundle> takeAll() {
-        if (idle.isEmpty()) {
-            return List.of();
+        long now = System.nanoTime();
+        boolean any = false;
+        for (Bundle each = takeOlder(now); each != null; each = takeOlder(now)) {
+            each.free();
+            any = true;
         }
-        List<Bundle> all = idle.stream().map(Idle::bundle).toList();
-        idle.clear();
-        idleBytes = 0;
-        return all;
+        return any;
     }
 
     /**
@@ -207,43 +224,46 @@ final class BundlePool {
      * their reapers, because one of them may not answer. Returns whether there was anything.
      */
     boolean makeRoom(Device device) {
-        List<Bundle> all = takeAll();
-        List<Bundle> others =
-                all.stream().filter(each -> each.shape.device() != device).toList();
-        CountDownLatch freed = new CountDownLatch(others.size());
-        for (Bundle each : others) {
-            reap(each, () -> {
-                each.free();
-                freed.countDown();
-            });
-        }
-        for (Bundle each : all) {
+        int most = count();
+        CountDownLatch freed = new CountDownLatch(most);
+        int left = most;
+        for (Bundle each; left > 0 && (each = takeOldest()) != null; left--) {
             if (each.shape.device() == device) {
-                each.free();
+                free(each, freed);
+            } else {
+                reap(each, freed);
             }
         }
+        boolean any = left < most;
+        for (; left > 0; left--) { // which others have taken meanwhile
+            freed.countDown();
+        }
         Threads.await(freed, OTHERS_NANOS);
-        return !all.isEmpty();
+        return any;
     }
 
     /** Does the same on reapers: the thread that lacks the memory may hold a stream's lock. */
     private void freeIdleSoon() {
-        takeAll().forEach(this::reap);
+        reapOlder(System.nanoTime());
     }
 
     /** Frees what is kept of a lost device. */
     void deviceRemoved(Device device) {
-        List<Bundle> gone = new ArrayList<>();
-        synchronized (this) {
-            idle.removeIf(each -> {
-                if (each.bundle.shape.device() != device) {
-                    return false;
-                }
-                idleBytes -= each.bundle.shape.bytes();
-                return gone.add(each.bundle);
-            });
+        for (Bundle gone = takeOf(device); gone != null; gone = takeOf(device)) {
+            reap(gone);
         }
-        gone.forEach(this::reap);
+    }
+
+    private synchronized Bundle takeOf(Device device) {
+        for (Iterator<Idle> each = idle.iterator(); each.hasNext(); ) {
+            Bundle bundle = each.next().bundle;
+            if (bundle.shape.device() == device) {
+                each.remove();
+                idleBytes -= bundle.shape.bytes();
+                return bundle;
+            }
+        }
+        return null;
     }
 
     /** Has reapers free what is kept, and keeps nothing from now on. */
