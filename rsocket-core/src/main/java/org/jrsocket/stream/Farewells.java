@@ -102,27 +102,37 @@ final class Farewells {
 
     /** Has said what can be said. Asks the kernel once for each address. */
     private void look() {
-        Map<InetAddress, Boolean> known = new HashMap<>();
-        for (Farewell each : unsaid) {
-            if (!known.computeIfAbsent(each.local, down::test)) {
-                each.saySoon();
+        try {
+            Map<InetAddress, Boolean> known = new HashMap<>();
+            for (Farewell each : unsaid) {
+                if (!known.computeIfAbsent(each.local, down::test)) {
+                    each.saySoon();
+                }
             }
-        }
-        if (!unsaid.isEmpty()) {
-            lookLater();
+        } finally { // without memory, too
+            if (!unsaid.isEmpty()) {
+                lookLater();
+            }
         }
     }
 
     private void lookLater() {
         if (!over && looksLater.compareAndSet(false, true)) {
-            transport
-                    .service()
-                    .schedule(
-                            () -> {
-                                looksLater.set(false);
-                                transport.reap(this::look);
-                            },
-                            LOOK_NANOS);
+            try {
+                transport.service().schedule(this::lookNow, LOOK_NANOS);
+            } catch (OutOfMemoryError e) {
+                looksLater.set(false);
+                throw e;
+            }
+        }
+    }
+
+    private void lookNow() {
+        looksLater.set(false);
+        try {
+            transport.reap(this::look);
+        } catch (OutOfMemoryError e) {
+            lookLater();
         }
     }
 
@@ -167,23 +177,22 @@ final class Farewells {
             this.local = local;
         }
 
-        /** Has a reaper of its device tell the peer. */
+        /** Has a reaper of its device tell the peer. Without memory for that it stays unsaid, for the next look. */
         void saySoon() {
-            if (unsaid.remove(this)) {
-                transport.reapers.reap(id.getVerbs(), this::say);
-            }
+            transport.reapers.reap(id.getVerbs(), this::say);
+            unsaid.remove(this);
         }
 
-        /** Tells the peer; never while the id is being freed. */
+        /** Tells the peer, once; never while the id is being freed. */
         private synchronized void say() {
-            if (!waiting.contains(this)) { // ended
+            if (last != null || !waiting.contains(this)) { // said, or ended
                 return;
             }
             try {
                 transport.cm().disconnect(id);
                 since = System.nanoTime();
                 last = transport.service().schedule(this::end, longestNanos);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | OutOfMemoryError e) {
                 LOG.debug("cannot tell the peer that its connection was lost", e);
                 end();
             }
