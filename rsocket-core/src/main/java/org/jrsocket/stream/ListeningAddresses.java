@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The listeners at specific addresses, each of which is bound to the device that had its address at that moment. Nobody
@@ -51,7 +52,7 @@ final class ListeningAddresses {
 
     /** Looks soon, because an address may have moved. More calls before that have no effect. */
     synchronized void mayHaveMoved() {
-        if (pause > SOON_NANOS) {
+        if (pause > SOON_NANOS || (timer == null && !looking)) { // the latter if there was no memory for a timer
             pause = Math.min(SOON_NANOS, longest);
             stop();
             lookLater();
@@ -90,7 +91,11 @@ final class ListeningAddresses {
             turn++;
             looking = true;
         }
-        transport.reap(this::look);
+        try {
+            transport.reap(this::look);
+        } catch (OutOfMemoryError e) {
+            looked();
+        }
     }
 
     /** Runs on a thread that may take its time, because librdmacm opens a device when it first binds an id to it. */
@@ -98,7 +103,9 @@ final class ListeningAddresses {
         try {
             now().forEach(ListeningId::look);
         } finally {
-            looked();
+            while (!looked()) {
+                LockSupport.parkNanos(SOON_NANOS);
+            }
         }
     }
 
@@ -106,9 +113,15 @@ final class ListeningAddresses {
         return List.copyOf(listeners);
     }
 
-    private synchronized void looked() {
+    /** Returns false if there is no memory for the next timer. */
+    private synchronized boolean looked() {
         looking = false;
         pause = Math.min(2 * pause, longest);
-        lookLater();
+        try {
+            lookLater();
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
+        }
     }
 }
