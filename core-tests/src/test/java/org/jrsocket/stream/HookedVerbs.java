@@ -286,6 +286,11 @@ final class HookedVerbs extends VerbsProvider {
         }
 
         @Override
+        public void detachQP(CmId id) throws IOException {
+            real.detachQP(id);
+        }
+
+        @Override
         public int destroyQP(RdmaCmId id) throws IOException {
             beforeDestroyQp.accept(((CmId) id).getVerbs());
             int rc = real.destroyQP(id);

@@ -72,7 +72,7 @@ public final class LackOfMemoryInPoolScenario implements Supplier<List<String>> 
     }
 
     private void awaitNothingLeft(RdmaTransport transport, LoopbackProvider verbs) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5); // of which a free takes microseconds
+        long end = System.nanoTime() + StreamPair.PATIENCE;
         while (transport.registeredMemory() > 0 || verbs.liveObjects().pds() > 0) {
             if (System.nanoTime() - end > 0) {
                 wrong.add(transport.registeredMemory() + " bytes are left, and " + verbs.liveObjects());

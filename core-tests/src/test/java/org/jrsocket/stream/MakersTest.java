@@ -244,6 +244,28 @@ class MakersTest extends RawPeerTests {
         assertNothingIsLeft();
     }
 
+    /** Most clients have turned to TCP by then; for them nothing is made. */
+    @Test
+    void shouldTellAClientThatHasWaitedForTheDeviceForTooLong() throws Exception {
+        long held = TimeUnit.MILLISECONDS.toNanos(50);
+        transport.limits(Admission.Limits.DEFAULT.heldNanos(held));
+        CmListener listener = (CmListener) listen(CONFIG);
+        hangBeforeItIsMade();
+        List<PendingConnect> pending = new ArrayList<>();
+        while (pending.size() < 5) { // however many makers there are, the last one waits
+            pending.add(connect(listener));
+            int now = pending.size();
+            RawPeer.await(() -> listener.halfOpen() == now, () -> listener.halfOpen() + " are being made");
+        }
+        long late = System.nanoTime() + 4 * held;
+        RawPeer.await(() -> System.nanoTime() - late > 0, () -> "time stands still");
+        goOn.countDown();
+        assertEquals(
+                Reason.BUSY,
+                assertThrows(RdmaConnectException.class, () -> pending.get(4).await(PATIENCE))
+                        .reason());
+    }
+
     /** As with every wait, this one ends. */
     @Test
     void shouldKeepNothingOfWhatIsBeingMadeWhenTheTransportCloses() throws Exception {
@@ -326,18 +348,25 @@ class MakersTest extends RawPeerTests {
         behind.cancel();
         RawPeer.await(() -> verbs.ids().size() == ids - 1, () -> "one that waits for its maker keeps its id");
         others.forEach(PendingConnect::cancel);
-        AtomicInteger made = new AtomicInteger();
-        hooked.hook = (at, cookie) -> {
-            if (at == Point.BEFORE_QP) {
-                made.incrementAndGet();
-            }
-        };
         goOn.countDown();
         connectFromHere(listener).await(PATIENCE).close();
-        assertEquals(1, made.get(), "one was made for an attempt that was given up");
         StreamPair.accept(listener).close();
         listener.close();
         assertNothingIsLeft();
+    }
+
+    /** Its queue pair is destroyed by a thread that may wait. */
+    @Test
+    void shouldEndAnAttemptThatWasAskedThoughItsDeviceHangs() throws Exception {
+        RdmaListener listener = listenThere();
+        verbs.faults().delay(CmMessage.REP, 3_600_000);
+        hooked.beforeDestroyQp = device -> hang();
+        PendingConnect pending = connectFromHere(listener);
+        RdmaConnectException e = assertThrows(
+                RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
+        assertEquals(Reason.TIMEOUT, e.reason());
+        awaitReached();
+        awaitService();
     }
 
     @Test

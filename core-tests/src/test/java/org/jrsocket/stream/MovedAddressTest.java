@@ -90,9 +90,9 @@ class MovedAddressTest extends RawPeerTests {
     /** What makes it look. */
     private void hint(String what, RdmaListener listener) {
         switch (what) {
-            case "GID_CHANGE" -> verbs.faults().asyncEvent(before, Device.EVENT_GID_CHANGE | 1 << 8);
-            case "PORT_ERR" -> verbs.faults().asyncEvent(before, Device.EVENT_PORT_ERR | 1 << 8);
-            case "PORT_ACTIVE" -> verbs.faults().asyncEvent(before, Device.EVENT_PORT_ACTIVE | 1 << 8);
+            case "GID_CHANGE" -> verbs.faults().asyncEvent(before, Device.event(Device.EVENT_GID_CHANGE, 1));
+            case "PORT_ERR" -> verbs.faults().asyncEvent(before, Device.event(Device.EVENT_PORT_ERR, 1));
+            case "PORT_ACTIVE" -> verbs.faults().asyncEvent(before, Device.event(Device.EVENT_PORT_ACTIVE, 1));
             case "ADDR_CHANGE" -> verbs.faults().changeAddress(idOf(listener));
             default -> transport.devices().listening().period(TimeUnit.MILLISECONDS.toNanos(1));
         }

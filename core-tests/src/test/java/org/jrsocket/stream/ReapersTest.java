@@ -129,7 +129,6 @@ class ReapersTest extends RawPeerTests {
         transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE);
     }
 
-    /** The interrupt saves the time for which it would wait. */
     @Test
     void shouldEndTheTransportAlthoughADeviceDoesNotAnswer() throws Exception {
         StreamPair.connect(transport, there, CONFIG).close();
@@ -138,7 +137,6 @@ class ReapersTest extends RawPeerTests {
         Thread closing = new Thread(transport::close);
         closing.start();
         RawPeer.await(() -> held.get() > 0, () -> "what is kept for later connections is not freed");
-        closing.interrupt();
         closing.join();
         assertEquals(1, answer.getCount());
     }

@@ -138,9 +138,12 @@ final class Admission {
 
     /** Returns whether a waiting request lacks what a handshake with a silent client would give back. */
     boolean wantsPlace() {
-        return held.stream()
-                .anyMatch(each -> halfOpen >= limits.halfOpen
-                        || halfOpenOf.getOrDefault(each.source, 0) >= limits.halfOpenPerSource);
+        boolean wants = false;
+        for (Request each : held) {
+            wants |= halfOpen >= limits.halfOpen
+                    || halfOpenOf.getOrDefault(each.source, 0) >= limits.halfOpenPerSource;
+        }
+        return wants;
     }
 
     /** Takes the oldest request that may begin a handshake now, or returns null. */

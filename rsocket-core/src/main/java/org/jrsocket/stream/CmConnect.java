@@ -360,20 +360,13 @@ final class CmConnect implements PendingConnect, CmHandler {
             expire(left);
             return;
         }
-        Endpoint unanswered;
-        lock.lock();
-        try {
-            if (!request.wasAsked()) {
-                failLate(); // with the lock still held, else a maker might ask now
+        locked(() -> {
+            Endpoint unanswered = done || !request.wasAsked() ? null : request.endpoint();
+            if (unanswered != null) {
+                unanswered.detach(); // before the caller turns to TCP: from here on the peer is told of no connection
             }
-            unanswered = done ? null : request.endpoint();
-        } finally {
-            lock.unlock();
-        }
-        if (unanswered != null) {
-            unanswered.detach(); // before the caller turns to TCP: from here on the peer is told of no connection
-        }
-        locked(this::failLate); // no effect if it is over
+            failLate();
+        });
     }
 
     @Override

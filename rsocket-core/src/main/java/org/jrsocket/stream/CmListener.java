@@ -243,6 +243,11 @@ final class CmListener implements RdmaListener, CmHandler {
         }
     }
 
+    /** Returns how long a request may wait for its device, nanoseconds. */
+    long longestWait() {
+        return 4 * limits.heldNanos();
+    }
+
     long tick() {
         return Math.min(limits.handshakeNanos(), limits.heldNanos()) / 4 + 1;
     }

@@ -58,7 +58,8 @@ final class DeviceThreads {
      *
      * @param device the device that it may have to wait for; null if none or unknown
      * @return false if these threads have ended
-     * @throws OutOfMemoryError if there is no memory, or no thread can be created; then the task is not run
+     * @throws OutOfMemoryError if there is no memory, or no thread can be created; the task is not run then, unless
+     *     the last thread ended at the same moment
      */
     boolean execute(Device device, Runnable task) {
         ExecutorService threads = of(device);

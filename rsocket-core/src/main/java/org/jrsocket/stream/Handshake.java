@@ -26,8 +26,6 @@ final class Handshake implements CmHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Handshake.class);
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-    /** How long a request may wait for its device. After that a client of ours listens no more. */
-    private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     final Admission.Request asked;
     private final CmListener listening;
@@ -41,7 +39,7 @@ final class Handshake implements CmHandler {
     private Endpoint endpoint;
     private long answered;
     private Throwable failure;
-    private boolean tooLate;
+    private byte[] refusal = Refusals.nothing();
 
     private final List<CmEvent> early = new ArrayList<>(4); // of a client that is faster than the maker
     private volatile boolean unwanted; // read by the maker
@@ -73,6 +71,9 @@ final class Handshake implements CmHandler {
 
     /** Runs on a maker. */
     private void make() {
+        if (handedOver.get()) { // it was queued although there was no thread, and then refused
+            return;
+        }
         try {
             answer();
         } catch (IOException | RuntimeException | Error e) {
@@ -88,8 +89,11 @@ final class Handshake implements CmHandler {
     }
 
     private void answer() throws IOException {
-        tooLate = System.nanoTime() - asked.since() > LATE_NANOS;
-        if (unwanted || tooLate) { // it waited for a maker, and the listener was closed, or the client has given up
+        if (unwanted) { // it waited for a maker, and the listener was closed
+            return;
+        }
+        if (System.nanoTime() - asked.since() > listening.longestWait()) { // most clients have given up by now
+            refusal = Refusals.busy(peer);
             return;
         }
         endpoint = new Endpoint(transport, request, listening.config());
@@ -126,7 +130,7 @@ final class Handshake implements CmHandler {
                 fail();
             } else if (endpoint == null) {
                 over = true;
-                listening.refusals().refuse(request, tooLate ? Refusals.busy(peer) : Refusals.nothing());
+                listening.refusals().refuse(request, refusal);
                 listening.failed(this);
             } else if (unwanted) {
                 giveUp();
@@ -275,7 +279,10 @@ final class Handshake implements CmHandler {
     }
 
     private void end() {
-        transport.reapers.reap(endpoint.device, endpoint::free);
-        listening.failed(this);
+        try {
+            transport.reapers.reap(endpoint.device, endpoint::free);
+        } finally {
+            listening.failed(this);
+        }
     }
 }

@@ -21,18 +21,18 @@
  * {@code CmListener} with its {@code ListeningId}, {@code ListeningAddresses}, {@code Admission} and {@code Refusals},
  * {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing},
  * {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter},
- * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}, {@code StreamSweep};
- * {@code StreamCore}; the connection manager's events, the makers, the reapers and the service thread
- * ({@code CmEvents}, {@code Makers}, {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues},
- * {@code PathTimers}, {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they are made of. These
- * references point upwards, for these reasons:
+ * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}, {@code StreamSweep}; {@code StreamCore}; the
+ * connection manager's events, the makers, the reapers and the service thread ({@code CmEvents}, {@code Makers},
+ * {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers},
+ * {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they are made of. These references point
+ * upwards, for these reasons:
  *
  * <ul>
  *   <li>To the transport, from classes that exist within it and take from it the settings, the pool, the counts or the
  *       service thread: {@code Farewells}, {@code CmConnect}, {@code ConnectRequest}, {@code CmListener},
  *       {@code ListeningId}, {@code ListeningAddresses}, {@code Refusals}, {@code Handshake}, {@code PollSet},
  *       {@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamCore}, {@code Endpoint},
- *       {@code BundlePool}, {@code OpenDevices}. {@code OpenStreams} adds up what the transport reports about them.
+ *       {@code BundlePool}, {@code OpenDevices}, {@code QueueLimits}. {@code OpenStreams} adds up what the transport reports about them.
  *   <li>{@code OpenDevices} has the {@code ListeningAddresses} and passes on events that may mean a move; these tell
  *       each {@code ListeningId} to look.
  *   <li>A {@code Handshake} tells the {@code CmListener} that made it how it ended.
@@ -52,17 +52,20 @@
  * <p>Locks. A thread that holds one may take those named after it, and those that these lead to, but no others:
  *
  * <ul>
- *   <li>{@code CmListener}, which a {@code connect.DualListener} leads to: a stream's, {@code Endpoint}.
+ *   <li>{@code CmListener}, which a {@code connect.DualListener} leads to: a stream's, {@code Endpoint},
+ *       {@code Reapers}.
  *   <li>{@code OpenStreams}' totals: a stream's.
  *   <li>{@code CmConnect}: {@code OpenStreams}' totals, a stream's, {@code Endpoint}, {@code BundlePool},
- *       {@code Makers}, a CM id's; and, through its observer, those of {@code connect}: {@code FirstContacts}, which
- *       leads to a host's, and that of a waiting {@code WayAttempt}. There, {@code ConnectAttempt} leads to
- *       {@code FirstContacts} and {@code WayAttempt}, and that to the {@code CmConnect} that it makes, in the opposite
- *       order. The two do not meet, because a waiting attempt has not made its {@code CmConnect} yet, and is told once.
+ *       {@code Makers}, {@code Reapers}, a CM id's; and, through its observer, those of {@code connect}:
+ *       {@code FirstContacts}, which leads to a host's, and that of a waiting {@code WayAttempt}. There,
+ *       {@code ConnectAttempt} leads to {@code FirstContacts} and {@code WayAttempt}, and that to the
+ *       {@code CmConnect} that it makes, in the opposite order. The two do not meet, because a waiting attempt has not
+ *       made its {@code CmConnect} yet, and is told once.
  *   <li>A stream's ({@code StreamCore}): {@code PollSet}, {@code KeepAlive}, {@code BundlePool}, {@code Reapers}, a
  *       watch of the {@code ServiceThread}; when a path is lost, a host's in {@code connect}; {@code Endpoint} once
  *       the reapers have ended; before that, the reapers take it.
- *   <li>{@code Endpoint}: {@code BundlePool}, a CM id's; one of the {@code Farewells} once the reapers have ended.
+ *   <li>{@code Endpoint}: {@code BundlePool}, {@code Reapers}, a CM id's; one of the {@code Farewells} once the
+ *       reapers have ended.
  *   <li>{@code ListeningId}: {@code ListeningAddresses}, a CM id's.
  *   <li>Each of the {@code Farewells}: a CM id's.
  *   <li>A CM id's: its channel's, see {@code verbs.rdmacore}.

@@ -61,7 +61,8 @@ public abstract class Cm extends RdmaCm {
 
     /**
      * Takes the queue pair from its id, so that no answer makes a connection of it any more. It is still to be
-     * destroyed, which may take the device long; this does not. Harmless if there is none.
+     * destroyed, which may take the device long; this waits at most for an event that is being taken. Harmless if there
+     * is none.
      */
     public void detachQP(CmId id) throws IOException {
         destroyQP(id);
