@@ -32,7 +32,8 @@
  *       service thread: {@code Farewells}, {@code CmConnect}, {@code ConnectRequest}, {@code CmListener},
  *       {@code ListeningId}, {@code ListeningAddresses}, {@code Refusals}, {@code Handshake}, {@code PollSet},
  *       {@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamCore}, {@code Endpoint},
- *       {@code BundlePool}, {@code OpenDevices}, {@code QueueLimits}. {@code OpenStreams} adds up what the transport reports about them.
+ *       {@code BundlePool}, {@code OpenDevices}, {@code QueueLimits}. {@code OpenStreams} adds up what the transport
+ *       reports about them.
  *   <li>{@code OpenDevices} has the {@code ListeningAddresses} and passes on events that may mean a move; these tell
  *       each {@code ListeningId} to look.
  *   <li>A {@code Handshake} tells the {@code CmListener} that made it how it ended.
