@@ -362,8 +362,8 @@ class MakersTest extends RawPeerTests {
         verbs.faults().delay(CmMessage.REP, 3_600_000);
         hooked.beforeDestroyQp = device -> hang();
         PendingConnect pending = connectFromHere(listener);
-        RdmaConnectException e = assertThrows(
-                RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
+        RdmaConnectException e =
+                assertThrows(RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
         assertEquals(Reason.TIMEOUT, e.reason());
         awaitReached();
         awaitService();

@@ -140,8 +140,7 @@ final class Admission {
     boolean wantsPlace() {
         boolean wants = false;
         for (Request each : held) {
-            wants |= halfOpen >= limits.halfOpen
-                    || halfOpenOf.getOrDefault(each.source, 0) >= limits.halfOpenPerSource;
+            wants |= halfOpen >= limits.halfOpen || halfOpenOf.getOrDefault(each.source, 0) >= limits.halfOpenPerSource;
         }
         return wants;
     }
