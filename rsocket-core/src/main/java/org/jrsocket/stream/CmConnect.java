@@ -31,6 +31,11 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** The time between two checks whether the service thread, which ends attempts, has itself ended. */
     private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** An attempt whose time is over looks for its queue pair for a second; only a device that hangs takes longer. */
+    private static final int MOST_LOOKS = 100;
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     private final RdmaTransport transport;
     private final ConnectRequest request;
     private final Observer observer;
@@ -39,6 +44,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private final PatientLock lock = new PatientLock();
     private final Step passOn = this::passOn; // made beforehand: later there may be no memory left
     private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
+    private int looks; // service thread
     private boolean late; // given up, but still listening for the peer
     private volatile boolean done; // written with the lock held
     private ServiceLoop.Timer limit; // the time limit of a caller that waits for an event
@@ -358,6 +364,12 @@ final class CmConnect implements PendingConnect, CmHandler {
         transport.takeCmEvents(); // an event that waited for this thread may be the answer, or the moment to ask
         if (left.getAsLong() > 0) {
             expire(left);
+            return;
+        }
+        if (!done
+                && request.isBeingMade()
+                && looks++ < MOST_LOOKS) { // this host's own work says nothing about the peer
+            transport.service().schedule(() -> expireNow(left), LOOK_NANOS);
             return;
         }
         locked(() -> {

@@ -33,7 +33,7 @@ final class ConnectRequest {
     private final boolean probe;
 
     private CmId id;
-    private boolean making; // a maker has been told
+    private volatile boolean making; // a maker has been told
     private boolean used; // by a maker: the id
     private boolean abandoned; // before the maker had finished
     private boolean routed;
@@ -115,6 +115,11 @@ final class ConnectRequest {
     boolean isRouted() {
         routed = true;
         return !making;
+    }
+
+    /** Returns whether a maker is, or will be, at work for it. May be called without the lock. */
+    boolean isBeingMade() {
+        return making;
     }
 
     /** Returns whether only what the maker makes is lacking. */
