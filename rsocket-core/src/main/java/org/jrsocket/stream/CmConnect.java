@@ -219,10 +219,8 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** Called with the lock held. */
     private void failLate() {
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        giveUp(
-                Reason.TIMEOUT,
-                "no RDMA connection to " + request.where() + " within " + millis + " ms"
-                        + (request.waitsForMaker() ? ": its device takes long to make a queue pair" : ""));
+        String why = request.waitsForMaker() ? ": its device takes long to make a queue pair" : "";
+        giveUp(Reason.TIMEOUT, "no RDMA connection to " + request.where() + " within " + millis + " ms" + why);
     }
 
     /** Called with the lock held. */
@@ -252,7 +250,6 @@ final class CmConnect implements PendingConnect, CmHandler {
         });
     }
 
-    /** Called without the lock. */
     private void runActions() {
         for (Runnable next = done ? actions.poll() : null; next != null; next = actions.poll()) {
             next.run();
