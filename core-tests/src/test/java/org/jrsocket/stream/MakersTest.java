@@ -257,7 +257,7 @@ class MakersTest extends RawPeerTests {
             int now = pending.size();
             RawPeer.await(() -> listener.halfOpen() == now, () -> listener.halfOpen() + " are being made");
         }
-        long late = System.nanoTime() + 4 * held;
+        long late = System.nanoTime() + Math.max(Handshake.LEAST_NANOS, listener.longestWait());
         RawPeer.await(() -> System.nanoTime() - late > 0, () -> "time stands still");
         goOn.countDown();
         assertEquals(

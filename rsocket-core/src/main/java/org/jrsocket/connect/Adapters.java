@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The addresses of those RDMA devices of this host whose ports are up, read at most once a
- * second ({@link Refreshed}, {@link GidTables}). Safe for use by many threads.
+ * The addresses of those RDMA devices of this host whose ports are up, read at most once a second ({@link Refreshed},
+ * {@link GidTables}). Safe for use by many threads.
  */
 final class Adapters {
 

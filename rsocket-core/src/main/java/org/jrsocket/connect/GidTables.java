@@ -141,7 +141,7 @@ final class GidTables implements Refreshed.Source<Local> {
         return found;
     }
 
-    /** Returns the interfaces of a port's adapter. A software device (siw) has no adapter, but one entry that names it. */
+    /** Returns the interfaces of a port's adapter. A software device (siw) has none, but one entry that names it. */
     private static List<String> interfaces(Port port) {
         List<String> names = Sysfs.interfaces(port.deviceFolder);
         return names.isEmpty() && Sysfs.isIwarp(port.deviceFolder)

@@ -93,7 +93,7 @@ public final class Sysfs {
         return state.startsWith(ACTIVE_STATE);
     }
 
-    /** Returns the folder of a port's GID table: one file for each entry, numbered from 0, whether it is filled or not. */
+    /** Returns the folder of a port's GID table: one file for each entry, numbered from 0, filled or not. */
     public static Path gids(Path port) {
         return port.resolve("gids");
     }

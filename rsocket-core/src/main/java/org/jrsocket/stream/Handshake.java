@@ -26,6 +26,8 @@ final class Handshake implements CmHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Handshake.class);
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    /** Every request may wait this long for its device: a busy host is not a device that hangs. */
+    static final long LEAST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     final Admission.Request asked;
     private final CmListener listening;
@@ -92,7 +94,7 @@ final class Handshake implements CmHandler {
         if (unwanted) { // it waited for a maker, and the listener was closed
             return;
         }
-        if (System.nanoTime() - asked.since() > listening.longestWait()) { // most clients have given up by now
+        if (System.nanoTime() - asked.since() > Math.max(LEAST_NANOS, listening.longestWait())) { // most clients have given up by now
             refusal = Refusals.busy(peer);
             return;
         }
