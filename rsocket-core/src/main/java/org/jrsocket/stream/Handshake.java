@@ -94,7 +94,8 @@ final class Handshake implements CmHandler {
         if (unwanted) { // it waited for a maker, and the listener was closed
             return;
         }
-        if (System.nanoTime() - asked.since() > Math.max(LEAST_NANOS, listening.longestWait())) { // most clients have given up by now
+        long waited = System.nanoTime() - asked.since();
+        if (waited > Math.max(LEAST_NANOS, listening.longestWait())) { // most clients have given up by now
             refusal = Refusals.busy(peer);
             return;
         }
